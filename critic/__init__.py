@@ -30,9 +30,11 @@ if TYPE_CHECKING:
         DecisionSpec,
         Demand,
         EvaluatorVerdict,
+        EvidenceClass,
         EvidenceItem,
         Finding,
         Manifests,
+        OwnValue,
         Plan,
         Proposal,
         ReasonStep,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
         RunContext,
         Scorecard,
         Scores,
+        SentValues,
         SessionFacts,
         Source,
         Spent,
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
         ToolName,
         ToolResult,
         ToolStep,
+        WaivedCall,
         digest,
     )
     from evals.approval import context_digest
@@ -71,9 +75,11 @@ __all__ = [
     "Demand",
     "Disposition",
     "EvaluatorVerdict",
+    "EvidenceClass",
     "EvidenceItem",
     "Finding",
     "Manifests",
+    "OwnValue",
     "Plan",
     "Proposal",
     "ReasonStep",
@@ -87,6 +93,7 @@ __all__ = [
     "ScoreVerdict",
     "Scorecard",
     "Scores",
+    "SentValues",
     "SessionFacts",
     "Source",
     "Spent",
@@ -100,6 +107,7 @@ __all__ = [
     "Verified",
     "VerifyVerdict",
     "Violation",
+    "WaivedCall",
     "advise",
     "apply_repairs",
     "consolidate",
@@ -128,10 +136,10 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "critic.verify": "verify verify_proposal",
             "evals": (
                 "MODE_RANK Approval ApprovalMode ApprovedValue Binding CompiledContext "
-                "DecisionSpec Demand EvaluatorVerdict EvidenceItem Finding Manifests Plan "
-                "Proposal ReasonStep Run RunBudget RunContext Scorecard Scores SessionFacts "
-                "Source Spent SpentCall Step ToolCall ToolCapability ToolName ToolResult "
-                "ToolStep digest"
+                "DecisionSpec Demand EvaluatorVerdict EvidenceClass EvidenceItem Finding "
+                "Manifests OwnValue Plan Proposal ReasonStep Run RunBudget RunContext Scorecard "
+                "Scores SentValues SessionFacts Source Spent SpentCall Step ToolCall "
+                "ToolCapability ToolName ToolResult ToolStep WaivedCall digest"
             ),
             "evals.approval": "context_digest",
             "evals.kinds": "Check RefusalKind ReportStatus",

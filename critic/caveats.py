@@ -7,7 +7,7 @@ from typing import Any, Final
 from critic.checks.coverage_check import unlisted_outputs
 from critic.checks.surface_check import confined_content_of
 from critic.prepared import PreparedPlan
-from critic.provenance import RoleTree, role_tree, without_role
+from critic.provenance import RoleTree, tool_roles, without_role
 from critic.surface import BOUND, PRODUCES_ANYTHING, ToolEntry
 from evals.binding import scalars
 from evals.escaping import escape_name
@@ -58,7 +58,7 @@ def _without_role(case: PreparedPlan) -> Iterator[str]:
             continue
         call = (fields["adapter_id"], fields["capability_id"])
         if call not in trees:
-            trees[call] = role_tree(case.surface.manifests.tools[call].arg_roles)
+            trees[call] = tool_roles(case.surface.manifests.tools[call])
         # The keys of an object have no order, and a verdict must not hang on one.
         for name in sorted(without_role(trees[call], fields["args"])):
             yield f"{tool.name} {escape_name(name)}"

@@ -6,13 +6,15 @@ from typing import Final, NamedTuple
 class Doubt(NamedTuple):
     """One reason to ask or refuse. `path` is a JSON pointer into the plan.
 
-    `approvable`: an approval of this exact plan would clear it.
+    `approvable`: an approval of this exact plan would clear it. `stale` is the id of an item that
+    shows the value in question and has expired.
     """
 
     step: int
     path: str
     reason: str
     approvable: bool = False
+    stale: str | None = None
 
 
 class Doubts(NamedTuple):

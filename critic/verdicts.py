@@ -9,11 +9,11 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, OnlyTrue
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, EvidenceRef, OnlyTrue
 from evals.json_value import Text
 from evals.kinds import APPROVABLE_KINDS, KINDS_OF, Check, RefusalKind
 
-RULESET_VERSION = "2"
+RULESET_VERSION = "3"
 """Raised by every change that makes `verify` or `consolidate` answer differently for any input."""
 
 MOST_LISTED: Final = 1000
@@ -23,7 +23,8 @@ MOST_LISTED: Final = 1000
 class Violation(Envelope):
     """One reason to refuse. `path` is a JSON pointer into the plan.
 
-    `approvable` is there, and true, where an approval of this exact plan would clear it.
+    `approvable` is there, and true, where an approval of this exact plan would clear it. `stale` is
+    the id of an item that shows the value in question and has expired.
     """
 
     check: Check
@@ -32,6 +33,7 @@ class Violation(Envelope):
     offending_step: Annotated[Count | None, OPTIONAL] = None
     path: Annotated[Text | None, OPTIONAL] = None
     approvable: Annotated[OnlyTrue | None, OPTIONAL] = None
+    stale: Annotated[EvidenceRef | None, OPTIONAL] = None
 
     @model_validator(mode="after")
     def _kind_of_its_check(self) -> Self:

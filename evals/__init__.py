@@ -10,14 +10,17 @@ if TYPE_CHECKING:
     from evals.context import (
         Approval,
         ApprovedValue,
+        OwnValue,
         RunBudget,
         RunContext,
+        SentValues,
         SessionFacts,
         Spent,
         SpentCall,
+        WaivedCall,
     )
     from evals.kinds import MODE_RANK, ApprovalMode
-    from evals.manifest import CompiledContext, EvidenceItem, Manifests, Source
+    from evals.manifest import CompiledContext, EvidenceClass, EvidenceItem, Manifests, Source
     from evals.plan import Plan, Proposal, ReasonStep, Step, ToolStep
     from evals.run import Run, ToolCall
     from evals.scorecard import EVALUATORS, Scorecard, Scores, score_run
@@ -36,9 +39,11 @@ __all__ = [
     "DecisionSpec",
     "Demand",
     "EvaluatorVerdict",
+    "EvidenceClass",
     "EvidenceItem",
     "Finding",
     "Manifests",
+    "OwnValue",
     "Plan",
     "Proposal",
     "ReasonStep",
@@ -47,6 +52,7 @@ __all__ = [
     "RunContext",
     "Scorecard",
     "Scores",
+    "SentValues",
     "SessionFacts",
     "Source",
     "Spent",
@@ -57,6 +63,7 @@ __all__ = [
     "ToolName",
     "ToolResult",
     "ToolStep",
+    "WaivedCall",
     "digest",
     "score_run",
 ]
@@ -68,10 +75,11 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "evals.canonical_json": "digest",
             "evals.capability": "Binding Demand ToolCapability ToolName ToolResult",
             "evals.context": (
-                "Approval ApprovedValue RunBudget RunContext SessionFacts Spent SpentCall"
+                "Approval ApprovedValue OwnValue RunBudget RunContext SentValues SessionFacts "
+                "Spent SpentCall WaivedCall"
             ),
             "evals.kinds": "ApprovalMode MODE_RANK",
-            "evals.manifest": "CompiledContext EvidenceItem Manifests Source",
+            "evals.manifest": "CompiledContext EvidenceClass EvidenceItem Manifests Source",
             "evals.plan": "Plan Proposal ReasonStep Step ToolStep",
             "evals.run": "Run ToolCall",
             "evals.scorecard": "EVALUATORS Scorecard Scores score_run",

@@ -1,6 +1,6 @@
 """The rights of a tool, what a step that calls it must provide, and what its arguments mean."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
@@ -23,6 +23,15 @@ acted on. `attribute`: a detail of something bound otherwise. `locator`: what is
 `code`: a one-time code. `content`: text to send. `time`: a day."""
 
 
+FieldWriter = Literal["system", "member", "party", "public"]
+"""Who fills a field of a record. `party` names whom the record is with: the system checked that it
+is theirs, but anybody can open such a record."""
+
+ArgKind = Annotated[Text, Field(min_length=1, max_length=80)]
+"""What an argument names. `path`, `url`, `address` and `account` are compared as such; `text` and
+every other noun (`order`, `channel`, `file`) as text."""
+
+
 class ToolName(Envelope):
     """A tool by the pair of its ids."""
 
@@ -39,7 +48,7 @@ class ToolName(Envelope):
         ) -> None: ...
 
 
-class _KeywordNamed(Envelope):
+class KeywordNamed(Envelope):
     """Base of the envelopes with a wire name that Python reserves: `class_` is `class` there.
 
     In Python the name takes the underscore, and on the wire it never does.
@@ -54,7 +63,7 @@ class _KeywordNamed(Envelope):
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
 
-class Demand(_KeywordNamed):
+class Demand(KeywordNamed):
     """A class of evidence that is required, and what the evidence must say.
 
     One pinned, fresh item of the class meets it whose content satisfies `content_schema` and holds,
@@ -76,7 +85,7 @@ class Demand(_KeywordNamed):
         ) -> None: ...
 
 
-class Binding(_KeywordNamed):
+class Binding(KeywordNamed):
     """An argument whose every scalar must occur in pinned evidence of one of these classes.
 
     With `at` it must occur at one of these JSON pointers, where the segment `*` stands for any
@@ -101,13 +110,16 @@ class Binding(_KeywordNamed):
 class ToolResult(Envelope):
     """The source of a tool's results: who writes them, and whether they are web pages.
 
-    `makes`: the values of an allowed call's object and attribute arguments, and file names at the
-    head of what it returned, become the session's own.
+    `format` is what the tool promises: only a result that is promised as `json` has fields.
+    `makes` names arguments, or JSON pointers into the result, with the kind of what is made there:
+    once a call completed, these values become the session's own. It promises that the call fails
+    where the thing exists.
     """
 
     author: Author
     web: Annotated[bool | None, RESTRICTION] = None
-    makes: Annotated[bool | None, OPTIONAL] = None
+    format: Annotated[Literal["text", "json"] | None, OPTIONAL] = None
+    makes: Annotated[dict[Text, ArgKind] | None, OPTIONAL, MEMBERS] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -116,8 +128,14 @@ class ToolResult(Envelope):
             *,
             author: Author,
             web: bool = ...,
-            makes: bool | None = None,
+            format: Literal["text", "json"] | None = None,
+            makes: dict[str, str] | None = None,
         ) -> None: ...
+
+    @model_validator(mode="after")
+    def _pointers_of_made(self) -> Self:
+        require_pointers("makes", self.makes or ())
+        return self
 
 
 def _demand_form(value: Any) -> str:
@@ -143,8 +161,9 @@ class ToolCapability(Envelope):
     """One tool of the manifest: what it may do, and what a step that calls it must provide.
 
     The arguments of one `bound_together` group are backed by one and the same item. `arg_roles`
-    says by argument name, or by JSON pointer into the arguments, what a value is to the call.
-    `follows` are tools after which this one is expected.
+    says by argument name, or by JSON pointer into the arguments, what a value is to the call, and
+    `arg_kinds` what it names; without a kind its shape says so. Arguments of `may_be_empty` may
+    hold nothing. `follows` are tools after which this one is expected.
     """
 
     __slots__ = ("_needs",)  # what `evals.needs` keeps with the tool
@@ -161,6 +180,8 @@ class ToolCapability(Envelope):
     produces: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
     min_tokens: Annotated[Count | None, RESTRICTION] = None
     arg_roles: Annotated[dict[Text, Role] | None, RESTRICTION, MEMBERS] = None
+    arg_kinds: Annotated[dict[Text, ArgKind] | None, RESTRICTION, MEMBERS] = None
+    may_be_empty: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
     result: Annotated[ToolResult | None, OPTIONAL] = None
     follows: Annotated[tuple[ToolName, ...] | None, OPTIONAL, ARRAY] = None
 
@@ -179,6 +200,8 @@ class ToolCapability(Envelope):
             produces: Array[str] = ...,
             min_tokens: int = ...,
             arg_roles: dict[str, Role] = ...,
+            arg_kinds: dict[str, str] = ...,
+            may_be_empty: Array[str] | None = None,
             result: ToolResult | None = None,
             follows: Array[ToolName] | None = None,
         ) -> None: ...
@@ -197,14 +220,25 @@ class ToolCapability(Envelope):
 
     @model_validator(mode="after")
     def _pointers_of_roles(self) -> Self:
-        for name in self.arg_roles or ():
-            if name.startswith("/") and not is_pointer(name):
-                raise PydanticCustomError(
-                    "json_pointer",
-                    "arg_roles names {name}, not a JSON pointer: write ~1 for a slash, ~0 for ~",
-                    {"name": escape_name(name)},
-                )
+        require_pointers("arg_roles", self.arg_roles or ())
+        require_pointers("arg_kinds", self.arg_kinds or ())
+        require_pointers("may_be_empty", self.may_be_empty or ())
         return self
+
+
+def require_pointers(field: str, names: Iterable[str]) -> None:
+    """Refuse a name that begins as a JSON pointer and is none.
+
+    Raises:
+        PydanticCustomError: one does.
+    """
+    for name in names:
+        if name.startswith("/") and not is_pointer(name):
+            raise PydanticCustomError(
+                "json_pointer",
+                "{field} names {name}, not a JSON pointer: write ~1 for a slash, ~0 for ~",
+                {"field": field, "name": escape_name(name)},
+            )
 
 
 def least_tokens(tool: ToolCapability | None) -> int:

@@ -1,11 +1,11 @@
 """The run that a plan is for: its limits, what was spent, who approved what, and what was seen."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
-from evals.capability import ToolName
+from evals.capability import ArgKind, Role, ToolName
 from evals.envelope import (
     ARRAY,
     OPTIONAL,
@@ -14,7 +14,6 @@ from evals.envelope import (
     Count,
     Envelope,
     Identifier,
-    OnlyTrue,
 )
 from evals.json_value import PresentJson, Text
 from evals.kinds import ApprovalMode
@@ -134,9 +133,15 @@ class Approval(Envelope):
 
 
 class ApprovedValue(Envelope):
-    """A value that a person approved as a target in this session."""
+    """A value that a person approved in this session: in this role, for this tool, at this tier.
+
+    It holds for calls of the tool at `approval_mode` or below.
+    """
 
     value: PresentJson
+    role: Role
+    tool: ToolName
+    approval_mode: ApprovalMode
     expires_at: Annotated[Time | None, RESTRICTION] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
@@ -145,25 +150,76 @@ class ApprovedValue(Envelope):
             self,
             *,
             value: Any,
+            role: Role,
+            tool: ToolName,
+            approval_mode: ApprovalMode,
             expires_at: datetime | str = ...,
+        ) -> None: ...
+
+
+class OwnValue(Envelope):
+    """A thing that a completed call of this session made: its kind, and what it is called."""
+
+    kind: ArgKind
+    value: PresentJson
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            kind: str,
+            value: Any,
+        ) -> None: ...
+
+
+class SentValues(Envelope):
+    """What a call above `read_only` sent, and when: items with a lower `seq` were seen before."""
+
+    seq: Count
+    values: Annotated[tuple[PresentJson, ...], ARRAY]
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            seq: int,
+            values: Array[Any],
+        ) -> None: ...
+
+
+class WaivedCall(Envelope):
+    """A call outside the scope that a person approved: its tool and its target values."""
+
+    tool: ToolName
+    targets: Annotated[tuple[PresentJson, ...], ARRAY]
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            tool: ToolName,
+            targets: Array[Any],
         ) -> None: ...
 
 
 class SessionFacts(Envelope):
     """The acts of the session before this plan, as `critic.session` computes them from its events.
 
-    `ran` are the tools with a completed call, `hosts` those that allowed calls went to, `own` the
-    values that allowed calls made, `approved` those that a person approved. `scope_waived` says
-    that a person approved a call outside the scope.
+    `ran` are the tools with a completed call, `own` the things that completed calls made, `sent`
+    what calls above `read_only` sent, `approved` the values that a person approved, and `waived`
+    the calls outside the scope that a person approved.
     """
 
     id: SessionId
     turn: Count
     ran: Annotated[tuple[ToolName, ...] | None, OPTIONAL, ARRAY] = None
-    hosts: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
-    own: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
+    own: Annotated[tuple[OwnValue, ...] | None, OPTIONAL, ARRAY] = None
+    sent: Annotated[tuple[SentValues, ...] | None, RESTRICTION, ARRAY] = None
     approved: Annotated[tuple[ApprovedValue, ...] | None, OPTIONAL, ARRAY] = None
-    scope_waived: Annotated[OnlyTrue | None, OPTIONAL] = None
+    waived: Annotated[tuple[WaivedCall, ...] | None, OPTIONAL, ARRAY] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -173,10 +229,10 @@ class SessionFacts(Envelope):
             id: str,
             turn: int,
             ran: Array[ToolName] | None = None,
-            hosts: Array[str] | None = None,
-            own: Array[str] | None = None,
+            own: Array[OwnValue] | None = None,
+            sent: Array[SentValues] = ...,
             approved: Array[ApprovedValue] | None = None,
-            scope_waived: Literal[True] | None = None,
+            waived: Array[WaivedCall] | None = None,
         ) -> None: ...
 
 

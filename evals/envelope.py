@@ -254,14 +254,22 @@ def _without_absent(model: type[Envelope], fields: dict[str, Any]) -> dict[str, 
     present: dict[str, Any] = {}
     errors: list[InitErrorDetails] = []
     for name, value in fields.items():
-        field = model.model_fields.get(name)
-        if value is None and field and RESTRICTION in field.metadata:
+        marks = _marks_of(model, name)
+        if value is None and RESTRICTION in (marks or ()):
             errors.append(InitErrorDetails(type=_LIFTED, loc=(name,), input=None))
-        elif value is not None or field is None or OPTIONAL not in field.metadata:
+        elif value is not None or marks is None or OPTIONAL not in marks:
             present[name] = value
     if errors:
         raise ValidationError.from_exception_data(model.__name__, errors, hide_input=True)
     return present
+
+
+def _marks_of(model: type[BaseModel], name: str) -> list[Any] | None:
+    """Return how a field is marked that has a name, in Python or on the wire; None without one."""
+    fields = model.model_fields
+    if name in fields:
+        return fields[name].metadata
+    return next((field.metadata for field in fields.values() if field.alias == name), None)
 
 
 _LIFTED: Final = PydanticCustomError(

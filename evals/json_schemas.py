@@ -7,8 +7,7 @@ what a schema may cost is limited by `evals.schema_budget`.
 
 import re
 from collections.abc import Callable
-from itertools import islice
-from typing import Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import orjson
 from jsonschema_rs import Draft202012Validator, RegexOptions
@@ -18,8 +17,18 @@ from pydantic_core import PydanticCustomError
 from evals.canonical_json import canonical_json
 from evals.json_value import JsonValue
 from evals.recent_results import RecentResults
-from evals.schema_budget import MAX_SCHEMA_BYTES, costs_of, pattern_memory
+from evals.schema_budget import (
+    MAX_SCHEMA_BYTES,
+    NO_COSTS,
+    Costs,
+    costs_of,
+    json_values,
+    pattern_memory,
+)
 from evals.schema_effect import accepts_every_object
+
+if TYPE_CHECKING:
+    from evals.explanation import Explanation
 
 # The compiler follows references anew for each `unevaluated...` keyword, one call within another:
 # a chain of a thousand ends the process, and the time grows with its square. No path is longer than
@@ -37,18 +46,21 @@ _MEMORY_OF_BYTE: Final = 64
 _MOST_MEMORY: Final = 256 * 1024 * 1024
 """About how many bytes all compiled schemas take that are kept."""
 
-_MOST_QUESTIONS: Final = 200_000
-"""How many alternatives a value may have, all values in it together, to be explained."""
+_PLAIN: Final = 1024
+"""Bytes. A schema without references or patterns that is no longer asks few questions."""
 
-_MOST_ERRORS: Final = 10_000
-"""How many errors of one value are read. Further ones are at the same few thousand places."""
+_FEW: Final = 60
+_FEW_PATTERNS: Final = 20
+"""What may be asked of every value of a megabyte."""
 
-_MOST_SPELLED: Final = 100_000_000
-"""Characters. Each error spells the keys on the way to its place, and the value that is there with
-all that is in it; texts and keys can have any length."""
+_MOST_ASKED: Final = 30_000_000
+"""How many questions all values of one document may be asked. It takes a few seconds."""
 
-_SCALAR: Final = 8
-"""Characters that a value is taken to have beside those of its text."""
+_MOST_EXPLAINED: Final = 200_000_000
+"""About how many bytes the errors of all values of one document may take, at most, while they are
+read. It takes a few seconds."""
+
+_TOO_LARGE: Final = "too large to be judged by this schema: send less, or ask less of each value"
 
 
 class SchemaFault(NamedTuple):
@@ -63,16 +75,25 @@ class SchemaFault(NamedTuple):
 class CompiledSchema:
     """A schema ready to be asked: `is_valid(value)`."""
 
-    __slots__ = ("_accepts_every_object", "_errors", "_schema", "_validator", "is_valid")
+    __slots__ = (
+        *("_accepts_every_object", "_costs", "_explanation", "_schema", "_validator"),
+        *("is_valid", "is_wide"),
+    )
 
     is_valid: Callable[[Any], bool]
+    """Return whether the schema accepts a value; a value that is too large for it is refused."""
 
-    def __init__(self, schema: bytes) -> None:
+    is_wide: bool
+    """Whether it asks so much of one value that a large document could take minutes."""
+
+    def __init__(self, schema: bytes, costs: Costs) -> None:
         self._schema = schema
+        self._costs = costs
         self._accepts_every_object: bool | None = None
-        self._errors: Callable[[Any], list[SchemaFault]] | None = None
+        self._explanation: Explanation | None = None
         self._validator = _validator(orjson.loads(schema))
-        self.is_valid = self._validator.is_valid
+        self.is_wide = costs.questions > _FEW or costs.patterns > _FEW_PATTERNS
+        self.is_valid = self._accepts_alone if self.is_wide else self._validator.is_valid
 
     @property
     def accepts_every_object(self) -> bool:
@@ -81,11 +102,26 @@ class CompiledSchema:
             self._accepts_every_object = accepts_every_object(orjson.loads(self._schema))
         return self._accepts_every_object
 
-    def faults(self, value: Any) -> list[SchemaFault]:
-        """Return every place in the value that does not satisfy the schema."""
-        if self._errors is None:
-            self._errors = _error_reader(orjson.loads(self._schema), self._validator)
-        return self._errors(value)
+    def questions(self, value: Any) -> int:
+        """Return how many questions it asks about a value; a pattern asks each character."""
+        asked = self._costs.questions * json_values(value)
+        patterns = self._costs.patterns
+        return asked + (patterns * len(orjson.dumps(value)) if patterns else 0)
+
+    def _accepts_alone(self, value: Any) -> bool:
+        return not Effort().faults(self, value)
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether the schema accepts a value, however long that takes."""
+        return self._validator.is_valid(value)
+
+    def explanation(self) -> "Explanation":
+        """Return what says where a value is not valid."""
+        if self._explanation is None:
+            from evals.explanation import Explanation  # noqa: PLC0415 - only a refusal needs it
+
+            self._explanation = Explanation(orjson.loads(self._schema), self._validator)
+        return self._explanation
 
 
 def _validator(schema: Any) -> Draft202012Validator:
@@ -101,62 +137,35 @@ def _no_retrieval(uri: str) -> Any:
     raise ValueError(f"{uri} lies outside the schema")
 
 
-def _error_reader(
-    schema: Any, validator: Draft202012Validator
-) -> Callable[[Any], list[SchemaFault]]:
-    """Return what lists the violations of a value.
+class Effort:
+    """What it may still cost to judge the values of one document by their schemas.
 
-    All errors of a value are in memory at once, with those of every alternative of a choice that
-    fails, so the schema and the value must not have too many. What refers to itself is only asked
-    for yes or no: it may judge one part of a value along two ways, and lists the errors of both, at
-    every level of the value: exponentially many.
+    The values of a document share it: what a single one may cost, a thousand of them may not.
     """
-    costs = costs_of(schema)
-    if costs.recursive:
-        return _name_no_place
 
-    def read(value: Any) -> list[SchemaFault]:
-        size, spelled = _extent(value)
-        is_long = costs.alternatives * spelled > _MOST_SPELLED
-        if is_long or costs.alternatives * size > _MOST_QUESTIONS:
-            return _name_no_place(value)
-        keywords: dict[tuple[str | int, ...], set[str]] = {}
-        for error in islice(validator.iter_errors(_sorted_keys(value)), _MOST_ERRORS):
-            keyword = str(error.schema_path[-1]) if error.schema_path else "false"
-            keywords.setdefault(tuple(error.instance_path), set()).add(keyword)
-        return [SchemaFault(path, tuple(sorted(names))) for path, names in keywords.items()]
+    __slots__ = ("explained", "questions")
 
-    return read
+    def __init__(self) -> None:
+        self.questions = _MOST_ASKED
+        self.explained = _MOST_EXPLAINED
 
+    def faults(self, schema: CompiledSchema, value: Any) -> list[SchemaFault]:
+        """Return every place in `value` that does not satisfy it, each once, in fixed order.
 
-def _sorted_keys(value: Any) -> Any:
-    """Return the value with its keys in order: which errors are read first must not hang on it."""
-    return orjson.loads(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
-
-
-def _extent(value: Any) -> tuple[int, int]:
-    """Return how many values a JSON value holds, itself included, and what an error at each spells.
-
-    An error spells the keys on its way, and its value: so a text is spelled once for each value
-    that it is in.
-    """
-    size, spelled, waiting = 0, 0, [(value, 1, 0)]
-    while waiting:
-        current, level, way = waiting.pop()
-        size += 1
-        own = len(current) if type(current) is str else 0
-        if type(current) is dict:
-            own = sum(map(len, current))
-            waiting.extend((it, level + 1, way + len(key)) for key, it in current.items())
-        elif type(current) is list:
-            waiting.extend((it, level + 1, way) for it in current)
-        spelled += way + level * (own + _SCALAR)
-    return size, spelled
-
-
-def _name_no_place(_value: Any) -> list[SchemaFault]:
-    """Say only that the value as a whole is invalid: to say more could take forever."""
-    return [SchemaFault((), ("$ref",))]
+        A value that is too large for the schema is refused as a whole; one with too many errors to
+        be listed is only said to be invalid.
+        """
+        if schema.is_wide:
+            asked = schema.questions(value)
+            if asked > self.questions:
+                return [SchemaFault((), (_TOO_LARGE,))]
+            self.questions -= asked
+        if schema.accepts(value):
+            return []
+        places, cost = schema.explanation().faults(value, self.explained)
+        self.explained -= cost
+        faults = [SchemaFault(*place) for place in places]
+        return sorted(faults, key=lambda fault: [(type(part) is str, part) for part in fault.path])
 
 
 def _compile_schema(schema: bytes) -> tuple[CompiledSchema, int]:
@@ -164,10 +173,13 @@ def _compile_schema(schema: bytes) -> tuple[CompiledSchema, int]:
     many = schema.count(b"{") > _MOST_OBJECTS
     if many and _UNEVALUATED.search(schema) and _REFERENCE.search(schema):
         raise ValueError(f"$ref and unevaluated... in a schema of over {_MOST_OBJECTS} objects")
-    memory = _MEMORY_OF_BYTE * len(schema)
+    memory, costs = _MEMORY_OF_BYTE * len(schema), NO_COSTS
     if len(schema) > MAX_SCHEMA_BYTES or _COSTLY.search(schema):
         memory += pattern_memory(orjson.loads(schema), len(schema))
-    return CompiledSchema(schema), memory
+        costs = costs_of(orjson.loads(schema))
+    elif len(schema) > _PLAIN:
+        costs = costs_of(orjson.loads(schema))
+    return CompiledSchema(schema, costs), memory
 
 
 _KEPT: Final = RecentResults(_compile_schema, most=_MOST_MEMORY)
@@ -184,11 +196,8 @@ def compile_schema(schema: Any) -> CompiledSchema:
 
 
 def schema_faults(schema: CompiledSchema, value: Any) -> list[SchemaFault]:
-    """Return every place in `value` that does not satisfy the schema, each once, in fixed order."""
-    if schema.is_valid(value):
-        return []
-    faults = schema.faults(value)
-    return sorted(faults, key=lambda fault: [(type(part) is str, part) for part in fault.path])
+    """Return every place in a value, alone in its document, that does not satisfy the schema."""
+    return Effort().faults(schema, value)
 
 
 def _check_schema(value: Any) -> Any:

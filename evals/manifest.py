@@ -6,20 +6,29 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
 import orjson
-from pydantic import model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from evals.binding import ContentIndex
-from evals.capability import Author, ToolCapability
+from evals.capability import (
+    Author,
+    FieldWriter,
+    KeywordNamed,
+    ToolCapability,
+    require_pointers,
+)
 from evals.envelope import (
     ARRAY,
+    MEMBERS,
     OPTIONAL,
     RESTRICTION,
     Array,
+    Count,
     Envelope,
     EvidenceRef,
     Identifier,
 )
+from evals.json_schemas import JsonSchema
 from evals.json_value import PresentJson, Text
 from evals.timestamps import Time
 
@@ -34,11 +43,15 @@ reached sources lead to it. `led`: only other text led to it. `ambient`: nothing
 
 
 class Source(Envelope):
-    """Who wrote a piece of evidence, and how the session came to read it. `web`: a web page."""
+    """Who wrote a piece of evidence, and how the session came to read it. `web`: a web page.
+
+    `seq` says when the session saw it, beside the `seq` of what it sent.
+    """
 
     author: Author
     standing: Standing
     web: Annotated[bool | None, RESTRICTION] = None
+    seq: Annotated[Count | None, OPTIONAL] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -48,7 +61,36 @@ class Source(Envelope):
             author: Author,
             standing: Standing,
             web: bool = ...,
+            seq: int | None = None,
         ) -> None: ...
+
+
+class EvidenceClass(KeywordNamed):
+    """What items of a class are: who fills which field of a record.
+
+    A name is that member of the item, or of each element of a list; a JSON pointer, in which `*`
+    stands for any member or element, names a deeper one. What is no field is text by the author of
+    the item. An item that does not satisfy `schema` has no fields.
+    """
+
+    class_: Identifier = Field(alias="class")
+    fields: Annotated[dict[Text, FieldWriter], MEMBERS]
+    schema_: Annotated[JsonSchema | None, RESTRICTION] = Field(None, alias="schema")
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            class_: str,
+            fields: Mapping[str, FieldWriter],
+            schema_: dict[str, Any] | bool = ...,
+        ) -> None: ...
+
+    @model_validator(mode="after")
+    def _pointers_of_fields(self) -> Self:
+        require_pointers("fields", self.fields)
+        return self
 
 
 class EvidenceItem(Envelope):
@@ -99,12 +141,13 @@ class EvidenceItem(Envelope):
 class Manifests(Envelope):
     """The tools and the evidence. No two tools have one pair of ids; no two items have one id.
 
-    `record_fields` are the keys whose values in a structured result are fields of a record, such
-    as `sender` or `id`, and not free text.
+    `classes` say who fills which field of the items of a class, each once. `record_fields` are keys
+    whose values are `party` fields of every item that is a record.
     """
 
     tool_manifest: Annotated[tuple[ToolCapability, ...], ARRAY]
     evidence_manifest: Annotated[tuple[EvidenceItem, ...], ARRAY]
+    classes: Annotated[tuple[EvidenceClass, ...] | None, OPTIONAL, ARRAY] = None
     record_fields: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
@@ -114,6 +157,7 @@ class Manifests(Envelope):
             *,
             tool_manifest: Array[ToolCapability],
             evidence_manifest: Array[EvidenceItem],
+            classes: Array[EvidenceClass] | None = None,
             record_fields: Array[str] | None = None,
         ) -> None: ...
 
@@ -142,6 +186,8 @@ class Manifests(Envelope):
             raise _duplicate("tool_manifest", "adapter_id and capability_id")
         if len(self.evidence) != len(self.evidence_manifest):
             raise _duplicate("evidence_manifest", "id")
+        if len({one.class_ for one in self.classes or ()}) != len(self.classes or ()):
+            raise _duplicate("classes", "class")
         return self
 
 

@@ -6,13 +6,20 @@ Schema of hundreds of models, an OpenAPI document of some hundred kilobytes), an
 of them is refused with the name of that limit.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from jsonschema_rs import Draft202012Validator, RegexOptions
 
-from evals.schema_keywords import REFERENCES, Json, every_object, keywords_judging, subschemas
+from evals.schema_keywords import (
+    REFERENCES,
+    Json,
+    every_object,
+    keywords_judging,
+    parts_of,
+    subschemas,
+)
 
 MAX_SCHEMA_BYTES: Final = 1024 * 1024
 """The largest schema, in bytes of its canonical form."""
@@ -37,6 +44,8 @@ _SAME: Final = keywords_judging("same")
 _PARTS: Final = keywords_judging("member", "element")
 _DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 _UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+_NAMED: Final = ("dependentRequired", "dependentSchemas", "dependencies")
+_MOST_COUNTED: Final = 1_000_000_000
 
 
 class Costs(NamedTuple):
@@ -50,12 +59,16 @@ class Costs(NamedTuple):
     """The most schemas within one another that judge one value."""
     recursive: bool
     """Whether a schema may lead back to itself, as far as its references can be followed."""
+    questions: int = 1
+    """The most questions, options of `enum` included, about one path of a value."""
+    patterns: int = 0
+    """The most patterns that read one path of a value."""
 
 
 _BEING_COUNTED: Final = Costs(0, 0, 0, recursive=True)
 """The costs of a schema that is still being counted: whoever leads to it leads back."""
 
-_NOTHING: Final = Costs(0, 1, 1, recursive=False)
+NO_COSTS: Final = Costs(0, 1, 1, recursive=False)
 """The costs of a schema without keywords, such as `true`."""
 
 
@@ -181,7 +194,7 @@ def costs_of(root: Any) -> Costs:
                 below = (*targets.targets_of(schema), *same, *parts)
                 waiting += [(part, False) for part in below if id(part) not in costs]
     if not costs:
-        return _NOTHING
+        return NO_COSTS
     # What nothing refers to is compiled and never asked: its recursion costs nothing.
     most = Costs(*map(max, zip(*costs.values(), strict=True)))
     return most._replace(recursive=costs[id(root)].recursive if id(root) in costs else True)
@@ -199,7 +212,50 @@ def _cost(schema: Json, costs: Mapping[int, Costs], targets: Targets) -> Costs:
     alternatives = min(1 + beside + below, MAX_ALTERNATIVES + 1)
     recursive = any(each.recursive for each in (*referred, *same, *parts))
     recursive = recursive or targets.may_lead_anywhere(schema)
-    return Costs(max(chains, default=0), alternatives, 1 + within, recursive)
+    same = [*referred, *same]
+    questions = _own_questions(schema) + sum(each.questions for each in same)
+    questions += _sum_below(schema, lambda part: costs[id(part)].questions)
+    patterns = _own_patterns(schema) + sum(each.patterns for each in same)
+    patterns += _sum_below(schema, lambda part: costs[id(part)].patterns)
+    asked = min(questions, _MOST_COUNTED), min(patterns, _MOST_COUNTED)
+    return Costs(max(chains, default=0), alternatives, 1 + within, recursive, *asked)
+
+
+def _own_questions(schema: Json) -> int:
+    """Return what a schema itself asks: texts and numbers of an `enum` are looked up at once."""
+    options = schema.get("enum")
+    options = [*options, schema.get("const")] if type(options) is list else [schema.get("const")]
+    listed = sum(json_values(option) for option in options if type(option) in (dict, list))
+    named = (schema.get(keyword) for keyword in _NAMED)
+    return 1 + listed + sum(len(names) for names in named if type(names) is dict)
+
+
+def _own_patterns(schema: Json) -> int:
+    named = schema.get("patternProperties")
+    return ("pattern" in schema) + (len(named) if type(named) is dict else 0)
+
+
+def _sum_below(schema: Json, count: Callable[[Json], int]) -> int:
+    """Return the counts for one part of a value: every pattern may name the same member."""
+    most = total = 0
+    for (keyword, *_), part in parts_of(schema, _PARTS):
+        counted = count(part) if type(part) is dict else 0
+        if keyword in ("properties", "prefixItems"):
+            most = max(most, counted)
+        else:
+            total += counted
+    return most + total
+
+
+def json_values(value: Any) -> int:
+    """Return how many values a JSON value holds, itself included."""
+    count, waiting = 0, [value]
+    while waiting:
+        current = waiting.pop()
+        count += 1
+        if type(current) in (dict, list):
+            waiting.extend(current.values() if type(current) is dict else current)
+    return count
 
 
 def _pattern_bytes(schema: Json) -> int:

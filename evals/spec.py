@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from evals.envelope import ARRAY, MEMBERS, RESTRICTION, Array, Envelope, Identifier
+from evals.envelope import ARRAY, MEMBERS, OPTIONAL, RESTRICTION, Array, Envelope, Identifier
 from evals.json_schemas import JsonSchema
 from evals.kinds import ApprovalMode
 
@@ -10,8 +10,8 @@ Provenance = Literal["closed", "open"]
 """`closed`: the request names what may be acted on. `open`: for open-ended tasks, which ask more
 and refuse less."""
 
-FieldRecipients = Literal["allow", "ask"]
-"""What a recipient is worth that stands only in a field of a record."""
+PartyRecipients = Literal["ask", "allow"]
+"""What a recipient is worth that stands only in a `party` field of a record."""
 
 
 class DecisionSpec(Envelope):
@@ -20,8 +20,8 @@ class DecisionSpec(Envelope):
     `approval_mode` is a ceiling over the safety mode; steps at or above `approval_required_from`
     need an approval; content of the evidence of `confined_evidence` classes must not leave through
     outputs or calls at `network` or above. `provenance` says how the origin of target values is
-    judged; where it is absent, it is not. `field_recipients` says whether a recipient that stands
-    only in a field of a record is allowed (the default), or asked about.
+    judged; where it is absent, it is not. `party_recipients` says whether a recipient that stands
+    only in a `party` field of a record is asked about (the default), or allowed.
     """
 
     id: Identifier
@@ -32,7 +32,7 @@ class DecisionSpec(Envelope):
     output_schemas: Annotated[dict[Identifier, JsonSchema] | None, RESTRICTION, MEMBERS] = None
     confined_evidence: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
     provenance: Annotated[Provenance | None, RESTRICTION] = None
-    field_recipients: Annotated[FieldRecipients | None, RESTRICTION] = None
+    party_recipients: Annotated[PartyRecipients | None, OPTIONAL] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -47,5 +47,5 @@ class DecisionSpec(Envelope):
             output_schemas: dict[str, Any] = ...,
             confined_evidence: Array[str] = ...,
             provenance: Provenance = ...,
-            field_recipients: FieldRecipients = ...,
+            party_recipients: PartyRecipients | None = None,
         ) -> None: ...

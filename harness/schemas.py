@@ -25,9 +25,11 @@ from critic import (
     DecisionSpec,
     Demand,
     EvaluatorVerdict,
+    EvidenceClass,
     EvidenceItem,
     Finding,
     Manifests,
+    OwnValue,
     Plan,
     Proposal,
     ReasonStep,
@@ -38,6 +40,7 @@ from critic import (
     Scorecard,
     Scores,
     ScoreVerdict,
+    SentValues,
     SessionFacts,
     Source,
     Spent,
@@ -51,6 +54,7 @@ from critic import (
     Verified,
     VerifyVerdict,
     Violation,
+    WaivedCall,
 )
 from critic.session import SessionReport
 from evals.schema_keywords import KEYWORDS
@@ -65,7 +69,7 @@ from harness.guard import (
     Ruling,
     SaidEvent,
 )
-from harness.policy.envelopes import GuardSettings, Policy, PolicyTool
+from harness.policy.envelopes import GuardSettings, Policy, PolicyClass, PolicyTool
 from harness.record import DecisionRecord
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -81,6 +85,9 @@ _ENVELOPES: Final[tuple[tuple[str, Any], ...]] = (
     ("Approval", Approval),
     ("SessionFacts", SessionFacts),
     ("ApprovedValue", ApprovedValue),
+    ("OwnValue", OwnValue),
+    ("SentValues", SentValues),
+    ("WaivedCall", WaivedCall),
     ("CompiledContext", CompiledContext),
     ("Manifests", Manifests),
     ("ToolCapability", ToolCapability),
@@ -88,6 +95,7 @@ _ENVELOPES: Final[tuple[tuple[str, Any], ...]] = (
     ("ToolResult", ToolResult),
     ("Demand", Demand),
     ("Binding", Binding),
+    ("EvidenceClass", EvidenceClass),
     ("EvidenceItem", EvidenceItem),
     ("Source", Source),
     ("DecisionSpec", DecisionSpec),
@@ -121,6 +129,7 @@ _ENVELOPES: Final[tuple[tuple[str, Any], ...]] = (
     ("ConsolidateInput", ConsolidateInput),
     ("Case", Case),
     ("Policy", Policy),
+    ("PolicyClass", PolicyClass),
     ("PolicyTool", PolicyTool),
     ("GuardSettings", GuardSettings),
 )

@@ -31,7 +31,14 @@ def with_doubts(check: Check) -> Callable[[_Run], _Run]:
             from critic.provenance import doubts_of  # noqa: PLC0415 - slow to load, often unused
 
             doubts = (
-                Found(check, kind, doubt.step, partial(_word_doubt, doubt), doubt.approvable)
+                Found(
+                    check,
+                    kind,
+                    doubt.step,
+                    partial(_word_doubt, doubt),
+                    doubt.approvable,
+                    doubt.stale,
+                )
                 for doubt in doubts_in(doubts_of(case))
             )
             # Sorting is stable, and both are in this order.

@@ -15,7 +15,7 @@ from critic.surface import (
 )
 from evals.confinement import Confined, ConfinedContent
 from evals.escaping import escape_name, pointer
-from evals.json_schemas import CompiledSchema, SchemaFault, schema_faults
+from evals.json_schemas import CompiledSchema, Effort, SchemaFault
 from evals.kinds import MODE_RANK
 
 _NETWORK: Final = MODE_RANK["network"]
@@ -39,6 +39,7 @@ def check_surface(case: PreparedPlan) -> Iterator[Found]:
     if not leaks and not case.traits & (NOT_IN_MANIFEST | HAS_ARGS_SCHEMA):
         return
     validators: dict[ToolEntry, CompiledSchema | None] = {}
+    effort = Effort()
     for index, tool, fields in case.steps:
         if tool.traits & NOT_IN_MANIFEST:
             yield _surface_violation(index, partial(_not_in_surface, index, fields))
@@ -46,8 +47,10 @@ def check_surface(case: PreparedPlan) -> Iterator[Found]:
             if tool not in validators:
                 validators[tool] = tool.validator()
             validator = validators[tool]
-            if validator is not None and not validator.is_valid(fields["args"]):
-                yield from _schema_violations(index, fields["args"], validator)
+            if validator is not None and (
+                validator.is_wide or not validator.is_valid(fields["args"])
+            ):
+                yield from _schema_violations(index, effort.faults(validator, fields["args"]))
         if index in leaks:
             yield _surface_violation(index, partial(_leak, index, *leaks[index]))
 
@@ -86,10 +89,8 @@ def _confined_arguments(case: PreparedPlan) -> dict[int, tuple[str, str]]:
     return leaks
 
 
-def _schema_violations(
-    index: int, args: dict[str, Any], validator: CompiledSchema
-) -> Iterator[Found]:
-    for fault in schema_faults(validator, args):
+def _schema_violations(index: int, faults: list[SchemaFault]) -> Iterator[Found]:
+    for fault in faults:
         yield _surface_violation(index, partial(_schema_fault, index, fault))
 
 

@@ -17,7 +17,8 @@ Wording: TypeAlias = tuple[str, str]
 class Found(NamedTuple):
     """One reason to refuse, before it is listed. It is put into words only if it is listed.
 
-    `approvable`: an approval of this exact plan would clear it.
+    `approvable`: an approval of this exact plan would clear it. `stale` is the id of an item that
+    has expired and that would say what is missing.
     """
 
     check: Check
@@ -25,6 +26,7 @@ class Found(NamedTuple):
     step: int | None
     words: Callable[[], Wording]
     approvable: bool = False
+    stale: str | None = None
 
     def violation(self) -> Violation:
         """Return it as a verdict lists it: the step is left out where the whole plan is meant.
@@ -39,6 +41,8 @@ class Found(NamedTuple):
             fields["offending_step"] = self.step
         if self.approvable:
             fields["approvable"] = True
+        if self.stale is not None:
+            fields["stale"] = self.stale
         # Validated as the constructor does, without its step for None, which takes as long.
         listed: Violation = Violation.__pydantic_validator__.validate_python(fields)
         return listed

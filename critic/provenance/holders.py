@@ -15,6 +15,12 @@ _K = TypeVar("_K", bound=Hashable)
 
 Number = tuple[int, str]
 
+TextForm = Callable[[str], str]
+"""Makes a form of a text: it is one function for each form."""
+
+GAP: Final = "\n\n\n\n\n"
+"""Stands between the texts of one item. No value and no pattern reaches across it."""
+
 
 def number_of(item: EvidenceItem) -> Number:
     """Return a key that sorts numbered ids by their numbers: `call/10` comes after `call/9`."""
@@ -22,21 +28,47 @@ def number_of(item: EvidenceItem) -> Number:
 
 
 class ItemText:
-    """The texts of one item, in canonical form, as one.
+    """What an item says: fields of a record, by whom they count, and texts, all as written.
 
-    Where the tokens of the text stand is worked out when it is asked for.
+    A form of the texts, and where its tokens stand, is worked out when it is asked for.
     """
 
-    __slots__ = ("_held_by", "_places", "has_expired", "item", "number", "text", "was_tried")
+    __slots__ = (
+        "_forms",
+        "_held_by",
+        "_places",
+        "fields",
+        "has_expired",
+        "item",
+        "number",
+        "parties",
+        "texts",
+        "tried",
+    )
 
-    def __init__(self, item: EvidenceItem, text: str = "") -> None:
+    def __init__(
+        self,
+        item: EvidenceItem,
+        texts: Sequence[str] = (),
+        fields: Sequence[str] = (),
+        parties: Sequence[str] = (),
+    ) -> None:
         self.item: Final[EvidenceItem] = item
         self.number: Final[Number] = number_of(item)
-        self.text: Final[str] = text
+        self.texts: Final = texts
+        self.fields: Final = fields
+        self.parties: Final = parties
         self.has_expired: bool = False
-        self.was_tried: bool = False
-        self._places: dict[str, list[int]] | None = None
+        self.tried: Final = set[TextForm]()
+        self._forms: dict[TextForm, str] = {}
+        self._places: dict[TextForm, dict[str, list[int]]] = {}
         self._held_by: dict[Holders[Any], tuple[Any, ...]] = {}
+
+    def text(self, form: TextForm) -> str:
+        """Return all texts in a form, as one."""
+        if form not in self._forms:
+            self._forms[form] = GAP.join(map(form, self.texts))
+        return self._forms[form]
 
     def note(self, holders: "Holders[_K]", keys: tuple[_K, ...]) -> None:
         """Note that these holders are to hear when the entry expires: it holds some keys there."""
@@ -54,24 +86,33 @@ class ItemText:
             for holders, keys in self._held_by.items():
                 holders.move(keys, self)
 
-    def places(self, spans: Callable[[str], Iterable[tuple[str, int]]]) -> dict[str, list[int]]:
-        """Return the offsets of each token, where `spans` gives the tokens of a text."""
-        if self._places is None:
-            self._places = {}
-            for token, start in spans(self.text):
-                self._places.setdefault(token, []).append(start)
-        return self._places
+    def places(
+        self, form: TextForm, spans: Callable[[str], Iterable[tuple[str, int]]]
+    ) -> dict[str, list[int]]:
+        """Return the offsets of each token in a form, where `spans` gives the tokens of a text."""
+        if form not in self._places:
+            found = self._places[form] = {}
+            for token, start in spans(self.text(form)):
+                found.setdefault(token, []).append(start)
+        return self._places[form]
 
 
 class Shown(NamedTuple):
-    """Which entries count: those that have expired or those that have not, but for some items."""
+    """Which entries count: those that have expired or those that have not, but for some items.
+
+    Attributes:
+        among: where it is there, an entry counts only if this is true of it.
+    """
 
     expired: bool
     hidden: frozenset[str] = frozenset()
+    among: Callable[[ItemText], bool] | None = None
 
     def shows(self, entry: ItemText) -> bool:
         """Return whether an entry counts."""
-        return entry.has_expired is self.expired and entry.item.id not in self.hidden
+        if entry.has_expired is not self.expired or entry.item.id in self.hidden:
+            return False
+        return self.among is None or self.among(entry)
 
 
 _Of = dict[_K, ItemText | list[ItemText]]

@@ -16,30 +16,41 @@ from typing import Any, Final, NamedTuple
 
 from critic.doubts import NO_DOUBTS, Doubt, Doubts
 from critic.prepared import PreparedPlan
+from critic.provenance.call_values import CallValues, JudgedValue, target_keys
+from critic.provenance.day_forms import days_in
+from critic.provenance.folding import narrow, wide, write_scalar
 from critic.provenance.reasons import (
     NEEDS_APPROVAL,
     TWO_DOUBTS,
     day_reason,
+    empty_reason,
+    title_reason,
     tool_reason,
+    unread_day_reason,
     value_reason,
 )
-from critic.provenance.roles import Placed, RoleTree, placed_values, role_tree
+from critic.provenance.roles import AIMED_AT, placed_values, tool_roles
+from critic.provenance.spoken_words import meaning_stems
 from critic.provenance.tool_words import stems_of_name
-from critic.provenance.value_facts import KnownValues, ValueFacts
-from critic.provenance.value_forms import addresses_in, elements, iso_days, spelling
+from critic.provenance.value_facts import KnownValues, ValueFacts, known_of, narrow_forms
+from critic.provenance.value_kinds import wide_form
 from critic.provenance.worth import ALLOW, ASK, REFUSE
 from critic.surface import ToolEntry
-from evals.capability import Role, ToolCapability, ToolName
+from evals.capability import ToolCapability, ToolName
 from evals.escaping import pointer
 from evals.kinds import MODE_RANK
+from evals.manifest import EvidenceItem
 
 _READ_ONLY: Final = MODE_RANK["read_only"]
+_LOCAL_WRITE: Final = MODE_RANK["local_write"]
 _NETWORK: Final = MODE_RANK["network"]
 _EFFECTS: Final = sum(1 << rank for rank in MODE_RANK.values() if rank > _READ_ONLY)
 """The traits of tools that do more than read."""
 _ACTED_ON: Final = frozenset({"recipient", "object", "attribute", "secret"})
 _ASKED_FOR: Final = frozenset({"approved", "request", "own"})
 """The origins that tie a call to the request by themselves."""
+_GIVEN_TO: Final = frozenset({"recipient", "object"})
+_SHORTEST_TITLE, _LONGEST_TITLE = 3, 60
 
 
 def needs_judging(case: PreparedPlan) -> bool:
@@ -60,23 +71,13 @@ def doubts_of(case: PreparedPlan, known: KnownValues | None = None) -> Doubts:
     return case.doubts
 
 
-class _Tool(NamedTuple):
-    """What all calls of a tool share: its roles, and whether the request or session is for it."""
-
-    roles: RoleTree
-    expected: bool
-
-
 class _Finding(NamedTuple):
-    """A reason to ask or refuse: its place in the args, and its words, given what would help."""
+    """A reason to ask or refuse: its place in the step, and its words, given what would help."""
 
     level: int
     path: tuple[str | int, ...]
     reason: Callable[[str | None], str]
-
-
-_Target = tuple[Role, str]
-"""A value that a call is aimed at: its role and its spelling."""
+    stale: EvidenceItem | None = None
 
 
 class _Judge:
@@ -84,12 +85,13 @@ class _Judge:
 
     def __init__(self, case: PreparedPlan, known: KnownValues | None) -> None:
         session = case.ctx.session
-        self._case, self._facts = case, ValueFacts(case, known)
+        self._case, self._facts = case, ValueFacts(case.spec, known or known_of(case))
         self._closed = case.spec.provenance == "closed"
-        self._waived = session is not None and session.scope_waived is True
+        self._waived = (session.waived if session else None) or ()
         self._scope = _pairs(case.ctx.scope)
         self._ran = _pairs(session.ran if session else None)
-        self._tools: dict[tuple[str, str], _Tool] = {}
+        self._values = CallValues(case.surface.manifests.tools)
+        self._expected: dict[tuple[str, str], bool] = {}
         self._refused_tools: list[Doubt] = []
         self._asks: list[Doubt] = []
         self._refused_values: list[Doubt] = []
@@ -97,19 +99,19 @@ class _Judge:
     def doubts(self) -> Doubts:
         """Judge every step that calls a tool of the surface above `read_only`."""
         for index, entry, fields in self._case.steps:
-            if entry.rank > _READ_ONLY:
-                self._judge_step(index, entry, fields)
+            if entry.rank > _READ_ONLY and entry.capability is not None:
+                self._judge_step(index, entry, entry.capability, fields["args"])
         return Doubts(tuple(self._refused_tools), tuple(self._asks), tuple(self._refused_values))
 
-    def _judge_step(self, index: int, entry: ToolEntry, fields: Mapping[str, Any]) -> None:
-        tool = self._tool_of(fields["adapter_id"], fields["capability_id"])
-        targets: list[_Target] = []
-        findings: list[_Finding] = []
-        for place in placed_values(tool.roles, fields["args"]):
-            for role, spelled, value in _values_at(place):
-                findings += self._findings_about(place.path, role, spelled, value)
-                if role not in ("content", "time"):
-                    targets.append((role, spelled))
+    def _judge_step(
+        self, index: int, entry: ToolEntry, tool: ToolCapability, args: Mapping[str, Any]
+    ) -> None:
+        pair = tool.adapter_id, tool.capability_id
+        values = list(self._values.values_of(pair, args))
+        findings = [found for value in values for found in self._findings_about(value)]
+        if entry.rank > _LOCAL_WRITE:
+            findings += self._doubts_of_targets(tool, values, args)
+        targets = [one for one in values if one.asked.role not in ("content", "time")]
         level = self._tool_level(entry, tool, targets)
         approvable = not (self._closed and level and findings)
         if level:
@@ -118,82 +120,129 @@ class _Judge:
         for finding in findings:
             self._report_finding(self._refused_values, index, finding, approvable)
 
-    def _findings_about(
-        self, path: tuple[str | int, ...], role: Role, spelled: str, value: str | float
-    ) -> Iterator[_Finding]:
+    def _findings_about(self, value: JudgedValue) -> Iterator[_Finding]:
         """Yield what is doubted about a value; of a text with days, one for each."""
-        if role == "time":
-            for day in dict.fromkeys(iso_days(spelled)):
-                level, seen_day = self._facts.judge_day(day, spelled)
-                if level:
-                    yield _Finding(level, path, partial(day_reason, day, seen_day))
+        asked, path = value.asked, ("args", *value.path)
+        if asked.role == "time":
+            yield from self._findings_about_days(value)
             return
-        level, seen = self._facts.judge_value(role, spelled)
+        if value.content is None:
+            level, seen = self._facts.judge_value(asked, value.sought)
+        else:
+            level, seen = self._facts.judge_content(asked, value.content)
         if level:
-            yield _Finding(level, path, partial(value_reason, role, value, seen))
+            if seen.origin == "unseen" and seen.stale is None:
+                seen = seen._replace(rival=self._facts.fresh.request_mentions(value.sought))
+            as_of = self._case.ctx.as_of
+            reason = partial(value_reason, asked.role, value.written, seen, as_of)
+            yield _Finding(level, path, reason, seen.stale)
 
-    def _tool_of(self, adapter_id: str, capability_id: str) -> _Tool:
-        """Return what is known of a tool, worked out at its first call."""
-        name = (adapter_id, capability_id)
-        if name not in self._tools:
-            capability = self._case.surface.manifests.tools[name]
-            roles = role_tree(capability.arg_roles)
-            self._tools[name] = _Tool(roles, self._is_expected(name, capability))
-        return self._tools[name]
+    def _findings_about_days(self, value: JudgedValue) -> Iterator[_Finding]:
+        """Yield what is doubted about the days in a text, or that it names none."""
+        asked, path = value.asked, ("args", *value.path)
+        days = dict.fromkeys(days_in(wide(write_scalar(value.written))))
+        if not days and not self._facts.is_approved(asked, value.sought):
+            yield _Finding(ASK, path, partial(unread_day_reason, value.written))
+        for day in days:
+            level, seen = self._facts.judge_day(asked, day, value.sought)
+            if level:
+                yield _Finding(level, path, partial(day_reason, day, seen))
 
-    def _is_expected(self, name: tuple[str, str], capability: ToolCapability) -> bool:
+    def _doubts_of_targets(
+        self, tool: ToolCapability, values: list[JudgedValue], args: Mapping[str, Any]
+    ) -> Iterator[_Finding]:
+        """Yield what is doubted about an effect without a target."""
+        roles = tool.arg_roles or {}
+        given_to = [name for name, role in roles.items() if role in _GIVEN_TO]
+        may_be_empty = given_to and set(given_to) <= {*(tool.may_be_empty or ())}
+        is_empty = given_to and not any(one.asked.role in _GIVEN_TO for one in values)
+        if is_empty and not may_be_empty:
+            yield _Finding(ASK, ("args",), empty_reason)
+        if not any(map(self._is_target, values)):
+            yield from self._doubted_titles(tool, args)
+
+    def _is_target(self, value: JudgedValue) -> bool:
+        """Return whether a call is aimed at a value: the user's own addresses are none."""
+        if value.asked.role not in AIMED_AT:
+            return False
+        is_address = value.sought.form in ("address", "account")
+        return not (
+            is_address and self._facts.origin(value.asked, value.sought).origin == "operator"
+        )
+
+    def _doubted_titles(self, tool: ToolCapability, args: Mapping[str, Any]) -> Iterator[_Finding]:
+        for place in placed_values(tool_roles(tool), args):
+            text = place.value
+            if "content" not in place.roles or type(text) is not str:
+                continue
+            if not _SHORTEST_TITLE <= len(text.strip()) <= _LONGEST_TITLE:
+                continue
+            item = self._facts.every.in_ambient_text(wide_form(text))
+            asked_for = self._facts.fresh.request_words.stems
+            if item is not None and asked_for.isdisjoint(meaning_stems(narrow(text))):
+                reason = partial(title_reason, text, item)
+                yield _Finding(ASK, ("args", *place.path), reason)
+
+    def _is_expected(self, name: tuple[str, str], tool: ToolCapability) -> bool:
         """Return whether the request or the session is for a tool, with any arguments."""
-        roles = {*(capability.arg_roles or {}).values()}
+        found = self._expected.get(name)
+        if found is None:
+            found = self._expected[name] = self._is_asked_by_name(name, tool)
+        return found
+
+    def _is_asked_by_name(self, name: tuple[str, str], tool: ToolCapability) -> bool:
+        roles = {*(tool.arg_roles or {}).values()}
         if "locator" in roles and not roles & _ACTED_ON:
             return True
-        if name in self._scope or not _pairs(capability.follows).isdisjoint(self._ran):
+        if name in self._scope or not _pairs(tool.follows).isdisjoint(self._ran):
             return True
-        stems = stems_of_name(capability.capability_id)
-        return bool(stems) and stems <= self._facts.fresh.stems
+        stems = stems_of_name(tool.capability_id)
+        return bool(stems) and stems <= self._facts.fresh.request_words.stems
 
-    def _tool_level(self, entry: ToolEntry, tool: _Tool, targets: list[_Target]) -> int:
-        if entry.rank < _NETWORK or tool.expected:
+    def _tool_level(
+        self, entry: ToolEntry, tool: ToolCapability, targets: list[JudgedValue]
+    ) -> int:
+        pair = tool.adapter_id, tool.capability_id
+        if entry.rank < _NETWORK or self._is_expected(pair, tool):
             return ALLOW
-        recipients = [target for target in targets if target[0] == "recipient"]
+        recipients = [one for one in targets if one.asked.role == "recipient"]
         if entry.rank == _NETWORK and recipients and all(map(self._is_asked_for, recipients)):
+            return ALLOW
+        if self._is_waived(pair, target_keys(targets)):
             return ALLOW
         if not self._closed or self._waived or any(map(self._is_tied, targets)):
             return ASK
         return REFUSE
 
-    def _is_asked_for(self, target: _Target) -> bool:
-        return self._facts.origin(*target).origin in _ASKED_FOR
+    def _is_waived(self, pair: tuple[str, str], keys: frozenset[tuple[str, str]]) -> bool:
+        """Return whether a person approved a call of the tool with just these targets."""
+        for one in self._waived if keys else ():
+            if (one.tool.adapter_id, one.tool.capability_id) == pair:
+                forms = [frozenset(narrow_forms(target)) for target in one.targets]
+                if keys <= frozenset().union(*forms) and all(keys & form for form in forms):
+                    return True
+        return False
 
-    def _is_tied(self, target: _Target) -> bool:
+    def _is_asked_for(self, target: JudgedValue) -> bool:
+        return self._facts.origin(target.asked, target.sought).origin in _ASKED_FOR
+
+    def _is_tied(self, target: JudgedValue) -> bool:
         """Return whether a target value connects its call to the request."""
-        return self._is_asked_for(target) or self._facts.fresh.is_linked(target[1])
+        return self._is_asked_for(target) or self._facts.fresh.is_linked(target.sought)
 
     def _report_finding(
         self, refused: list[Doubt], index: int, finding: _Finding, approvable: bool
     ) -> None:
         """Note the doubt, unless it asks and an approval clears it."""
-        path = pointer("steps", index, *(("args", *finding.path) if finding.path else ()))
+        path = pointer("steps", index, *finding.path)
+        stale = None if finding.stale is None else finding.stale.id
         if finding.level == REFUSE:
-            refused.append(Doubt(index, path, f"step {index} {finding.reason(None)}"))
+            reason = f"step {index} {finding.reason(None)}"
+            refused.append(Doubt(index, path, reason, stale=stale))
         elif not (approvable and self._case.is_approved(index)):
             help_ = NEEDS_APPROVAL if approvable else TWO_DOUBTS
             reason = f"step {index} {finding.reason(help_)}"
-            self._asks.append(Doubt(index, path, reason, approvable))
-
-
-def _values_at(place: Placed) -> Iterator[tuple[Role, str, str | float]]:
-    """Yield what a scalar gives to judge in each of its roles: each spelling once, as written."""
-    for role in place.roles:
-        values: dict[str, str | float] = {}
-        for value in _written_values(role, place.value):
-            values.setdefault(spelling(value), value)
-        yield from ((role, spelled, value) for spelled, value in values.items())
-
-
-def _written_values(role: Role, value: Any) -> Iterator[str | float]:
-    if role != "content":
-        return elements(value)
-    return addresses_in(value) if type(value) is str else iter(())
+            self._asks.append(Doubt(index, path, reason, approvable, stale))
 
 
 def _pairs(names: Iterable[ToolName] | None) -> frozenset[tuple[str, str]]:

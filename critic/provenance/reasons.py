@@ -1,14 +1,17 @@
 """Why provenance asks or refuses, in one line that a person can act on."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 
-from critic.provenance.seen_sources import DaySighting, Sighting
-from critic.provenance.value_forms import Day
+from critic.provenance.day_forms import Day
+from critic.provenance.origins import DaySighting, Origin, Sighting
+from critic.provenance.value_kinds import is_only_words
 from evals.canonical_json import canonical_json
 from evals.capability import Role
 from evals.escaping import escape_name
-from evals.manifest import EvidenceItem, Source
+from evals.manifest import EvidenceItem
+from evals.timestamps import format_time
 
 _LONGEST: Final = 60
 _STANDINGS: Final[Mapping[str, str]] = {
@@ -30,22 +33,53 @@ NEEDS_APPROVAL: Final = "needs approval"
 TWO_DOUBTS: Final = "two doubts about one step, which approval does not clear"
 """What is said of each doubt where a step has one about its tool and one about a value."""
 _NAME_IT: Final = "name it in the request"
+_WRITE_PLAINLY: Final = "write it in full, without dots, doubled slashes or escapes"
+_READ_AGAIN: Final = "read it again"
+_SEARCHED: Final = "found by a search for words of the request"
 
 
-def value_reason(role: Role, value: str | float, seen: Sighting, help_: str | None) -> str:
+def value_reason(
+    role: Role, value: str | float, seen: Sighting, as_of: datetime | None, help_: str | None
+) -> str:
     """Return why a value is not allowed in its role. Without `help_`, it is refused."""
-    help_ = help_ or _NAME_IT
-    return (
-        f"{_ROLES.get(role, role)} {_quote_text(_spell_value(value))} {_say_where(seen)}: {help_}"
-    )
+    said = f"{_ROLES.get(role, role)} {_quote_text(_spell_value(value))}"
+    if seen.stale is not None:
+        expired = f"which expired{_say_expiry(seen.stale, as_of)}"
+        return f"{said} was seen in {_name_item(seen.stale)}, {expired}: {help_ or _READ_AGAIN}"
+    otherwise = _WRITE_PLAINLY if seen.origin == "unreadable" else _NAME_IT
+    return f"{said} {_say_where(seen)}: {help_ or otherwise}"
 
 
-def day_reason(day: Day, seen: DaySighting, help_: str) -> str:
+def _say_expiry(item: EvidenceItem, as_of: datetime | None) -> str:
+    if item.expires_at is None:
+        return ""
+    said = format_time(item.expires_at)
+    same_day = as_of is not None and format_time(as_of)[:10] == said[:10]
+    return f" at {said[11:] if same_day else said}"
+
+
+def day_reason(day: Day, seen: DaySighting, help_: str | None) -> str:
     """Return why a day asks."""
     where = f"appears only in {_name_item(seen.item)}"
     if seen.origin == "elsewhere":
         where += ", and the request names another day"
-    return f"day {day.year:04}-{day.month:02}-{day.day:02} {where}: {help_}"
+    year = "" if day.year is None else f"{day.year:04}-"
+    return f"day {year}{day.month:02}-{day.day:02} {where}: {help_}"
+
+
+def unread_day_reason(value: str | float, help_: str | None) -> str:
+    """Return why a value asks that names no day which can be read."""
+    return f"day {_quote_text(_spell_value(value))} cannot be read as a day: {help_}"
+
+
+def empty_reason(help_: str | None) -> str:
+    """Return why a call asks that is aimed at nothing."""
+    return f"no recipient or object is given: {help_}"
+
+
+def title_reason(value: str, item: EvidenceItem, help_: str | None) -> str:
+    """Return why a text asks that a call without any target takes from what nobody asked for."""
+    return f"text {_quote_text(value)} appears only in {_name_item(item)}: {help_}"
 
 
 def tool_reason(name: str, help_: str | None) -> str:
@@ -59,33 +93,53 @@ def tool_reason(name: str, help_: str | None) -> str:
 
 
 def _say_where(seen: Sighting) -> str:
-    match seen.origin:
-        case "unseen":
+    if seen.origin in _ALONE:
+        return _ALONE[seen.origin]
+    named = _name_item(seen.item)
+    if seen.origin == "unseen":
+        if seen.rival is None:
             return "was not seen in the request or in any result"
-        case "own":
-            return "is known only from what this session did, or by its host"
-        case "field" | "led_field":
-            return f"appears only as a field of {_name_item(seen.item)}"
-        case "contested":
-            return (
-                f"is a field of {_name_item(seen.item)} that {_name_item(seen.rival)} mentions too"
-            )
-        case _:
-            return f"appears only in the text of {_name_item(seen.item)}"
+        return "stands in the request only written in other characters"
+    if seen.origin == "new_link" and seen.item is None:
+        return "is a link that was not seen in the request or in any result"
+    pattern = _WHERE.get(seen.origin, "appears only in the text of {item}")
+    return pattern.format(item=named, rival=_name_item(seen.rival))
+
+
+_FIELD: Final = "appears only as a field of {item}"
+_CONTESTED: Final = "is a field of {item} that {rival} mentions too"
+_ALONE: Final[Mapping[Origin, str]] = {
+    "own": "is known only from what this session did, or by its host",
+    "unreadable": "can be read in more than one way",
+}
+_WHERE: Final[Mapping[Origin, str]] = {
+    "words": "is only a word in {item}",
+    "host": "is another place than the one that {item} names",
+    "new_link": "is a link to a host that {item} names, with more behind it",
+    "field": _FIELD,
+    "party": _FIELD,
+    "led_field": _FIELD,
+    "contested": _CONTESTED,
+    "contested_party": _CONTESTED,
+}
 
 
 def _name_item(item: EvidenceItem | None) -> str:
     """Return the item in words: its id, what it is about, and how the session came to read it."""
-    return "no item" if item is None else f"{item.id}{_about(item)}{_standing_of(item.source)}"
+    return "no item" if item is None else f"{item.id}{_about(item)}{_standing_of(item)}"
 
 
 def _about(item: EvidenceItem) -> str:
     return "" if item.subject is None else f" {_quote_text(item.subject)}"
 
 
-def _standing_of(source: Source | None) -> str:
+def _standing_of(item: EvidenceItem) -> str:
+    source = item.source
     if source is None or source.author in ("user", "operator"):
         return ""
+    sought = (item.subject or "").partition(" ")[2]
+    if source.standing == "named" and is_only_words(sought.lower()) and " " in sought:
+        return f" ({_SEARCHED})"
     return f" ({_STANDINGS[source.standing]})"
 
 

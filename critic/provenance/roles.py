@@ -5,6 +5,9 @@ Rule 1: a role of an argument is that of every scalar in it; a role at a JSON po
 Rule 2: a scalar with several roles is judged in each of them.
 Rule 3: where a tool has no roles at all, every scalar is a recipient.
 Rule 4: keys of objects have no order, those of the arguments and those of the roles.
+Rule 5: the name of a member is a value, too, where the call is aimed at what holds it, unless the
+        manifest names the member itself.
+Rule 6: the kind of a value is that of the nearest place around it that has one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,25 +15,29 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, get_args
 
-from evals.capability import Role
+from evals.capability import Role, ToolCapability
 from evals.pointers import segments
 
 _ORDER: Final[tuple[Role, ...]] = get_args(Role)
+AIMED_AT: Final = frozenset[Role]({"recipient", "object", "locator", "secret"})
+"""The roles of what a call is aimed at."""
 
 
 class Placed(NamedTuple):
-    """A scalar in the arguments: where it is, what it is, and its roles, each once."""
+    """A scalar in the arguments: where it is, what it is, its roles, each once, and its kind."""
 
     path: tuple[str | int, ...]
     value: Any
     roles: tuple[Role, ...]
+    kind: str | None = None
 
 
 @dataclass(slots=True, eq=False)
 class RoleTree:
-    """The roles of one tool, by the way that leads to their places."""
+    """The roles and kinds of one tool, by the way that leads to their places."""
 
     roles: tuple[Role, ...] = ()
+    kind: str | None = None
     inner: dict[str, "RoleTree"] = field(default_factory=dict)
     any: "RoleTree | None" = None
 
@@ -42,19 +49,30 @@ class RoleTree:
         return (self.any,) if inner is None else (inner, self.any)
 
 
-def role_tree(arg_roles: Mapping[str, Role] | None) -> RoleTree:
-    """Return the roles of a tool as a tree."""
+def tool_roles(tool: ToolCapability) -> RoleTree:
+    """Return the roles and kinds of a tool as a tree."""
+    tree = roles_tree(tool.arg_roles)
+    for name, kind in (tool.arg_kinds or {}).items():
+        _place_of(tree, name).kind = kind
+    return tree
+
+
+def roles_tree(arg_roles: Mapping[str, Role] | None) -> RoleTree:
+    """Return roles as a tree."""
     tree = RoleTree()
     for name, role in (arg_roles or {}).items():
-        place = tree
-        if name.startswith("/"):
-            for segment in segments(name):
-                place = _grow_branch(place, segment)
-        else:
-            place = place.inner.setdefault(name, RoleTree())
+        place = _place_of(tree, name)
         place.roles = (*place.roles, role)
     if not arg_roles:
         tree.roles = ("recipient",)
+    return tree
+
+
+def _place_of(tree: RoleTree, name: str) -> RoleTree:
+    if not name.startswith("/"):
+        return tree.inner.setdefault(name, RoleTree())
+    for segment in segments(name):
+        tree = _grow_branch(tree, segment)
     return tree
 
 
@@ -71,18 +89,34 @@ def placed_values(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[Placed]:
     open_values: list[tuple[Placed, tuple[RoleTree, ...]]]
     open_values = [(Placed((), args, tree.roles), (tree,))]
     while open_values:
-        (path, value, roles), trees = open_values.pop()
+        (path, value, roles, kind), trees = open_values.pop()
         if type(value) is dict:
             members: list[tuple[str | int, Any]] = sorted(value.items(), key=itemgetter(0))
+            yield from _names(path, value, roles, kind, trees)
         elif type(value) is list:
             members = list(enumerate(value))
         else:
-            yield Placed(path, value, roles)
+            yield Placed(path, value, roles, kind)
             continue
         for key, inner in reversed(members):
             below = tuple([one for tree in trees for one in tree.trees_below(key)])
             given = _with_roles(roles, below) if below else roles
-            open_values.append((Placed((*path, key), inner, given), below))
+            inner_kind = next((one.kind for one in below if one.kind), kind)
+            open_values.append((Placed((*path, key), inner, given, inner_kind), below))
+
+
+def _names(
+    path: tuple[str | int, ...],
+    members: Mapping[str, Any],
+    roles: tuple[Role, ...],
+    kind: str | None,
+    trees: tuple[RoleTree, ...],
+) -> Iterator[Placed]:
+    """Yield the names of members, where the call is aimed at what holds them."""
+    aimed = tuple(role for role in roles if role in AIMED_AT)
+    for name in sorted(members) if aimed and path else ():
+        if name and not any(name in tree.inner for tree in trees):
+            yield Placed((*path, name), name, aimed, kind)
 
 
 def _with_roles(roles: tuple[Role, ...], trees: tuple[RoleTree, ...]) -> tuple[Role, ...]:

@@ -1,52 +1,67 @@
-"""The items that were seen, by the place that their source belongs to: an index that only grows.
+"""The items that were seen, by the place that their writers belong to: an index that only grows.
 
-Rule 1: an item costs what it says, once: when it is added.
+Rule 1: an item costs what it says, once: when it is first looked at.
 Rule 2: the index is as of one moment. Moving on to another costs the items that expire in between,
         and moving back those that then count again.
+Rule 3: an item may say something in several places: a field that an outsider fills is not of the
+        system of record around it.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from critic.provenance.day_forms import days_in, relative_days
+from critic.provenance.folding import narrow
 from critic.provenance.holders import ItemText, Shown
-from critic.provenance.texts import Place, hosts_in
+from critic.provenance.item_parts import FieldTables, ItemPart, ItemParts
+from critic.provenance.place import Place
 from critic.provenance.tool_words import stems_of
-from critic.provenance.value_forms import content_of, days_in, leaves
 from evals.manifest import EvidenceItem, Source
 
 OF_RECORD: Final = ("named system", "other system")
-TRUSTED: Final = (
-    *("named_member", "named_public", "named_web"),
-    *("reached_member", "reached_public", "reached_web"),
-)
+NAMED: Final = ("named_member", "named_public", "named_web")
+REACHED: Final = ("reached_member", "reached_public", "reached_web")
+TRUSTED: Final = (*NAMED, *REACHED)
 AMBIENT, LED = "ambient", "led"
 REQUEST, OPERATOR = "request", "operator"
 EXPIRED_REQUEST: Final = "expired request"
 """What a user said that expires: it is read as any other text once it has expired."""
+MEMBER_RECORDS: Final = "records of members"
+"""The records of members once more, each by itself."""
 
 
 class RequestWords(NamedTuple):
-    """The hosts that a request names, and the stems of its words."""
+    """The stems of the words of a request, and its words that count from the present day."""
 
-    hosts: set[str]
     stems: set[str]
+    relative: set[str]
 
     def add(self, text: str) -> None:
-        """Add those of a canonical text."""
-        self.hosts.update(hosts_in(text))
+        """Add those of a narrow text."""
         self.stems.update(stems_of(text))
+        self.relative.update(relative_days(text))
 
 
 class SeenItems:
     """Items with a source, as they were seen."""
 
-    def __init__(self, record_fields: Iterable[str] = ()) -> None:
-        """Start with nothing. `record_fields` are the keys of fields in structured results."""
-        names = (OPERATOR, *OF_RECORD, *TRUSTED, AMBIENT, LED, EXPIRED_REQUEST)
-        self.places = {REQUEST: Place(generous=True), **{name: Place() for name in names}}
-        self._record_fields = frozenset(record_fields)
+    def __init__(self, tables: FieldTables | None = None) -> None:
+        """Start with nothing. `tables` say who fills which field."""
+        names = (
+            REQUEST,
+            OPERATOR,
+            *OF_RECORD,
+            *TRUSTED,
+            AMBIENT,
+            LED,
+            EXPIRED_REQUEST,
+            MEMBER_RECORDS,
+        )
+        self.places: Final = {name: Place() for name in names}
+        self.designations: Final[dict[ItemText, tuple[ItemPart, ...]]] = {}
+        self._tables = tables or FieldTables()
         self._words = RequestWords(set(), set())
         self._expiries: list[datetime] = []
         self._expiring: list[tuple[ItemText, ...]] = []
@@ -62,7 +77,7 @@ class SeenItems:
         """Add what an item says. One without a source says nothing."""
         if item.source is None:
             return
-        entries = self._add_entries(item, item.source)
+        entries = tuple(self._add_entries(item, item.source))
         if item.expires_at is not None:
             at = bisect_right(self._expiries, item.expires_at)
             self._expiries.insert(at, item.expires_at)
@@ -71,22 +86,36 @@ class SeenItems:
                 self._expired_count += 1
                 self._mark(entries, has_expired=True)
 
-    def _add_entries(self, item: EvidenceItem, source: Source) -> tuple[ItemText, ...]:
-        """Return the entries of an item in the places where it stands."""
-        if source.author not in ("user", "operator"):
-            content = content_of(item.content, self._record_fields)
-            return (self.places[_place_of(source)].add(item, content.fields, content.texts),)
-        # What user and operator say is text as a whole.
-        texts = list(leaves(item.content))
-        entry = self.places[_place_of(source)].add(item, [], texts)
-        if source.author == "operator":
-            return (entry,)
-        if item.expires_at is None:
-            self._words.add(entry.text)
-            return (entry,)
-        later = self.places[EXPIRED_REQUEST].add(item, [], texts)
-        self._expired_requests.append(later)
-        return entry, later
+    def _add_entries(self, item: EvidenceItem, source: Source) -> Iterator[ItemText]:
+        """Yield the entries of an item in the places where it stands."""
+        found = self._tables.parts_of(item)
+        if source.author in ("user", "operator"):
+            entry = ItemText(item, [part.text for part in found.parts])
+            yield self._add_entry(source.author, entry)
+            if source.author == "user" and item.expires_at is None:
+                self._words.add(entry.text(narrow))
+            elif source.author == "user":
+                later = self._add_entry(EXPIRED_REQUEST, ItemText(item, entry.texts))
+                self._expired_requests.append(later)
+                yield later
+            return
+        for name, parts in _by_place(source, found).items():
+            yield self._add_entry(name, _entry_of(item, source, parts))
+        if source.author == "member":
+            yield from self._add_records(item, found)
+
+    def _add_entry(self, name: str, entry: ItemText) -> ItemText:
+        self.places[REQUEST if name == "user" else name].add(entry)
+        return entry
+
+    def _add_records(self, item: EvidenceItem, found: ItemParts) -> Iterator[ItemText]:
+        for record in found.records:
+            texts = [part.text for part in record if part.writer == "member" and not part.field]
+            fields = tuple(part for part in record if part.field)
+            if texts and len({part.field for part in fields}) > 1:
+                entry = self._add_entry(MEMBER_RECORDS, ItemText(item, texts))
+                self.designations[entry] = fields
+                yield entry
 
     def move_to(self, as_of: datetime | None) -> None:
         """Move on, or back, to a moment. Without one, all that expires has expired."""
@@ -108,8 +137,8 @@ class SeenItems:
         if shown is None and not self._expired_requests:
             return self._words
         words = RequestWords(set(), set())
-        for entry in self.places[REQUEST].texts.shown_entries(shown):
-            words.add(entry.text)
+        for entry in self.places[REQUEST].shown_entries(shown):
+            words.add(entry.text(narrow))
         return words
 
     def expired_request_names_a_day(self, shown: Shown) -> bool:
@@ -118,19 +147,37 @@ class SeenItems:
             True
             for entry in self._expired_requests
             if shown.shows(entry)
-            for _ in days_in(entry.text)
+            for _ in days_in(entry.text(narrow))
         )
 
 
-def _place_of(source: Source) -> str:
-    """Return the place that a source belongs to."""
+def _by_place(source: Source, found: ItemParts) -> dict[str, list[ItemPart]]:
+    """Return the parts of an item, by the places in which they stand."""
+    places: dict[str, list[ItemPart]] = {}
+    for part in found.parts:
+        places.setdefault(_place_of(source, part), []).append(part)
+    return places
+
+
+def _entry_of(item: EvidenceItem, source: Source, parts: list[ItemPart]) -> ItemText:
+    """Return what some parts of an item say. A field of a member's record is the system's."""
+    of_system = ("system", "party") if source.author == "member" else ("system",)
+    return ItemText(
+        item,
+        texts=[part.text for part in parts if not part.field],
+        fields=[part.text for part in parts if part.field and part.writer in of_system],
+        parties=[part.text for part in parts if part.field and part.writer not in of_system],
+    )
+
+
+def _place_of(source: Source, part: ItemPart) -> str:
+    """Return the place that a part of an item belongs to."""
     asked_for = source.standing in ("named", "reached")
-    if source.author == "user":
-        return REQUEST
-    if source.author == "operator":
-        return OPERATOR
-    if source.author == "system":
+    if source.author == "system" and part.writer == "system":
         return OF_RECORD[0] if asked_for else OF_RECORD[1]
     if not asked_for:
         return source.standing
-    return f"{source.standing}_{'web' if source.web else source.author}"
+    is_member = source.author == "member" or part.writer == "member"
+    is_public = part.writer == "public"
+    writer = "web" if source.web else "member" if is_member and not is_public else "public"
+    return f"{source.standing}_{writer}"

@@ -1,98 +1,42 @@
-"""Where the values of a plan were seen: the sources in the evidence, by author and standing.
+"""Where the values of a plan were seen: the sources in the evidence, by writer and standing.
 
 Rule 1: only items with a source and content count, pinned or not.
 Rule 2: of several origins of a value the first in the order of `Origin` counts, so that more
         evidence gives more authority; but untrusted text contests a field that says the same.
-Rule 3: of several items the one with the lowest number is named, in any order of the
-        manifest.
+Rule 3: the narrow form of a value grants. In its wide form alone it is as good as untrusted.
+Rule 4: of several items the one with the lowest number is named, in any order of the manifest.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
-from typing import Final, Literal, NamedTuple, TypeVar
+from typing import Final
 
 from critic.provenance.holders import ItemText, Shown
+from critic.provenance.item_parts import FieldTables
+from critic.provenance.origins import Limits, Origin, Sighting, Spoken
+from critic.provenance.place import Place
+from critic.provenance.seen_days import Look, SeenDays
 from critic.provenance.seen_items import (
     AMBIENT,
     LED,
+    MEMBER_RECORDS,
     OF_RECORD,
     OPERATOR,
+    REACHED,
     REQUEST,
+    TRUSTED,
+    RequestWords,
     SeenItems,
 )
-from critic.provenance.texts import Place
-from critic.provenance.value_forms import Day
+from critic.provenance.spoken_words import find_meant, find_mention
+from critic.provenance.texts import WIDE
+from critic.provenance.value_kinds import Sought, read_value
 from evals.manifest import EvidenceItem, Manifests
 
-Origin = Literal[
-    "approved",
-    "request",
-    "operator",
-    "own",
-    "system",
-    "field",
-    "contested",
-    "named_member",
-    "named_public",
-    "named_web",
-    "reached_member",
-    "reached_public",
-    "reached_web",
-    "untrusted",
-    "led_field",
-    "unseen",
-]
-"""Where a value comes from, in the order in which it counts. `approved`: a person approved it.
-`own`: this session made it, or its host is one that the request names. `system`: a system of
-record. `field`: a field of a record; `contested` where untrusted or linked text says it as well.
-`named_...`: text of a source that the request names, by its author (`web`: a web page).
-`reached_...`: text of a source that those lead to. `untrusted`: text of any other source.
-`led_field`: a field of a source that only untrusted text led to."""
-
-
-class Sighting(NamedTuple):
-    """The origin of a value, an item that shows it, and the item whose text contests it."""
-
-    origin: Origin
-    item: EvidenceItem | None = None
-    rival: EvidenceItem | None = None
-
-
-DayOrigin = Literal["request", "system", "elsewhere", "untrusted", "unseen"]
-"""Where a day was seen: in the request, in a system of record, in any other field or text but
-untrusted text, only in untrusted text, or nowhere."""
-
-
-class DaySighting(NamedTuple):
-    """The origin of a day, and an item that shows it."""
-
-    origin: DayOrigin
-    item: EvidenceItem | None
-
-
-UNSEEN: Final = Sighting("unseen")
-
-_NAMED: Final[tuple[Origin, ...]] = ("named_member", "named_public", "named_web")
-_REACHED: Final[tuple[Origin, ...]] = ("reached_member", "reached_public", "reached_web")
-_TRUSTED: Final = (*_NAMED, *_REACHED)
-
-_K = TypeVar("_K")
-_Look = Callable[[Place, _K, Shown | None], ItemText | None]
-"""Looks for a value in a place, among the entries that count."""
-
-
-def _look_anywhere(place: Place, value: str, shown: Shown | None) -> ItemText | None:
-    return place.find(value, shown)
-
-
-def _look_in_fields(place: Place, value: str, shown: Shown | None) -> ItemText | None:
-    return place.fields.first(value, shown)
-
-
-def _look_in_text(place: Place, value: str, shown: Shown | None) -> ItemText | None:
-    return place.texts.entry(value, shown)
+_MOST_SEGMENTS: Final = 64
+_UNSPOKEN: Final = Spoken("unseen")
 
 
 class Seen:
@@ -117,115 +61,218 @@ class Seen:
         """
         self._items, self._places = items, items.places
         all_count = not hidden and not items.any_expired
+        self._hidden = hidden
         self._shown = None if all_count else Shown(expired=False, hidden=hidden)
         self._expired: Shown | None = None
         if with_expired and items.any_expired:
             self._expired = Shown(expired=True, hidden=hidden)
+        self._designated: dict[ItemText, bool] = {}
 
-    def sighting(self, value: str) -> Sighting:
-        """Return where a spelling was seen. `approved` and `own` are not known here."""
-        return next(self._sightings(value), UNSEEN)
+    def in_request(self, value: Sought, limits: Limits) -> Spoken:
+        """Return what the request says of a value."""
+        place = self._places[REQUEST]
+        entry, is_meant = find_meant(place, value, limits.role, limits.nouns, self._shown)
+        if entry is not None and is_meant:
+            return Spoken("request", entry.item)
+        if below := self._named_above(value):
+            return Spoken("request" if limits.has_depth else "host", below.item)
+        if value.link is not None and (host := place.says_host(value.link.host, self._shown)):
+            is_bare = place.says_link(value.link.host, self._shown) is not None
+            return Spoken("host", host.item, is_bare and not value.link.rest)
+        return _UNSPOKEN if entry is None else Spoken("words", entry.item)
 
-    def _sightings(self, value: str) -> Iterator[Sighting]:
-        """Yield the sightings of a value, the one that counts first."""
-        if item := self._find_first((REQUEST,), value, _look_anywhere):
-            yield Sighting("request", item)
-        if item := self._find_first((OPERATOR,), value, _look_anywhere):
-            yield Sighting("operator", item)
-        if item := self._find_first(OF_RECORD, value, _look_anywhere):
-            yield Sighting("system", item)
-        if item := self._find_first((*_TRUSTED, AMBIENT), value, _look_in_fields):
-            rival = self._find_first((*_REACHED, AMBIENT, LED), value, _look_in_text)
+    def _named_above(self, value: Sought) -> ItemText | None:
+        """Return a request that names a page or a folder in which the value lies."""
+        place = self._places[REQUEST]
+        if value.link is not None:
+            pages = () if value.link.rest else value.link.parents()
+            found = (place.says_link(page, self._shown) for page in pages)
+            return next(filter(None, found), None)
+        if value.form != "path":
+            return None
+        parts = value.narrow.split("/")
+        if len(parts) > _MOST_SEGMENTS:
+            return None
+        folders = (
+            read_value("/".join(parts[:end]), "path") for end in range(len(parts) - 1, 0, -1)
+        )
+        named = (
+            place.says(folder, self._shown)
+            for folder in folders
+            if folder.form == "path" and folder.narrow and not folder.is_words
+        )
+        return next(filter(None, named), None)
+
+    def request_mentions(self, value: Sought) -> EvidenceItem | None:
+        """Return a request that holds a value, in whichever characters."""
+        entry = self._places[REQUEST].mentions(value, self._shown)
+        return None if entry is None else entry.item
+
+    def by_operator(self, value: Sought, limits: Limits) -> tuple[EvidenceItem | None, bool]:
+        """Return an item of the operator that holds a value, and whether it means it."""
+        place = self._places[OPERATOR]
+        entry, is_meant = find_meant(place, value, limits.role, limits.nouns, self._shown)
+        return None if entry is None else entry.item, is_meant
+
+    def in_record(self, value: Sought, limits: Limits) -> EvidenceItem | None:
+        """Return an item of a system of record that shows a value."""
+        whole = value.is_words or value.is_short_number
+
+        def look(place: Place, shown: Shown | None) -> ItemText | None:
+            return place.leaf(value, shown) if whole else place.says(value, shown)
+
+        return self.first(OF_RECORD, look, self._before(limits))
+
+    def in_fields(self, value: Sought, limits: Limits) -> Iterator[Sighting]:
+        """Yield where a value is a field that a system filled."""
+        item = self.first(
+            (*TRUSTED, AMBIENT),
+            lambda place, shown: place.field(value, shown),
+            self._before(limits),
+        )
+        if item is not None:
+            rival = self._rival(value, limits)
             yield Sighting("contested" if rival else "field", item, rival)
-        for origin in _TRUSTED:
-            if item := self._find_first((origin,), value, _look_in_text):
-                yield Sighting(origin, item)
-        if item := self._find_first((AMBIENT, LED), value, _look_in_text):
+
+    def in_other_text(self, value: Sought, limits: Limits) -> Iterator[Sighting]:
+        """Yield where others show a value: as a party, in what they write, or led to by that."""
+        before = self._before(limits)
+
+        def look_at_parties(place: Place, shown: Shown | None) -> ItemText | None:
+            return place.party(value, shown)
+
+        def look_at_fields(place: Place, shown: Shown | None) -> ItemText | None:
+            return place.field(value, shown) or place.party(value, shown)
+
+        if item := self.first((*TRUSTED, AMBIENT), look_at_parties, before):
+            rival = self._rival(value, limits)
+            yield Sighting("contested_party" if rival else "party", item, rival)
+        if record := self._places[MEMBER_RECORDS].says(value, self._among_designated()):
+            yield Sighting("designated", record.item)
+        for name in TRUSTED:
+            if item := self.first((name,), lambda place, shown: place.says(value, shown)):
+                yield Sighting(_AS_ORIGIN[name], item)
+        if item := self._mention((*TRUSTED, AMBIENT, LED), value, limits):
             yield Sighting("untrusted", item)
-        if item := self._find_first((LED,), value, _look_in_fields):
+        if item := self.first((LED,), look_at_fields, before):
             yield Sighting("led_field", item)
 
-    def is_linked(self, value: str) -> bool:
+    def _rival(self, value: Sought, limits: Limits) -> EvidenceItem | None:
+        return self._mention((*REACHED, AMBIENT, LED), value, limits)
+
+    def _mention(self, names: Iterable[str], value: Sought, limits: Limits) -> EvidenceItem | None:
+        return self.first(
+            names, lambda place, shown: find_mention(place, value, limits.nouns, shown)
+        )
+
+    def host_in_text(self, host: str) -> Sighting:
+        """Return in whose text a host stands, of those that others write."""
+        for name in (*TRUSTED, AMBIENT, LED):
+            if item := self.first((name,), lambda place, shown: place.mentions_host(host, shown)):
+                return Sighting(_AS_ORIGIN[name], item)
+        return Sighting("unseen")
+
+    def in_ambient_text(self, wide_text: str) -> EvidenceItem | None:
+        """Return an item that nobody asked for in whose text a text stands."""
+        return self.first(
+            (AMBIENT, LED), lambda place, shown: place.texts(WIDE).entry(wide_text, shown)
+        )
+
+    def is_linked(self, value: Sought) -> bool:
         """Return whether the request, or a source that it names or leads to, says a value."""
         return self._says((REQUEST,), value) or self.leads_to(value)
 
-    def leads_to(self, value: str) -> bool:
+    def leads_to(self, value: Sought) -> bool:
         """Return whether a source that the request names, or that one leads to, says a value."""
-        return self._says((OF_RECORD[0], *_TRUSTED), value)
+        return self._says((OF_RECORD[0], *TRUSTED), value)
 
-    def _says(self, names: Iterable[str], value: str) -> bool:
-        return self._find_first(names, value, _look_anywhere) is not None
+    def _says(self, names: Iterable[str], value: Sought) -> bool:
+        def look(place: Place, shown: Shown | None) -> ItemText | None:
+            found = place.field(value, shown) or place.party(value, shown)
+            return found or place.says(value, shown)
 
-    def _find_first(self, names: Iterable[str], value: _K, look: _Look[_K]) -> EvidenceItem | None:
+        if value.is_short_number:
+            names = [name for name in names if name != REQUEST]
+        return self.first(names, look) is not None
+
+    def _before(self, limits: Limits) -> Callable[[ItemText], bool] | None:
+        """Return what tells whether an item was seen before the session sent a value itself."""
+        limit = limits.first_sent
+        if limit is None:
+            return None
+
+        def was_before(entry: ItemText) -> bool:
+            seq = entry.item.source.seq if entry.item.source else None
+            return seq is not None and seq < limit
+
+        return was_before
+
+    def _among_designated(self) -> Shown:
+        shown = self._shown or Shown(expired=False)
+        return shown._replace(among=self._is_designated)
+
+    def _is_designated(self, entry: ItemText) -> bool:
+        """Return whether the request names two fields of a record, each by a value of its own."""
+        known = self._designated.get(entry)
+        if known is None:
+            fields, values = set[str](), set[str]()
+            for part in self._items.designations[entry]:
+                value = read_value(part.text, None)
+                if self.in_request(value, Limits("attribute")).origin == "request":
+                    fields.add(part.field)
+                    values.add(value.narrow)
+            known = self._designated[entry] = len(fields) > 1 and len(values) > 1
+        return known
+
+    def first(
+        self,
+        names: Iterable[str],
+        look: Look,
+        among: Callable[[ItemText], bool] | None = None,
+    ) -> EvidenceItem | None:
         """Return what is found in the first of some places in which anything is."""
+        shown = self._shown
+        if among is not None:
+            shown = (shown or Shown(expired=False))._replace(among=among)
         for name in names:
-            found = look(self._places[name], value, self._shown)
+            found = look(self._places[name], shown)
             if name == LED and self._expired is not None:
-                found = self._earlier_entry(found, value, look)
+                found = self._earlier_entry(found, look)
             if found is not None:
                 return found.item
         return None
 
-    def _earlier_entry(self, found: ItemText | None, value: _K, look: _Look[_K]) -> ItemText | None:
+    def _earlier_entry(self, found: ItemText | None, look: Look) -> ItemText | None:
         """Return the entry with the lowest number: the one found, or one that has expired."""
         places = (place for name, place in self._places.items() if name != REQUEST)
-        others = filter(None, (look(place, value, self._expired) for place in places))
+        others = filter(None, (look(place, self._expired) for place in places))
         return min(chain(others, (found,) if found else ()), key=_number_of, default=None)
 
-    def day(self, day: Day) -> DaySighting:
-        """Return where a day was seen, in the order of `DayOrigin`."""
-        for origin, parts in _DAY_ORIGINS:
-            for sought in (day, day._replace(year=None)):
-                found = (self._find_first((name,), sought, look) for name, look in parts)
-                if item := next(filter(None, found), None):
-                    return DaySighting(origin, item)
-        return DaySighting("unseen", None)
+    @cached_property
+    def request_words(self) -> RequestWords:
+        """The words of the request."""
+        return self._items.request_words(self._shown)
 
     @cached_property
-    def hosts(self) -> Set[str]:
-        """Return the hosts that the request names."""
-        return self._items.request_words(self._shown).hosts
-
-    @cached_property
-    def stems(self) -> Set[str]:
-        """Return the stems of the words of the request."""
-        return self._items.request_words(self._shown).stems
-
-    @cached_property
-    def names_a_day(self) -> bool:
-        """Return whether the request, expired or not, names any day."""
-        if any(days.holds_any(self._shown) for days in self._places[REQUEST].days):
-            return True
-        expired = self._expired
-        return expired is not None and self._items.expired_request_names_a_day(expired)
+    def days(self) -> SeenDays:
+        """The days that were seen."""
+        return SeenDays(self._items, self.first, self._shown, self._expired)
 
 
 def _number_of(entry: ItemText) -> tuple[int, str]:
     return entry.number
 
 
-def _day_in_fields(place: Place, day: Day, shown: Shown | None) -> ItemText | None:
-    return place.days[0].first(day, shown)
-
-
-def _day_in_text(place: Place, day: Day, shown: Shown | None) -> ItemText | None:
-    return place.days[1].first(day, shown)
-
-
-_Part = tuple[str, _Look[Day]]
-
-
-def _fields_and_texts(*names: str) -> Iterator[_Part]:
-    """Yield the fields of each place, and then its texts."""
-    return ((name, look) for name in names for look in (_day_in_fields, _day_in_text))
-
-
-_DAY_ORIGINS: Final[tuple[tuple[DayOrigin, tuple[_Part, ...]], ...]] = (
-    ("request", (*_fields_and_texts(REQUEST),)),
-    ("system", (*_fields_and_texts(*OF_RECORD),)),
-    ("elsewhere", (*_fields_and_texts(OPERATOR, *_TRUSTED), (AMBIENT, _day_in_fields))),
-    ("untrusted", ((AMBIENT, _day_in_text), *_fields_and_texts(LED))),
-)
+_AS_ORIGIN: Final[dict[str, Origin]] = {
+    "named_member": "named_member",
+    "named_public": "named_public",
+    "named_web": "named_web",
+    "reached_member": "reached_member",
+    "reached_public": "reached_public",
+    "reached_web": "reached_web",
+    AMBIENT: "untrusted",
+    LED: "untrusted",
+}
 
 
 def seen_in(manifests: Manifests, as_of: datetime | None) -> tuple[Seen, Seen]:
@@ -233,7 +280,7 @@ def seen_in(manifests: Manifests, as_of: datetime | None) -> tuple[Seen, Seen]:
 
     What has expired gives no authority, but still contests: a value is worth what both say.
     """
-    items = SeenItems(manifests.record_fields or ())
+    items = SeenItems(FieldTables(manifests))
     for item in manifests.evidence_manifest:
         items.add(item)
     items.move_to(as_of)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from critic.provenance.value_forms import SEPARATORS
+from critic.provenance.folding import SEPARATORS
 
 _WORD: Final = re.compile(f"[^{SEPARATORS}_]++")
 _CAPITAL: Final = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -30,16 +30,22 @@ _SHORTEST_STEM: Final = 3
 
 def stems_of(text: str) -> Iterator[str]:
     """Yield the stems of the words of a canonical text."""
-    return map(_stem, _WORD.findall(text))
+    return map(stem_of, _WORD.findall(text))
 
 
 def stems_of_name(capability_id: str) -> frozenset[str]:
     """Return the stems of the words of a tool's name, without those that say nothing about it."""
-    words = _BETWEEN_WORDS.split(_CAPITAL.sub("_", capability_id).lower())
-    return frozenset(_stem(word) for word in words if word and word not in _COMMON)
+    words = words_of_name(capability_id)
+    return frozenset(stem_of(word) for word in words if word and word not in _COMMON)
 
 
-def _stem(word: str) -> str:
+def words_of_name(name: str) -> list[str]:
+    """Return the words of a name, in small letters."""
+    return _BETWEEN_WORDS.split(_CAPITAL.sub("_", name).lower())
+
+
+def stem_of(word: str) -> str:
+    """Return a word without its ending."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             return word.removesuffix(ending)

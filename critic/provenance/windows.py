@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from critic.provenance.holders import Holders, ItemText, Shown
+from critic.provenance.holders import Holders, ItemText, Shown, TextForm
 
 _PRIME: Final = 2**61 - 1
 _BASE: Final = 911_382_323
@@ -22,15 +22,26 @@ _KEPT: Final = 8
 """How many tables are kept when a text is added, those asked for last: each may be as large as
 the texts."""
 
+_WORTH: Final = 1_000
+"""How many values of one shape are looked for by reading the texts before tables are made: that
+costs as much."""
+
+_MOST_SHAPES: Final = 2
+"""For how many shapes of whole values tables are made: no call has so many values of more."""
+
 _Key = tuple[int, str, str, str]
 
 
 class _Shape(NamedTuple):
-    """How many tokens there are, and how many characters before and after them."""
+    """How many tokens there are, and how many characters before and after them.
+
+    `is_whole`: whether it is of values, which begin and end only where a value may.
+    """
 
     tokens: int
     before: int
     after: int
+    is_whole: bool
 
 
 class _Line:
@@ -64,14 +75,20 @@ class Windows:
     """The windows of texts. Those of a shape are worked out when it is asked for."""
 
     def __init__(
-        self, token: re.Pattern[str], begins: re.Pattern[str], ends: re.Pattern[str]
+        self,
+        form: TextForm,
+        token: re.Pattern[str],
+        begins: re.Pattern[str],
+        ends: re.Pattern[str],
     ) -> None:
         """Start without texts. `begins` and `ends` match where a value may begin and end."""
-        self._token, self._begins, self._ends = token, begins, ends
+        self._form, self._token, self._begins, self._ends = form, token, begins, ends
         self._units: dict[str, int] = {}
         self._entries: list[ItemText] = []
         self._lines: list[_Line] = []
         self._tables: dict[_Shape, _Table] = {}
+        self._asked: dict[_Shape, int] = {}
+        self._often: set[_Shape] = set()
 
     def add(self, entry: ItemText) -> None:
         """Add what an item says. It is read at the next lookup."""
@@ -81,6 +98,15 @@ class Windows:
             for start in table.starts:
                 start.forget(table.held)
 
+    def is_worth_a_table(self, value: str, tokens: list[tuple[str, int]]) -> bool:
+        """Return whether so many values of this shape were looked for that tables cost less."""
+        last, at = tokens[-1]
+        shape = _Shape(len(tokens), tokens[0][1], len(value) - at - len(last), is_whole=True)
+        self._asked[shape] = asked = self._asked.get(shape, 0) + 1
+        if asked > _WORTH and len(self._often) < _MOST_SHAPES:
+            self._often.add(shape)
+        return shape in self._often
+
     def find(self, value: str, shown: Shown | None) -> tuple[ItemText, int] | None:
         """Return the first entry that counts where a value stands, as far as numbers say.
 
@@ -88,7 +114,7 @@ class Windows:
         """
         found = None
         for part in (*self._split_value(value), value):
-            found = self._first_window(part, shown)
+            found = self._first_window(part, shown, is_whole=part is value)
             # No text before the first that holds a part of the value holds the value.
             if found is None or self._stands(value, *found):
                 break
@@ -101,12 +127,16 @@ class Windows:
         return value[: spans[tokens - 1][1]], value[spans[-tokens][0] :]
 
     def _stands(self, value: str, entry: ItemText, at: int) -> bool:
-        ends = self._ends.match(entry.text, at + len(value))
-        return entry.text.startswith(value, at) and ends is not None
+        text = entry.text(self._form)
+        ends = self._ends.match(text, at + len(value))
+        begins = self._begins.match(text, at)
+        return text.startswith(value, at) and begins is not None and ends is not None
 
-    def _first_window(self, value: str, shown: Shown | None) -> tuple[ItemText, int] | None:
+    def _first_window(
+        self, value: str, shown: Shown | None, *, is_whole: bool
+    ) -> tuple[ItemText, int] | None:
         line = _Line(value, self._token, self._units)
-        shape = _Shape(len(line.starts), line.starts[0], len(value) - line.ends[-1])
+        shape = _Shape(len(line.starts), line.starts[0], len(value) - line.ends[-1], is_whole)
         key, _, _ = next(_windows(line, shape))
         table = self._table(shape)
         found = table.held.first(key, shown)
@@ -115,7 +145,7 @@ class Windows:
     def _table(self, shape: _Shape) -> _Table:
         """Return the table of a shape, after it has read the texts that it has not read yet."""
         for entry in self._entries[len(self._lines) :]:
-            self._lines.append(_Line(entry.text, self._token, self._units))
+            self._lines.append(_Line(entry.text(self._form), self._token, self._units))
         known = self._tables.pop(shape, None)
         table = self._tables[shape] = known or _Table()
         for at in range(table.read, len(self._lines)):
@@ -129,10 +159,9 @@ class Windows:
         """Return where each window of a text stands first, of those that a value may be."""
         starts: dict[_Key, int] = {}
         for key, start, end in _windows(line, shape):
-            if (
-                key not in starts
-                and self._begins.match(line.text, start)
-                and self._ends.match(line.text, end)
+            if key not in starts and (
+                not shape.is_whole
+                or (self._begins.match(line.text, start) and self._ends.match(line.text, end))
             ):
                 starts[key] = start
         return starts

@@ -3,22 +3,21 @@
 Rule 1: the verdict is that of the proposal. The indexes hold what the proposal says, and no more.
 """
 
-from typing import NamedTuple
-
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.session.call_batch import Batch
 from critic.session.ledger import past_of
-from critic.session.session_values import KnownValues, Seen, asked_values, doubts_of, needs_judging
+from critic.session.session_values import (
+    KnownValues,
+    Seen,
+    YesAbout,
+    approved_tiers,
+    doubts_of,
+    needs_judging,
+    yes_about,
+)
 from critic.verdicts import Refused, Verified
 from critic.verify import verdict_on
 from evals.approval import Approvals
-
-
-class AskedAbout(NamedTuple):
-    """The subject of a question: the values, and whether one of the tools is doubted."""
-
-    values: list[str | int | float]
-    is_of_tool: bool
 
 
 def verify_batch(batch: Batch) -> Verified | Refused:
@@ -30,17 +29,14 @@ def verify_batch(batch: Batch) -> Verified | Refused:
     return verdict_on(case)
 
 
-def asked_about(batch: Batch) -> AskedAbout:
+def asked_about(batch: Batch) -> YesAbout:
     """Return what a person is asked about, if a batch asks."""
     case = _prepare_batch(batch)
     if not needs_judging(case):
-        return AskedAbout([], is_of_tool=False)
+        return YesAbout((), ())
     with batch.trail.seen_sources(batch.ctx.as_of) as seen:
         known = _known_values(batch, seen)
-        doubts = doubts_of(case, known)
-        values = asked_values(case, doubts, known)
-    is_of_tool = any(doubt.path == f"/steps/{doubt.step}" for doubt in doubts.asks)
-    return AskedAbout(values, is_of_tool)
+        return yes_about(case, doubts_of(case, known), known)
 
 
 def _prepare_batch(batch: Batch) -> PreparedPlan:
@@ -67,4 +63,5 @@ def _prepare_batch(batch: Batch) -> PreparedPlan:
 def _known_values(batch: Batch, seen: tuple[Seen, Seen]) -> KnownValues:
     """Return what is known of values."""
     past = batch.past or past_of(batch.ctx)
-    return KnownValues(*seen, approved=past.approved, own=past.own, hosts=past.hosts)
+    approved = approved_tiers(past.approved)
+    return KnownValues(*seen, approved=approved, own=past.own, sent=past.sent.first_seq)

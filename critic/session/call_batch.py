@@ -7,11 +7,13 @@ from typing import Any, Final, Literal, NamedTuple
 
 from critic.prepared import CallKey
 from critic.reports import ScoreVerdict
+from critic.session.sent_log import SentLog
 from critic.session.session_evidence import Trail
 from critic.session.session_rules import SessionRules
+from critic.session.session_values import OwnKey
 from critic.verdicts import Refused, Verified
 from evals.canonical_json import canonical_json
-from evals.context import RunContext
+from evals.context import ApprovedValue, RunContext
 from evals.manifest import EvidenceItem
 from evals.plan import Plan, Proposal, ToolStep
 from evals.run import CallStatus, Run, ToolCall
@@ -47,15 +49,15 @@ class Past(NamedTuple):
 
     Attributes:
         made: the destructive calls.
-        hosts: where calls went.
-        own: the values that calls made.
-        approved: the values that are approved.
+        own: the things that calls made.
+        approved: the values that a person approved, of approvals that hold.
+        sent: what calls sent.
     """
 
     made: Container[CallKey]
-    hosts: Container[str]
-    own: Container[str]
-    approved: Container[str]
+    own: Container[OwnKey]
+    approved: tuple[ApprovedValue, ...]
+    sent: SentLog
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,33 +1,67 @@
 """The results of a call as evidence: of the class that the policy says, and with its source."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+import orjson
+from pydantic import ValidationError
+
 from critic.session.call_batch import Call, CallResult, RunningBatch
 from critic.session.ledger import Ledger
 from critic.session.session_evidence import Trail
-from critic.session.session_rules import CALL_ID, SessionTool
-from critic.session.session_values import locators_of
+from critic.session.session_rules import CALL_ID, FAILED_CLASS, SessionRules, SessionTool
+from critic.session.session_values import (
+    FieldTables,
+    KnownValues,
+    ValueFacts,
+    approved_tiers,
+    locators_in,
+)
 from critic.session.standing import standing_of
+from evals.capability import Author
 from evals.json_value import detach_json
 from evals.manifest import EvidenceItem, Source, Standing
 
-FAILED_CLASS: Final = "failed_result"
-"""The class of what a call returned that did not complete. The policy cannot change it."""
-
 _LONGEST_SUBJECT: Final = 80
 _LATEST: Final = datetime.max
+
+
+def record_of(tool: SessionTool | None, result: CallResult, tables: FieldTables) -> Any:
+    """Return what a completed call returned, if it is a record that its tool promises; else None.
+
+    What is no record of the tool's class is a text: no place in it holds a field, or a made thing.
+    """
+    value = _promised_json(tool, result)
+    if tool is None or value is None or not tables.declares(tool.result_class):
+        return value
+    return value if tables.is_record(tool.result_class, value) else None
+
+
+def _promised_json(tool: SessionTool | None, result: CallResult) -> Any:
+    """Return what a completed call returned as JSON, where its tool promises that; else None."""
+    if tool is None or not tool.promises_records or result.status != "completed":
+        return None
+    return _read_json(result.output) if type(result.output) is str else result.output
+
+
+def _read_json(text: str) -> Any:
+    """Return the JSON value that a text spells, if the wire could carry it; else None."""
+    try:
+        value = orjson.loads(text)
+        EvidenceItem(id="call/0", classification="result", content=value)
+    except (orjson.JSONDecodeError, ValidationError):
+        return None
+    return value
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """The moment at which a result arrives: what the session knows then, and the time."""
 
+    rules: SessionRules
     trail: Trail
     ledger: Ledger
-    request_hosts: Collection[str]
     as_of: datetime | None
 
     def items(
@@ -49,42 +83,62 @@ class Arrival:
             ValueError: it is fresh for some seconds, and there is no time.
         """
         completed = result.status == "completed"
-        contents = [content for content in (result.output, result.error) if content is not None]
-        if not contents and not completed:
+        output, kind, author = self._read_output(tool, result)
+        made = [(output, kind, author)] if output is not None else []
+        if result.error is not None:
+            made.append((result.error, FAILED_CLASS, "public"))  # an attacker writes errors as well
+        if not made and not completed:
             return []
-        optional: dict[str, Any] = {}
-        if tool is not None and tool.expires_after_s is not None:
-            optional["expires_at"] = self._expiry_after(tool.expires_after_s)
-        source = self._make_source(running, call, tool)
-        kind = (tool.result_class if tool else "result") if completed else FAILED_CLASS
+        optional = self._optional_of(tool)
+        standing = self._find_standing(running, call, tool)
+        subject = _subject(call, tool)
         return [
             EvidenceItem(
                 id=f"{CALL_ID}{first + at}",
-                classification=kind,
+                classification=name,
                 content=detach_json(content),
-                source=source,
-                subject=_subject(call, tool),
+                source=_make_source(tool, writer, standing, len(self.trail) + at),
+                subject=subject,
                 **optional,
             )
-            for at, content in enumerate(contents or [None])
+            for at, (content, name, writer) in enumerate(made or [(None, kind, author)])
         ]
 
-    def _make_source(self, running: RunningBatch, call: Call, tool: SessionTool | None) -> Source:
-        """Return who wrote it, and how the session came to read it."""
-        result = tool.capability.result if tool else None
-        optional: dict[str, Any] = {"web": True} if result and result.web else {}
-        author = result.author if result else "public"
-        return Source(author=author, standing=self._find_standing(running, call, tool), **optional)
+    def _optional_of(self, tool: SessionTool | None) -> dict[str, Any]:
+        if tool is None or tool.expires_after_s is None:
+            return {}
+        return {"expires_at": self._expiry_after(tool.expires_after_s)}
+
+    def _read_output(self, tool: SessionTool | None, result: CallResult) -> tuple[Any, str, Author]:
+        """Return what a call returned, its class, and who writes it.
+
+        A result takes a class that says who fills which field only as a record of it.
+        """
+        if result.status != "completed":
+            return result.output, FAILED_CLASS, "public"
+        if tool is None or tool.capability.result is None:
+            author: Author = "public"
+        else:
+            author = tool.capability.result.author
+        if tool is None:
+            return result.output, "result", author
+        value, name, tables = _promised_json(tool, result), tool.result_class, self.rules.tables
+        content = result.output if value is None else value
+        if not tables.declares(name) or record_of(tool, result, tables) is not None:
+            return content, name, author
+        return content, tool.default_class, "public" if tables.narrows(name) else author
 
     def _find_standing(
         self, running: RunningBatch, call: Call, tool: SessionTool | None
     ) -> Standing:
-        locators = locators_of(tool.roles, call.args) if tool else []
+        locators = locators_in(tool.values, tool.capability, call.args) if tool else []
         if not locators:
             return "ambient"
-        known = (self.ledger.approved.at(self.as_of), self.ledger.own)
-        with self.trail.seen_sources(self.as_of, without=running.results) as (_, every):
-            return standing_of(locators, every, self.request_hosts, known)
+        ledger = self.ledger
+        approved = approved_tiers(ledger.approved_at(self.as_of))
+        with self.trail.seen_sources(self.as_of, without=running.results) as seen:
+            known = KnownValues(*seen, approved, ledger.own, ledger.sent.first_seq)
+            return standing_of(locators, ValueFacts(self.rules.spec, known))
 
     def _expiry_after(self, seconds: int) -> datetime:
         if self.as_of is None:
@@ -94,7 +148,15 @@ class Arrival:
         return self.as_of + timedelta(seconds=min(seconds, left))
 
 
+def _make_source(tool: SessionTool | None, author: Author, standing: Standing, seq: int) -> Source:
+    """Return who wrote it, and how and when the session came to read it."""
+    result = tool.capability.result if tool else None
+    optional: dict[str, Any] = {"web": True} if result and result.web else {}
+    return Source(author=author, standing=standing, seq=seq, **optional)
+
+
 def _subject(call: Call, tool: SessionTool | None) -> str:
     """Return what a result is of, for a person: the tool, and what it was asked to read."""
-    locators = locators_of(tool.roles, call.args) if tool else []
-    return " ".join([call.tool, *locators])[:_LONGEST_SUBJECT]
+    locators = locators_in(tool.values, tool.capability, call.args) if tool else []
+    read = dict.fromkeys(one.sought.narrow for one in locators)
+    return " ".join([call.tool, *read])[:_LONGEST_SUBJECT]

@@ -1,18 +1,29 @@
 """The acts and the spending of a session: facts that its plans are judged by."""
 
 import hashlib
-from collections.abc import Container, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from critic.session.call_batch import Batch, Call, CallResult, Past, RunningBatch, same_args
 from critic.session.changed import change_fields
 from critic.session.grown import Grown
+from critic.session.sent_log import SentLog
 from critic.session.session_rules import SessionRules, SessionTool
-from critic.session.session_values import call_hosts, files_made, hosts_of, spellings, values_made
+from critic.session.session_values import own_keys, things_made, values_sent
+from evals.canonical_json import canonical_json
 from evals.capability import ToolName, least_tokens
-from evals.context import ApprovedValue, RunContext, SessionFacts, Spent, SpentCall
+from evals.context import (
+    ApprovedValue,
+    OwnValue,
+    RunContext,
+    SentValues,
+    SessionFacts,
+    Spent,
+    SpentCall,
+    WaivedCall,
+)
 from evals.json_value import SAFE_INTEGER
 from evals.timestamps import is_unexpired
 
@@ -45,56 +56,33 @@ def tools_ran(names: Iterable[ToolName] = ()) -> Grown[ToolName]:
     return Grown(_name_key, names)
 
 
-def own_values(values: Iterable[str] = ()) -> Grown[str]:
-    """Return the values that a session made, by their spellings."""
-    return Grown(lambda value: spellings([value]), values)
+class MadeThing(NamedTuple):
+    """A thing that a session made, told from others by its canonical form."""
+
+    kind: str
+    form: bytes
+    value: Any
+
+    @classmethod
+    def of(cls, own: OwnValue) -> "MadeThing":
+        """Return a thing of the wire."""
+        return cls(own.kind, canonical_json(own.value), own.value)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.form))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MadeThing) and (self.kind, self.form) == (other.kind, other.form)
+
+    @property
+    def own(self) -> OwnValue:
+        """The thing as the wire has it."""
+        return OwnValue(kind=self.kind, value=self.value)
 
 
-def known_hosts(values: Iterable[str] = ()) -> Grown[str]:
-    """Return where calls went, by host."""
-    return Grown(lambda value: hosts_of([value]), values)
-
-
-class ApprovedValues:
-    """The values that a person approved, in their order, and until when each spelling is."""
-
-    __slots__ = ("_until", "values")
-
-    def __init__(self, values: Iterable[ApprovedValue] = ()) -> None:
-        self.values: tuple[ApprovedValue, ...] = tuple(values)
-        self._until = dict[str, datetime | None]()
-        for value in self.values:
-            for spelled in spellings([value.value]):
-                self._until[spelled] = _later_expiry(
-                    value.expires_at, self._until.get(spelled, _NEVER)
-                )
-
-    def plus(self, values: Iterable[ApprovedValue]) -> "ApprovedValues":
-        """Return the values with those that are not among them yet."""
-        new = [value for value in dict.fromkeys(values) if value not in self.values]
-        return ApprovedValues((*self.values, *new)) if new else self
-
-    def at(self, as_of: datetime | None) -> Container[str]:
-        """Return the spellings whose approval has not expired."""
-        return _Unexpired(self._until, as_of)
-
-
-_NEVER = datetime.min.replace(tzinfo=UTC)
-
-
-def _later_expiry(one: datetime | None, other: datetime | None) -> datetime | None:
-    """Return the later of two expiries, of which None is the latest."""
-    return None if one is None or other is None else max(one, other)
-
-
-class _Unexpired(Container[str]):
-    """Spellings with their expiries, at a moment."""
-
-    def __init__(self, until: Mapping[str, datetime | None], as_of: datetime | None) -> None:
-        self._until, self._as_of = until, as_of
-
-    def __contains__(self, spelled: object) -> bool:
-        return spelled in self._until and is_unexpired(self._until[spelled], self._as_of)  # type: ignore[index]
+def own_things(values: Iterable[OwnValue] = ()) -> Grown[MadeThing]:
+    """Return the things that a session made, by kind and narrow form."""
+    return Grown(lambda thing: own_keys(thing.own), map(MadeThing.of, values))
 
 
 class Measures(NamedTuple):
@@ -124,26 +112,28 @@ def _bound_count(total: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The spending, the tools that ran, the hosts of calls, the values they made, and approvals."""
+    """The spending, the tools that ran, what calls made and sent, and what a person approved."""
 
     steps: int = 0
     tokens: int = 0
     made: Grown[MadeCall] = field(default_factory=made_calls)
     ran: Grown[ToolName] = field(default_factory=tools_ran)
-    hosts: Grown[str] = field(default_factory=known_hosts)
-    own: Grown[str] = field(default_factory=own_values)
-    approved: ApprovedValues = field(default_factory=ApprovedValues)
-    scope_waived: bool = False
+    own: Grown[MadeThing] = field(default_factory=own_things)
+    sent: SentLog = field(default_factory=SentLog)
+    approved: tuple[ApprovedValue, ...] = ()
+    waived: tuple[WaivedCall, ...] = ()
     measures: Measures = field(default_factory=Measures)
 
     def facts(self, session: str, turn: int) -> SessionFacts:
         """Return what the session did before this turn. What it did not do is left out."""
-        lists: dict[str, Grown[Any]] = {"ran": self.ran, "hosts": self.hosts, "own": self.own}
-        known: dict[str, Any] = {name: tuple(values) for name, values in lists.items() if values}
-        if self.approved.values:
-            known["approved"] = self.approved.values
-        if self.scope_waived:
-            known["scope_waived"] = True
+        lists: dict[str, tuple[Any, ...]] = {
+            "ran": tuple(self.ran),
+            "own": tuple(thing.own for thing in self.own),
+            "sent": tuple(self.sent),
+            "approved": self.approved,
+            "waived": self.waived,
+        }
+        known = {name: values for name, values in lists.items() if values}
         return SessionFacts(id=session, turn=turn, **known)
 
     def spent(self) -> Spent:
@@ -155,35 +145,34 @@ class Ledger:
 
     def past_facts(self, as_of: datetime | None) -> Past:
         """Return all that, to look things up in."""
-        return Past(self.made, self.hosts, self.own, self.approved.at(as_of))
+        return Past(self.made, self.own, self.approved_at(as_of), self.sent)
 
-    def after_approval(self, values: Iterable[ApprovedValue], *, waives_scope: bool) -> "Ledger":
-        """Return the ledger after a person approved values, or a call outside the scope."""
-        return change_fields(
-            self,
-            approved=self.approved.plus(values),
-            scope_waived=self.scope_waived or waives_scope,
-        )
+    def approved_at(self, as_of: datetime | None) -> tuple[ApprovedValue, ...]:
+        """Return the approved values whose approval has not expired."""
+        return tuple(one for one in self.approved if is_unexpired(one.expires_at, as_of))
 
-    def after_ruling(self, rules: SessionRules, batch: Batch, *, gives_authority: bool) -> "Ledger":
-        """Return the ledger after a batch was allowed: it spends from now on."""
-        hosts, own, made = list[str](), list[str](), list[MadeCall]()
+    def after_approval(
+        self, values: Iterable[ApprovedValue], waived: Iterable[WaivedCall]
+    ) -> "Ledger":
+        """Return the ledger after a person approved values, or calls outside the scope."""
+        more = (one for one in values if one not in self.approved)
+        calls = (one for one in waived if one not in self.waived)
+        return change_fields(self, approved=(*self.approved, *more), waived=(*self.waived, *calls))
+
+    def after_ruling(self, rules: SessionRules, batch: Batch) -> "Ledger":
+        """Return the ledger after a batch was allowed: it spends and sends from now on."""
+        made, sent = list[MadeCall](), list[SentValues]()
         for step, call in enumerate(batch.calls):
             tool = rules.tools.get(call.tool)
-            if tool is None or not gives_authority:
-                made += _destructive_calls(tool, call, batch.turn, step)
-                continue
-            hosts += call_hosts(tool.roles, call.args)
-            own += values_made(tool.roles, call.args) if tool.makes else ()
             made += _destructive_calls(tool, call, batch.turn, step)
+            sent += _sent_by(tool, call, batch.seen)
         tokens = sum(expected_tokens(rules, call) for call in batch.calls)
         return change_fields(
             self,
             steps=_bound_count(self.steps + len(batch.calls)),
             tokens=_bound_count(self.tokens + tokens),
             made=self.made.plus(made),
-            hosts=self.hosts.plus(hosts),
-            own=self.own.plus(own),
+            sent=self.sent.plus(sent),
         )
 
     def after_call(
@@ -193,9 +182,14 @@ class Ledger:
         step: int,
         result: CallResult,
         *,
+        record: Any = None,
         gives_authority: bool,
     ) -> "Ledger":
-        """Return the ledger after a call ended."""
+        """Return the ledger after a call ended.
+
+        Args:
+            record: what it returned, where its tool promises records.
+        """
         call = running.calls[step]
         tool = rules.tools.get(call.tool)
         tokens = self.tokens
@@ -210,8 +204,8 @@ class Ledger:
         if tool is None or not gives_authority or result.status != "completed":
             return ledger
         name = ToolName(adapter_id=tool.pair[0], capability_id=tool.pair[1])
-        files = files_made(result.output) if tool.makes and result.output is not None else ()
-        return change_fields(ledger, ran=self.ran.plus([name]), own=self.own.plus(files))
+        made = map(MadeThing.of, things_made(tool.capability, call.args, record))
+        return change_fields(ledger, ran=self.ran.plus([name]), own=self.own.plus(made))
 
 
 def past_of(ctx: RunContext) -> Past:
@@ -220,9 +214,9 @@ def past_of(ctx: RunContext) -> Past:
     facts = ctx.session
     ledger = Ledger(
         made=made_calls(MadeCall(0, at, call) for at, call in enumerate(calls)),
-        hosts=known_hosts((facts.hosts if facts else None) or ()),
-        own=own_values((facts.own if facts else None) or ()),
-        approved=ApprovedValues((facts.approved if facts else None) or ()),
+        own=own_things((facts.own if facts else None) or ()),
+        sent=SentLog((facts.sent if facts else None) or ()),
+        approved=(facts.approved if facts else None) or (),
     )
     return ledger.past_facts(ctx.as_of)
 
@@ -248,3 +242,11 @@ def _destructive_calls(
         id=call.id,
     )
     return (MadeCall(turn, step, spent),)
+
+
+def _sent_by(tool: SessionTool | None, call: Call, seen: int) -> Iterable[SentValues]:
+    """Return what a call that does more than read sends, after so many items were seen."""
+    if tool is None or tool.capability.approval_mode == "read_only":
+        return ()
+    values = values_sent(call.args)
+    return (SentValues(seq=seen, values=values),) if values else ()

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 from critic.score import score
 from critic.session.batch_judging import asked_about
 from critic.session.call_batch import Action, Batch, Call, CallResult, EndedBatch, RunningBatch
-from critic.session.call_results import Arrival
+from critic.session.call_results import Arrival, record_of
 from critic.session.changed import change_fields
 from critic.session.ledger import Ledger
 from critic.session.proposing import plan_of_batch
@@ -33,7 +33,6 @@ from critic.session.session_report import (
     session_scores,
 )
 from critic.session.session_rules import OPERATOR_ID, USER_ID, SessionRules
-from critic.session.session_values import request_hosts
 from critic.verdicts import Refused, Verified
 from evals.canonical_json import digest
 from evals.context import Approval, ApprovedValue, RunContext
@@ -68,7 +67,6 @@ class Session:
     id: str
     trail: Trail
     scope: tuple[str, ...] | None = None
-    request_hosts: frozenset[str] = frozenset()
     texts: int = 0
     results: int = 0
     ledger: Ledger = field(default_factory=Ledger)
@@ -95,7 +93,7 @@ class Session:
             system: those of the operator: the system prompt.
             scope: the tools that the request is for. Those that the policy lacks are ignored.
         """
-        trail = Trail(rules.evidence, rules.record_fields)
+        trail = Trail(rules.evidence, rules.described)
         if system is not None:
             source = Source(author="operator", standing="named")
             trail = trail.plus([_text_item(f"{OPERATOR_ID}1", "system_prompt", system, source)])
@@ -123,7 +121,6 @@ class Session:
             self,
             trail=self._add_items([item]),
             texts=number,
-            request_hosts=self.request_hosts | request_hosts(text),
         )
 
     def _add_items(self, items: list[EvidenceItem]) -> Trail:
@@ -173,16 +170,16 @@ class Session:
         """Return what a person's yes to a batch makes of both.
 
         The batch has the approval, bound to its plan and its context. The session keeps the values
-        that asked, and that a call outside the scope was approved, if one was. The approval is
-        named after the turn, unless it is given an id.
+        that asked, and the calls outside the scope that did. The approval is named after the turn,
+        unless it is given an id.
         """
         name = approval_id or f"turn/{batch.turn}"
         approval = self._approval(name, batch, approver, expires_at)
         ctx = batch.ctx.model_copy(update={"approvals": (approval,)})
         expiry: dict[str, Any] = {} if expires_at is None else {"expires_at": expires_at}
         asked = asked_about(batch)
-        values = [ApprovedValue(value=value, **expiry) for value in asked.values]
-        ledger = self.ledger.after_approval(values, waives_scope=asked.is_of_tool)
+        values = [ApprovedValue(**subject._asdict(), **expiry) for subject in asked.values]
+        ledger = self.ledger.after_approval(values, asked.waived)
         return change_fields(self, ledger=ledger), replace(batch, ctx=ctx)
 
     def _approval(
@@ -215,7 +212,7 @@ class Session:
         return change_fields(
             self,
             turns=turns,
-            ledger=self.ledger.after_ruling(self.rules, batch, gives_authority=verdict.ok),
+            ledger=self.ledger.after_ruling(self.rules, batch),
             open_calls=MappingProxyType({**self.open_calls, **opened}),
             running=MappingProxyType({**self.running, batch.turn: running}),
         )
@@ -229,13 +226,16 @@ class Session:
         """
         turn, step = self.open_calls[call_id]
         running, call = self.running[turn], self.running[turn].calls[step]
-        arrival = Arrival(self.trail, self.ledger, self.request_hosts, as_of)
+        arrival = Arrival(self.rules, self.trail, self.ledger, as_of)
         tool = self.rules.tools.get(call.tool)
         items = arrival.items(running, call, tool, result, self.results + 1)
+        record = record_of(tool, result, self.rules.tables)
         trail = self._add_items(items)
         running = running.with_call(step, result, range(len(self.trail), len(trail)))
         ledger = self.ledger.after_call(
-            self.rules, running, step, result, gives_authority=running.verdict.ok
+            *(self.rules, running, step, result),
+            record=record,
+            gives_authority=running.verdict.ok,
         )
         session = change_fields(
             self,

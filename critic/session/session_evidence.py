@@ -13,7 +13,7 @@ from datetime import datetime
 from threading import Lock
 from typing import Any, Final
 
-from critic.session.session_values import Seen, SeenItems, both_seen
+from critic.session.session_values import FieldTables, Seen, SeenItems, both_seen
 from evals.canonical_json import canonical_bytes, canonical_json
 from evals.confinement import Confined, ConfinedContent
 from evals.context import RunContext
@@ -22,10 +22,15 @@ from evals.manifest import CompiledContext, EvidenceItem, Manifests
 from evals.spec import DecisionSpec
 from evals.timestamps import is_unexpired
 
-_OPENING: Final = begin_object(
-    {"compiled": begin_object({"manifests": begin_object({"evidence_manifest": b"["})})}
-)
-"""How the canonical JSON of a context begins: evidence comes first."""
+_NOTHING_DESCRIBED: Final = Manifests(tool_manifest=(), evidence_manifest=())
+
+
+def _opening_of(described: Manifests) -> bytes:
+    """Return how the canonical JSON of a context begins: classes and evidence come first."""
+    members = {"evidence_manifest": b"["}
+    if described.classes is not None:
+        members["classes"] = canonical_json([one.wire() for one in described.classes])
+    return begin_object({"compiled": begin_object({"manifests": begin_object(members)})})
 
 
 class _Shared:
@@ -44,11 +49,12 @@ class _Shared:
         "items",
         "lock",
         "of_class",
+        "opening",
         "place",
         "seen",
     ]
 
-    def __init__(self, record_fields: Iterable[str]) -> None:
+    def __init__(self, described: Manifests) -> None:
         self.lock: Final = Lock()
         self.digest_lock: Final = Lock()  # another one: a digest is asked for while values are
         self.items: list[EvidenceItem] = []
@@ -59,8 +65,9 @@ class _Shared:
         self.of_class: dict[str, list[int]] = {}
         self.confined: dict[str, ConfinedContent] = {}
         self.confined_lock: Final = Lock()
-        self.seen, self.indexed = SeenItems(record_fields), 0
-        self.digest, self.digested = hashlib.sha256(_OPENING), 0
+        self.seen, self.indexed = SeenItems(FieldTables(described)), 0
+        self.opening: Final = _opening_of(described)
+        self.digest, self.digested = hashlib.sha256(self.opening), 0
 
     def add(self, items: Collection[EvidenceItem]) -> None:
         """Add items, each with an id of its own."""
@@ -94,20 +101,23 @@ class _Shared:
 class Trail:
     """The evidence of a session up to some moment."""
 
-    __slots__ = ("_count", "_record_fields", "_shared")
+    __slots__ = ("_count", "_described", "_shared")
 
     def __init__(
         self,
         items: Collection[EvidenceItem] = (),
-        record_fields: tuple[str, ...] | None = None,
+        described: Manifests = _NOTHING_DESCRIBED,
     ) -> None:
         """Start with what is known already.
+
+        Args:
+            described: manifests that say what the items of each class are.
 
         Raises:
             ValueError: two items have one id.
         """
-        self._record_fields = record_fields
-        self._shared = _Shared(record_fields or ())
+        self._described = described
+        self._shared = _Shared(described)
         self._shared.add(items)
         self._count = len(items)
 
@@ -174,11 +184,11 @@ class Trail:
             if len(shared.items) == self._count:
                 shared.add(items)
                 return self._trail_at(shared, self._count + len(items))
-        return Trail([*self.items, *items], self._record_fields)
+        return Trail([*self.items, *items], self._described)
 
     def _trail_at(self, shared: _Shared, count: int) -> "Trail":
         trail = Trail.__new__(Trail)
-        trail._shared, trail._count, trail._record_fields = shared, count, self._record_fields
+        trail._shared, trail._count, trail._described = shared, count, self._described
         return trail
 
     def read(self) -> None:
@@ -208,7 +218,7 @@ class Trail:
     def context_digest(self, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> str:
         """Return what `critic.context_digest` returns for a context with just this evidence."""
         state = self._digest_state()
-        state.update(_after_evidence(ctx, compiled, spec))
+        state.update(_after_evidence(ctx, compiled, spec, self._shared.opening))
         return str(state.hexdigest())
 
     def _digest_state(self) -> Any:
@@ -216,7 +226,7 @@ class Trail:
         shared = self._shared
         with shared.digest_lock:
             if shared.digested > self._count:
-                state, done = hashlib.sha256(_OPENING), 0
+                state, done = hashlib.sha256(shared.opening), 0
             else:
                 state, done = shared.digest, shared.digested
             for at in range(done, self._count):
@@ -258,14 +268,17 @@ class _ConfinedTrail:
             ]
 
 
-def _after_evidence(ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> bytes:
+def _after_evidence(
+    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, opening: bytes
+) -> bytes:
     """Return the canonical JSON of a context from the end of its evidence on."""
     manifests = compiled.manifests
     rest = Manifests(
         tool_manifest=manifests.tool_manifest,
         evidence_manifest=(),
+        classes=manifests.classes,
         record_fields=manifests.record_fields,
     )
     bare = CompiledContext(manifests=rest, pack_version=compiled.pack_version)
     members = {"compiled": bare.wire(), "spec": spec.wire(), "trace_id": ctx.trace_id}
-    return canonical_json(members).removeprefix(_OPENING)
+    return canonical_json(members).removeprefix(opening)

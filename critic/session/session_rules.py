@@ -3,19 +3,31 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
-from critic.session.session_values import RoleTree, roles_of
+from critic.session.session_values import CallValues, FieldTables, denied_by
 from evals.capability import ToolCapability, ToolName
 from evals.context import RunBudget
 from evals.kinds import ApprovalMode
-from evals.manifest import CompiledContext, EvidenceItem, Manifests
+from evals.manifest import CompiledContext, EvidenceClass, EvidenceItem, Manifests
 from evals.needs import needs_of
 from evals.spec import DecisionSpec
 
 CALL_ID, USER_ID, OPERATOR_ID = "call/", "user/", "operator/"
 RESERVED_IDS: Final = (CALL_ID, USER_ID, OPERATOR_ID)
 """How the ids of evidence begin that a session makes itself."""
+FAILED_CLASS: Final = "failed_result"
+"""The class of what a call returned that did not complete. The policy cannot change it."""
+
+_TOOL_CLASS, _OTHER_CLASS = "result:", "result"
+
+
+def is_default_class(name: str) -> bool:
+    """Return whether results take a class that are no item of the class that their tool yields.
+
+    A policy says nothing of the fields of such a class: nothing promises them.
+    """
+    return name in (FAILED_CLASS, _OTHER_CLASS) or name.startswith(_TOOL_CLASS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +36,16 @@ class SessionTool:
 
     Attributes:
         result_class: the class of what a completed call returns, as evidence.
+        default_class: that of a result that is no item of the former.
         expires_after_s: how many seconds that is fresh; without it, for ever.
-        roles: what its arguments are.
+        values: finds what its arguments hold.
     """
 
     capability: ToolCapability
     result_class: str
+    default_class: str
     expires_after_s: int | None
-    roles: RoleTree | None
+    values: CallValues
 
     @classmethod
     def of(
@@ -42,19 +56,34 @@ class SessionTool:
         expires_after_s: int | None = None,
     ) -> "SessionTool":
         """Return a tool. Its results have a class made of its ids, unless one is given."""
-        made = f"result:{capability.adapter_id}.{capability.capability_id}"
-        fits = made if len(made) <= _LONGEST_CLASS else "result"
-        return cls(capability, result_class or fits, expires_after_s, roles_of(capability))
+        made = f"{_TOOL_CLASS}{capability.adapter_id}.{capability.capability_id}"
+        fits = made if len(made) <= _LONGEST_CLASS else _OTHER_CLASS
+        pair = capability.adapter_id, capability.capability_id
+        values = CallValues({pair: capability})
+        return cls(capability, result_class or fits, fits, expires_after_s, values)
 
     @property
     def pair(self) -> tuple[str, str]:
         """The name that plans call the tool by."""
         return self.capability.adapter_id, self.capability.capability_id
 
+    def denied_by(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a no to a call with these arguments is of, as JSON."""
+        return denied_by(self.values, self.capability, args)
+
     @property
-    def makes(self) -> bool:
-        """Whether what it is called with, and what it returns, becomes the session's own."""
-        return self.capability.result is not None and self.capability.result.makes is True
+    def promises_records(self) -> bool:
+        """Whether what it returns is JSON, by the word of the policy."""
+        result = self.capability.result
+        return result is not None and result.format == "json"
+
+
+def _number_item(item: EvidenceItem, seq: int) -> EvidenceItem:
+    """Return an item of the policy as a session has seen it: before all else."""
+    if item.source is None or item.source.seq is not None:
+        return item
+    source = item.source.model_copy(update={"seq": seq})
+    return item.model_copy(update={"source": source})
 
 
 _LONGEST_CLASS: Final = 128
@@ -72,10 +101,11 @@ class SessionRules:
         spec: the contract. Its required outputs are those of the whole session.
         budget: what the policy chose for the whole session; None where it chose nothing.
         default_budget: what a session may spend otherwise.
+        classes: what the items of each class are.
         evidence: what is known before the session begins.
 
     Raises:
-        ValueError: evidence has an id that sessions make themselves.
+        ValueError: evidence has an id, or a class a name, that sessions give themselves.
     """
 
     digest: str
@@ -84,14 +114,35 @@ class SessionRules:
     safety_mode: ApprovalMode
     default_budget: RunBudget
     budget: RunBudget | None = None
+    classes: tuple[EvidenceClass, ...] | None = None
     record_fields: tuple[str, ...] | None = None
     evidence: tuple[EvidenceItem, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse evidence that a session could not tell from its own."""
+        """Refuse what a session could not tell from its own, and number the evidence."""
         for item in self.evidence:
             if item.id.startswith(RESERVED_IDS):
                 raise ValueError(f"evidence {item.id}: sessions make ids that begin like this")
+        for one in self.classes or ():
+            if is_default_class(one.class_):
+                raise ValueError(f"class {one.class_}: results have it that are of no class")
+        numbered = tuple(_number_item(item, at) for at, item in enumerate(self.evidence))
+        object.__setattr__(self, "evidence", numbered)
+
+    @cached_property
+    def described(self) -> Manifests:
+        """What the manifests of all plans say of evidence."""
+        return Manifests(
+            tool_manifest=(),
+            evidence_manifest=(),
+            classes=self.classes,
+            record_fields=self.record_fields,
+        )
+
+    @cached_property
+    def tables(self) -> FieldTables:
+        """Who fills which field of the items of each class."""
+        return FieldTables(self.described)
 
     @cached_property
     def batch_spec(self) -> DecisionSpec:
@@ -140,6 +191,7 @@ class SessionRules:
         manifests = Manifests(
             tool_manifest=[self.tools[name].capability for name in names],
             evidence_manifest=items,
+            classes=self.classes,
             record_fields=self.record_fields,
         )
         return CompiledContext(manifests=manifests, pack_version=self.digest)

@@ -15,20 +15,18 @@ from critic.session.contradictions import (
     require_consistent_batch,
 )
 from critic.session.ledger import (
-    ApprovedValues,
     Ledger,
     MadeCall,
     Measures,
-    known_hosts,
     made_calls,
-    own_values,
+    own_things,
     tools_ran,
 )
+from critic.session.sent_log import SentLog
 from critic.session.session import Session
 from critic.session.session_evidence import Trail
 from critic.session.session_report import TurnReport, Worst
 from critic.session.session_rules import SessionRules
-from critic.session.session_values import request_hosts
 from critic.verdicts import Refused, Verified, VerifyVerdict
 from evals.context import CallId, RunContext, SessionFacts, SpentCall
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
@@ -178,9 +176,8 @@ def session_of(rules: SessionRules, state: SessionState) -> Session:
     session = Session(
         rules=rules,
         id=state.facts.id,
-        trail=Trail(rules.evidence, rules.record_fields).plus(state.evidence),
+        trail=Trail(rules.evidence, rules.described).plus(state.evidence),
         scope=state.scope,
-        request_hosts=_request_hosts(state.evidence),
         texts=state.texts,
         results=state.results,
         ledger=_ledger(state),
@@ -190,8 +187,22 @@ def session_of(rules: SessionRules, state: SessionState) -> Session:
         policy=Worst(state.policy.score, state.policy.findings),
         safety=Worst(state.safety.score, state.safety.findings),
     )
+    _require_texts(state.evidence)
     require_consistent(session)
     return session
+
+
+def _require_texts(evidence: Iterable[EvidenceItem]) -> None:
+    """Require that what the user said is text.
+
+    Raises:
+        ContradictoryState: something is not.
+    """
+    for at, item in enumerate(evidence):
+        is_said = item.source is not None and item.source.author == "user"
+        if is_said and not isinstance(item.content, str):
+            path = pointer("evidence", at, "content")
+            raise ContradictoryState(path, "what the user said is a text")
 
 
 def _require_once(names: Iterable[object], field: str, key: str) -> None:
@@ -258,26 +269,9 @@ def _ledger(state: SessionState) -> Ledger:
         tokens=state.tokens,
         made=made_calls(MadeCall(one.turn, one.step, one.call) for one in state.made),
         ran=tools_ran(facts.ran or ()),
-        hosts=known_hosts(facts.hosts or ()),
-        own=own_values(facts.own or ()),
-        approved=ApprovedValues(facts.approved or ()),
-        scope_waived=facts.scope_waived is True,
+        own=own_things(facts.own or ()),
+        sent=SentLog(facts.sent or ()),
+        approved=facts.approved or (),
+        waived=facts.waived or (),
         measures=Measures(measures.tokens, measures.duration_ms, measures.cost_micros),
     )
-
-
-def _request_hosts(evidence: Iterable[EvidenceItem]) -> frozenset[str]:
-    """Return the hosts that the user named.
-
-    Raises:
-        ContradictoryState: something that the user said is not a text.
-    """
-    hosts = set[str]()
-    for at, item in enumerate(evidence):
-        if item.source is None or item.source.author != "user":
-            continue
-        if not isinstance(item.content, str):
-            path = pointer("evidence", at, "content")
-            raise ContradictoryState(path, "what the user said is a text")
-        hosts |= request_hosts(item.content)
-    return frozenset(hosts)

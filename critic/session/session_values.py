@@ -1,115 +1,135 @@
-"""The values in calls that a session keeps or looks up, each in its one spelling.
+"""The values in calls that a session keeps or looks up.
 
 It is the one door of the session to how provenance reads values, roles and texts.
 """
 
-import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from critic.doubts import Doubts
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.provenance import doubts_of
+from critic.provenance.call_values import CallValues, JudgedValue
+from critic.provenance.folding import write_scalar
+from critic.provenance.item_parts import FieldTables
 from critic.provenance.origin_judge import needs_judging
-from critic.provenance.roles import Placed, RoleTree, placed_values, role_tree
+from critic.provenance.origins import Limits, Sighting
+from critic.provenance.roles import AIMED_AT
 from critic.provenance.seen_items import SeenItems
-from critic.provenance.seen_sources import Seen, Sighting, both_seen
-from critic.provenance.texts import hosts_in
-from critic.provenance.value_facts import KnownValues, hosts_of, spellings
-from critic.provenance.value_facts import ValueFacts as Facts
-from critic.provenance.value_forms import (
-    addresses_in,
-    canonical,
-    elements,
-    host_of,
-    iso_days,
-    spelling,
+from critic.provenance.seen_sources import Seen, both_seen
+from critic.provenance.sent_values import SentIndex
+from critic.provenance.value_facts import (
+    Aim,
+    KnownValues,
+    OwnKey,
+    ValueFacts,
+    approved_tiers,
+    known_of,
+    own_keys,
 )
+from critic.provenance.value_kinds import Sought
 from critic.provenance.worth import ASK
-from evals.canonical_json import canonical_json
-from evals.capability import Role, ToolCapability
+from critic.provenance.written_lists import Scalar, elements, leaves
+from evals.capability import Role, ToolCapability, ToolName
+from evals.context import OwnValue, WaivedCall
 from evals.escaping import pointer
-from evals.kinds import MODE_RANK
+from evals.kinds import MODE_RANK, ApprovalMode
 from evals.plan import Proposal
+from evals.pointers import values_at
 
 __all__ = [
+    "Aim",
+    "CallValues",
     "Doubts",
+    "FieldTables",
     "JudgedValue",
     "KnownValues",
-    "RoleTree",
+    "Limits",
+    "OwnKey",
+    "PlacedValue",
     "Seen",
     "SeenItems",
+    "SentIndex",
     "Sighting",
-    "asked_values",
+    "Sought",
+    "ValueFacts",
+    "YesAbout",
+    "approved_tiers",
     "both_seen",
-    "call_hosts",
+    "denied_by",
     "doubts_about",
     "doubts_of",
-    "files_made",
-    "host_of",
-    "hosts_of",
     "judged_values",
-    "locators_of",
+    "locators_in",
     "needs_judging",
-    "request_hosts",
-    "roles_of",
-    "spelling",
-    "spellings",
-    "values_in",
-    "values_made",
+    "own_keys",
+    "things_made",
+    "values_sent",
+    "yes_about",
 ]
 
-_GOES_TO: Final = frozenset[Role]({"recipient", "locator"})
-_MADE: Final = frozenset[Role]({"object", "attribute"})
-_LOCATOR: Final = frozenset[Role]({"locator"})
-_FILE: Final = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9]{1,8}")
-_HEAD: Final = 200
-"""Characters of a result in which the file names count that a call made."""
+
+class ApprovedSubject(NamedTuple):
+    """A value that a yes is about: its role, and the tool and tier that it is approved for."""
+
+    value: Scalar
+    role: Role
+    tool: ToolName
+    approval_mode: ApprovalMode
 
 
-def roles_of(capability: ToolCapability) -> RoleTree | None:
-    """Return the roles of a tool; None for one that only reads and says of no argument what it is.
+class YesAbout(NamedTuple):
+    """What a yes is about: the values that ask, and the calls whose tools are doubted."""
 
-    All other tools have roles: where none are written, every value is a recipient.
+    values: tuple[ApprovedSubject, ...]
+    waived: tuple[WaivedCall, ...]
+
+
+def locators_in(
+    values: CallValues, capability: ToolCapability, args: Mapping[str, Any]
+) -> list[JudgedValue]:
+    """Return what a call reads: nothing for a tool that says of no argument what it is."""
+    if not capability.arg_roles:
+        return []
+    pair = capability.adapter_id, capability.capability_id
+    return [one for one in values.values_of(pair, args) if one.asked.role == "locator"]
+
+
+def values_sent(args: Mapping[str, Any]) -> tuple[Scalar, ...]:
+    """Return what a call sends, each value once, however its arguments are ordered."""
+    values = [one for value in args.values() for one in leaves(value, every=True)]
+    values.sort(key=lambda one: (write_scalar(one), type(one) is str))
+    return tuple({write_scalar(one): one for one in values}.values())
+
+
+def things_made(
+    capability: ToolCapability, args: Mapping[str, Any], record: Any
+) -> Iterator[OwnValue]:
+    """Yield the things that a completed call made.
+
+    Args:
+        record: what it returned, if the tool promises records.
     """
-    if capability.approval_mode == "read_only" and not capability.arg_roles:
-        return None
-    return role_tree(capability.arg_roles)
+    makes = (capability.result.makes if capability.result else None) or {}
+    for name, kind in makes.items():
+        held = values_at(record, name, wildcard=True) if name.startswith("/") else (args.get(name),)
+        for value in held:
+            for leaf in leaves(value):
+                yield from (OwnValue(kind=kind, value=one) for one in elements(leaf))
 
 
-def values_in(
-    roles: RoleTree | None, args: Mapping[str, Any], wanted: frozenset[Role]
-) -> Iterator[str]:
-    """Yield the spellings of the values that have one of these roles."""
-    for place in placed_values(roles, args) if roles else ():
-        if not wanted.isdisjoint(place.roles):
-            yield from filter(None, map(spelling, elements(place.value)))
-
-
-def locators_of(roles: RoleTree | None, args: Mapping[str, Any]) -> list[str]:
-    """Return what a call reads, by its spelling."""
-    return list(dict.fromkeys(values_in(roles, args, _LOCATOR)))
-
-
-def call_hosts(roles: RoleTree | None, args: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the hosts that a call goes to."""
-    yield from filter(None, map(host_of, values_in(roles, args, _GOES_TO)))
-
-
-def values_made(roles: RoleTree | None, args: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the values that a call of a tool that makes things makes."""
-    yield from values_in(roles, args, _MADE)
-
-
-def files_made(output: Any) -> Iterator[str]:
-    """Yield the file names at the head of what such a call returned."""
-    text = output if type(output) is str else canonical_json(output).decode()
-    yield from map(spelling, _FILE.findall(text[:_HEAD]))
-
-
-def request_hosts(text: str) -> frozenset[str]:
-    """Return the hosts that a text of the user names."""
-    return frozenset(hosts_in(canonical(text)))
+def denied_by(
+    values: CallValues, capability: ToolCapability, args: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what a no is of: the targets of a call, as a person reads them, or all of it."""
+    pair = capability.adapter_id, capability.capability_id
+    found = {
+        (one.sought.form, one.sought.wide)
+        for one in values.values_of(pair, args)
+        if one.asked.role in AIMED_AT
+    }
+    targets = [list(one) for one in sorted(found)]
+    return {"targets": targets} if targets else {"args": dict(args)}
 
 
 def doubts_about(proposal: Proposal) -> tuple[PreparedPlan, Doubts]:
@@ -118,41 +138,46 @@ def doubts_about(proposal: Proposal) -> tuple[PreparedPlan, Doubts]:
     return case, doubts_of(case)
 
 
-def asked_values(
-    case: PreparedPlan, doubts: Doubts, known: KnownValues | None = None
-) -> list[str | int | float]:
-    """Return the values that a person is asked about: those of content are its addresses.
+def yes_about(case: PreparedPlan, doubts: Doubts, known: KnownValues | None = None) -> YesAbout:
+    """Return what a person is asked about.
 
     Args:
         known: what is known of values, if it is at hand. It is what the context says.
     """
     paths = {(doubt.step, doubt.path) for doubt in doubts.asks}
-    facts, found = Facts(case, known), list[str | int | float]()
+    facts, found = ValueFacts(case.spec, known or known_of(case)), dict[ApprovedSubject, None]()
+    values, waived = CallValues(case.surface.manifests.tools), list[WaivedCall]()
     for index, entry, fields in case.steps:
-        if entry.capability is None or not any(step == index for step, _ in paths):
+        tool = entry.capability
+        if tool is None or not any(step == index for step, _ in paths):
             continue
-        for place in placed_values(role_tree(entry.capability.arg_roles), fields["args"]):
-            if (index, pointer("steps", index, "args", *place.path)) in paths:
-                found += (one for role, one in _judged_at(place) if _asks(facts, role, one))
-    return list(dict.fromkeys(found))
+        pair = tool.adapter_id, tool.capability_id
+        name = ToolName(adapter_id=pair[0], capability_id=pair[1])
+        judged = list(values.values_of(pair, fields["args"]))
+        if (index, pointer("steps", index)) in paths:
+            targets = (one.written for one in judged if one.asked.role in AIMED_AT)
+            waived.append(WaivedCall(tool=name, targets=tuple(dict.fromkeys(targets))))
+        asked = (
+            one for one in judged if (index, pointer("steps", index, "args", *one.path)) in paths
+        )
+        for one in asked:
+            for value in _values_to_approve(facts, one):
+                found[ApprovedSubject(value, one.asked.role, name, tool.approval_mode)] = None
+    return YesAbout(tuple(found), tuple(waived))
 
 
-def _judged_at(place: Placed) -> Iterator[tuple[Role, str | int | float]]:
-    for role in dict.fromkeys(place.roles):
-        if role != "content":
-            yield from ((role, value) for value in elements(place.value))
-        elif type(place.value) is str:
-            yield from ((role, address) for address in dict.fromkeys(addresses_in(place.value)))
+def _values_to_approve(facts: ValueFacts, value: JudgedValue) -> Iterator[Scalar]:
+    """Yield what a yes is of, where a value asks."""
+    if value.asked.role == "time":
+        yield value.written
+    elif value.content is None:
+        if facts.judge_value(value.asked, value.sought)[0] == ASK:
+            yield value.written
+    elif facts.judge_content(value.asked, value.content)[0] == ASK:
+        yield from [part.narrow for part in value.content.parts if part.narrow] or (value.written,)
 
 
-def _asks(facts: Facts, role: Role, value: str | int | float) -> bool:
-    spelled = spelling(value)
-    if role == "time":
-        return any(facts.judge_day(day, spelled)[0] == ASK for day in iso_days(spelled))
-    return facts.judge_value(role, spelled)[0] == ASK
-
-
-class JudgedValue(NamedTuple):
+class PlacedValue(NamedTuple):
     """A value that is judged: its step, its place in the args, its role, where it comes from.
 
     A day has no such origin.
@@ -165,14 +190,21 @@ class JudgedValue(NamedTuple):
     seen: Sighting | None
 
 
-def judged_values(case: PreparedPlan) -> Iterator[JudgedValue]:
+def judged_values(case: PreparedPlan) -> Iterator[PlacedValue]:
     """Yield each value of a plan that is judged by its role."""
-    facts = Facts(case)
+    facts = ValueFacts(case.spec, known_of(case))
+    values = CallValues(case.surface.manifests.tools)
     for index, entry, fields in case.steps:
-        if entry.capability is None or entry.rank <= MODE_RANK["read_only"]:
+        tool = entry.capability
+        if tool is None or entry.rank <= MODE_RANK["read_only"]:
             continue
-        for place in placed_values(role_tree(entry.capability.arg_roles), fields["args"]):
-            where = pointer(*place.path)
-            for role, value in _judged_at(place):
-                seen = None if role == "time" else facts.judge_value(role, spelling(value))[1]
-                yield JudgedValue(index, where, role, str(value), seen)
+        for one in values.values_of((tool.adapter_id, tool.capability_id), fields["args"]):
+            where, role = pointer(*one.path), one.asked.role
+            seen = None if role == "time" else _origin_of(facts, one)
+            yield PlacedValue(index, where, role, write_scalar(one.written), seen)
+
+
+def _origin_of(facts: ValueFacts, value: JudgedValue) -> Sighting:
+    if value.content is None:
+        return facts.judge_value(value.asked, value.sought)[1]
+    return facts.judge_content(value.asked, value.content)[1]

@@ -111,7 +111,7 @@ class Course:
 
     Attributes:
         time: when its last event was, as the events and the clock tell it.
-        asked: how many questions there were.
+        asked: how many questions there were since the last yes.
         denied: what a person said no to, in the form of `_denial_key`.
     """
 
@@ -183,7 +183,13 @@ class Course:
         """Return the steps that a person said no to."""
         if not self.denied:
             return []
-        return [at for at, call in enumerate(batch.calls) if _denial_key(call) in self.denied]
+        return [at for at, call in enumerate(batch.calls) if self._denial_key(call) in self.denied]
+
+    def _denial_key(self, call: Call) -> bytes:
+        """Return what a denial is of: the tool and its targets, however they are spelled."""
+        tool = self.session.rules.tools.get(call.tool)
+        about = dict(call.args) if tool is None else tool.denied_by(call.args)
+        return canonical_json([call.tool, about])
 
     def _ask_person(self, verdict: Refused) -> Ruled:
         """Decide about a batch that an approval would clear."""
@@ -245,7 +251,7 @@ class Course:
         )
         verdict = verify_batch(batch)
         ruled = Ruled("allow" if verdict.ok else "refuse", verdict)
-        asked = replace(closed, session=session if verdict.ok else self.session)
+        asked = replace(closed, session=session if verdict.ok else self.session, asked=0)
         return asked._apply_ruling(batch, ruled, verdict)
 
     def _question(self, event: AnswerEvent, as_of: datetime) -> OpenQuestion:
@@ -262,7 +268,7 @@ class Course:
 
     def _deny_question(self, question: OpenQuestion, approver: str) -> Answered:
         denied = replace(
-            self, denied=self.denied | {_denial_key(call) for call in question.doubted}
+            self, denied=self.denied | {self._denial_key(call) for call in question.doubted}
         )
         ruled = Ruled("refuse", question.verdict, f"denied by {approver}")
         return denied._apply_ruling(question.batch, ruled, question.verdict)
@@ -306,11 +312,6 @@ class Course:
 
 def _outcome(ended: EndedBatch) -> ToRecord:
     return ToRecord(ended.batch, ended.verdict, ended)
-
-
-def _denial_key(call: Call) -> bytes:
-    """Return what a denial is of: the tool and its arguments, whatever the id of the call."""
-    return canonical_json([call.tool, dict(call.args)])
 
 
 def _denial(steps: Iterable[int]) -> Refused:

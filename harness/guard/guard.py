@@ -78,7 +78,7 @@ class Guard:
                 answered. If it raises, nothing is allowed. It must not call the guard.
 
         Raises:
-            ValueError: the policy has evidence with an id that sessions make themselves.
+            ValueError: the policy gives evidence an id, or a class a name, that sessions give.
         """
         self._settings: Final = detached_copy(policy).guard
         self._rules: Final = rules_of(detached_copy(policy))

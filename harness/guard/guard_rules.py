@@ -8,13 +8,13 @@ def rules_of(policy: Policy) -> SessionRules:
     """Return the rules of all sessions under a policy. Make them once: schemas are compiled.
 
     Raises:
-        ValueError: the policy has evidence with an id that sessions make themselves.
+        ValueError: the policy gives evidence an id, or a class a name, that sessions give.
     """
     tools = {
         name: SessionTool.of(
             tool.capability,
             result_class=tool.result_class,
-            expires_after_s=tool.expires_after_s,
+            expires_after_s=policy.expiry_of(tool),
         )
         for name, tool in policy.tools.items()
     }
@@ -25,6 +25,7 @@ def rules_of(policy: Policy) -> SessionRules:
         safety_mode=policy.guard.safety_mode,
         default_budget=SESSION_BUDGET,
         budget=policy.guard.budget,
+        classes=policy.classes,
         record_fields=policy.record_fields,
         evidence=policy.evidence,
     )

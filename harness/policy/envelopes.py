@@ -7,25 +7,37 @@ and what a tool is called, what its results are as evidence, and how long they a
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from critic import (
     ApprovalMode,
     CompiledContext,
     DecisionSpec,
+    EvidenceClass,
     EvidenceItem,
     Manifests,
     RunBudget,
     RunContext,
     ToolCapability,
 )
+from evals.capability import FieldWriter, KeywordNamed, require_pointers
 from evals.context import DEFAULT_SESSION_STEPS, DEFAULT_SESSION_TOKENS
-from evals.envelope import ARRAY, OPTIONAL, RESTRICTION, Array, Count, Envelope, Identifier
+from evals.envelope import (
+    ARRAY,
+    MEMBERS,
+    OPTIONAL,
+    RESTRICTION,
+    Array,
+    Count,
+    Envelope,
+    Identifier,
+)
 from evals.escaping import escape_name
-from evals.json_value import Text
+from evals.json_schemas import JsonSchema
+from evals.json_value import PresentJson, Text
 from harness.canonical import digest
 
 SESSION_BUDGET: Final = RunBudget(
@@ -66,6 +78,42 @@ class GuardSettings(Envelope):
             shadow: bool = ...,
             budget: RunBudget = ...,
         ) -> None: ...
+
+
+class PolicyClass(KeywordNamed):
+    """What results of a class are: who fills which field, their shape, how long they are fresh.
+
+    `example` is an item of the class, for tools that read the policy; no plan is judged by it.
+    """
+
+    name: Identifier
+    fields: Annotated[dict[Text, FieldWriter] | None, OPTIONAL, MEMBERS] = None
+    schema_: Annotated[JsonSchema | None, RESTRICTION] = Field(None, alias="schema")
+    example: Annotated[PresentJson, OPTIONAL] = None
+    fresh_s: Annotated[Count | None, RESTRICTION] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            name: str,
+            fields: Mapping[str, FieldWriter] | None = None,
+            schema_: dict[str, Any] | bool = ...,
+            example: Any = None,
+            fresh_s: int = ...,
+        ) -> None: ...
+
+    @property
+    def evidence_class(self) -> EvidenceClass:
+        """The entry of the manifests."""
+        schema: dict[str, Any] = {} if self.schema_ is None else {"schema_": self.schema_}
+        return EvidenceClass(class_=self.name, fields=self.fields or {}, **schema)
+
+    @model_validator(mode="after")
+    def _pointers_of_fields(self) -> Self:
+        require_pointers("fields", self.fields or ())
+        return self
 
 
 class PolicyTool(ToolCapability):
@@ -109,15 +157,17 @@ class PolicyTool(ToolCapability):
         return ToolCapability(**{name: getattr(self, name) for name in names})
 
 
-class Policy(Envelope):
+class Policy(KeywordNamed):
     """A policy file: a team writes it once, reviews and tests it.
 
-    No two tools have one name, or one pair of ids, and no two pieces of evidence have one id.
+    No two tools have one name, or one pair of ids, no two classes one name, and no two pieces of
+    evidence one id.
     """
 
     record_fields: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
     guard: GuardSettings
     spec: DecisionSpec
+    class_: Annotated[tuple[PolicyClass, ...], ARRAY] = Field((), alias="class")
     tool: Annotated[tuple[PolicyTool, ...], ARRAY] = ()
     evidence: Annotated[tuple[EvidenceItem, ...], ARRAY] = ()
 
@@ -129,14 +179,26 @@ class Policy(Envelope):
             record_fields: Array[str] | None = None,
             guard: GuardSettings,
             spec: DecisionSpec,
+            class_: Array[PolicyClass] = ...,
             tool: Array[PolicyTool] = ...,
             evidence: Array[EvidenceItem] = ...,
         ) -> None: ...
 
     @property
+    def classes(self) -> tuple[EvidenceClass, ...] | None:
+        """The classes of evidence, as manifests have them; None where there are none."""
+        return tuple(one.evidence_class for one in self.class_) or None
+
+    @property
     def tools(self) -> Mapping[str, PolicyTool]:
         """The tools by the name that agents call them by."""
         return MappingProxyType({tool.called: tool for tool in self.tool})
+
+    def expiry_of(self, tool: PolicyTool) -> int | None:
+        """Return how many seconds the results of a tool are fresh, by the tool and its class."""
+        found = [one.fresh_s for one in self.class_ if one.name == tool.yields]
+        limits = [one for one in (tool.expires_after_s, *found) if one is not None]
+        return min(limits, default=None)
 
     def digest(self) -> str:
         """Return the SHA-256 of the policy's canonical JSON, as 64 hexadecimal digits."""
@@ -159,6 +221,7 @@ class Policy(Envelope):
                 tool.capability for tool in self.tool if names is None or tool.called in names
             ],
             evidence_manifest=[*self.evidence, *evidence],
+            classes=self.classes,
             record_fields=self.record_fields,
         )
         return CompiledContext(manifests=manifests, pack_version=self.digest())
@@ -174,6 +237,7 @@ class Policy(Envelope):
     def _require_unique_names(self) -> Self:
         _require_unique((tool.called for tool in self.tool), "tools have the name")
         _require_unique(("/".join(tool.pair) for tool in self.tool), "tools have the ids")
+        _require_unique((one.name for one in self.class_), "classes have the name")
         _require_unique((item.id for item in self.evidence), "pieces of evidence have the id")
         return self
 

@@ -21,10 +21,11 @@ from critic import (
     ToolResult,
 )
 from critic.session import RESERVED_IDS
+from critic.session.session_rules import is_default_class
 from evals.envelope import Envelope
 from evals.escaping import escape_name, pointer
 from evals.pointers import is_pointer
-from harness.policy.envelopes import GuardSettings, Policy, PolicyTool
+from harness.policy.envelopes import GuardSettings, Policy, PolicyClass, PolicyTool
 from harness.policy.positions import Parts
 from harness.policy.schema_faults import faults_of_schema
 
@@ -38,6 +39,7 @@ TABLES: Final[tuple[tuple[Parts, type[Envelope]], ...]] = (
     (("guard",), GuardSettings),
     (("guard", "budget"), RunBudget),
     (("spec",), DecisionSpec),
+    (("class", "*"), PolicyClass),
     (("tool", "*"), PolicyTool),
     (("tool", "*", "requires_evidence", "*"), Demand),
     (("tool", "*", "bound_args", "{*}"), Binding),
@@ -51,6 +53,7 @@ TABLES: Final[tuple[tuple[Parts, type[Envelope]], ...]] = (
 _SCHEMAS: Final[tuple[Parts, ...]] = (
     ("tool", "*", "args_schema"),
     ("tool", "*", "requires_evidence", "*", "content_schema"),
+    ("class", "*", "schema"),
     ("spec", "output_schemas", "{*}"),
 )
 
@@ -63,11 +66,15 @@ _CHOICES: Final[tuple[Parts, ...]] = (
 _FORMS: Final[tuple[tuple[Parts, str], ...]] = (
     (_CHOICES[0], 'a class, or a Demand: { class = "..." }'),
     (_CHOICES[1], 'an array of classes, or a Binding: { from = ["..."] }'),
+    (("class",), "an array: write [[class]], not [class]"),
     (("tool",), "an array: write [[tool]], not [tool]"),
     (("evidence",), "an array: write [[evidence]], not [evidence]"),
 )
 """What is expected at a place, in more words than the wire has."""
 
+_NO_TIME: Final = (
+    "nothing expires where there is neither an as_of nor a clock: remove it, or give one"
+)
 _QUOTED: Final = re.compile(r"'(\w+)'")
 
 
@@ -80,9 +87,15 @@ def faults_in(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[Fault]
     for path, reference in places(value, ("evidence", "*", "id")):
         if isinstance(reference, str) and reference.startswith(RESERVED_IDS):
             yield path, f"ids that begin with {', '.join(RESERVED_IDS)} are made by sessions"
+    for path, name in places(value, ("class", "*", "name")):
+        if isinstance(name, str) and is_default_class(name):
+            yield path, f"results that are of no class have {escape_name(name)}: rename it"
     for pattern in _SCHEMAS:
         for path, schema in places(value, pattern):
             yield from ((path + inner, what) for inner, what in faults_of_schema(schema))
+    for path, _ in places(value, ("class", "*", "fresh_s")):
+        if not has_time:
+            yield path, _NO_TIME
     yield from _dates(value)
 
 
@@ -180,6 +193,8 @@ def _clashes(value: Any, line_of: LineOf) -> Iterator[Fault]:
     for path, what in _twice(called, "tools are called", "give one another name", line_of):
         if path not in told:
             yield path, what
+    classes = [(path[:-1], name) for path, name in places(value, ("class", "*", "name"))]
+    yield from _twice(classes, "classes have the name", "keep one", line_of)
     items = [(path[:-1], name) for path, name in places(value, ("evidence", "*", "id"))]
     yield from _twice(items, "pieces of evidence have the id", "keep one", line_of)
 
@@ -203,7 +218,7 @@ def _faults_of_tool(path: Parts, tool: Any, *, has_time: bool) -> Iterator[Fault
     if "expires_after_s" in tool and not has_time:
         yield (
             (*path, "expires_after_s"),
-            "nothing expires where there is neither an as_of nor a clock: remove it, or give one",
+            _NO_TIME,
         )
     bound, roles = tool.get("bound_args", {}), tool.get("arg_roles", {})
     for place, name in places(tool, ("bound_together", "*", "*")):

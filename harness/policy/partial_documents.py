@@ -108,7 +108,7 @@ def _with_evidence(policy: Policy, value: Any, at: str) -> Any:
         manifests.get("evidence_manifest", []), list
     ):
         return value  # for the wire to refuse
-    for name in ("tool_manifest", "record_fields"):
+    for name in ("tool_manifest", "classes", "record_fields"):
         if name in manifests:
             raise InvalidInput(f"{at}{pointer('manifests', name)}", _OWN)
     own = policy.compiled().wire()

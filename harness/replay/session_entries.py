@@ -8,7 +8,14 @@ An entry is of its record alone, so it can be made in any order and any process:
 from typing import NamedTuple, TypeAlias
 
 from evals.capability import ToolName
-from evals.context import ApprovedValue, SessionFacts, Spent
+from evals.context import (
+    ApprovedValue,
+    OwnValue,
+    SentValues,
+    SessionFacts,
+    Spent,
+    WaivedCall,
+)
 
 
 class BatchCall(NamedTuple):
@@ -28,8 +35,7 @@ class RulingEntry(NamedTuple):
     spent: Spent | None
     evidence: tuple[str, ...]
     calls: tuple[BatchCall, ...]
-    hosts: tuple[str, ...]
-    made: tuple[str, ...]
+    sent: tuple[SentValues, ...]
     verified: bool
     runs: bool
 
@@ -39,14 +45,20 @@ class BeginningEntry(NamedTuple):
 
     hash: str
     approved: tuple[ApprovedValue, ...]
-    waives_scope: bool
+    waived: tuple[WaivedCall, ...]
 
 
 class EndEntry(NamedTuple):
-    """A run that ended: the hash of its beginning, and the status of each call by its step."""
+    """A run that ended: the hash of its beginning, the status of each call, and what they made.
+
+    A record does not say of which class a result is: `possible` holds what was made only if it is
+    of a class that it does not contradict.
+    """
 
     begun: str | None
     statuses: tuple[tuple[int, str], ...]
+    made: tuple[OwnValue, ...]
+    possible: tuple[OwnValue, ...]
 
 
 class LostEntry(NamedTuple):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from evals.capability import ToolName
-from evals.context import ApprovedValue, Spent
+from evals.context import ApprovedValue, OwnValue, SentValues, Spent, WaivedCall
 from harness.canonical import digest
 from harness.replay.problems import Problems
 from harness.replay.result import ReplayResult
@@ -55,13 +55,14 @@ class _Batch:
     known: str
     evidence: tuple[str, ...]
     calls: tuple[BatchCall, ...]
-    hosts: tuple[str, ...]
-    made: tuple[str, ...]
+    sent: tuple[SentValues, ...]
     verified: bool
     runs: bool
     ended: dict[int, str] = field(default_factory=dict)
+    made: tuple[OwnValue, ...] = ()
+    possible: tuple[OwnValue, ...] = ()
     approved: tuple[ApprovedValue, ...] = ()
-    waives_scope: bool = False
+    waived: tuple[WaivedCall, ...] = ()
 
 
 class SessionHistory:
@@ -144,13 +145,14 @@ class SessionHistory:
             return
         batch.runs = True
         self._begun[began.hash] = batch
-        batch.approved, batch.waives_scope = began.approved, began.waives_scope
+        batch.approved, batch.waived = began.approved, began.waived
 
     def _note_end(self, entry: SessionEntry, ended: EndEntry) -> None:
         begun = self._begun.pop(ended.begun or "", None)
         batch = begun or self._batch(entry)
         if batch is not None:
             batch.ended |= dict(ended.statuses)
+            batch.made, batch.possible = ended.made, ended.possible
 
     def _batch(self, entry: SessionEntry) -> _Batch | None:
         """Return the batch that was ruled on last with the same inputs."""
@@ -180,8 +182,7 @@ def _batch_of(entry: SessionEntry, ruled: RulingEntry) -> _Batch:
         known=digest(ruled.facts) + spent,
         evidence=ruled.evidence,
         calls=ruled.calls,
-        hosts=ruled.hosts,
-        made=ruled.made,
+        sent=ruled.sent,
         verified=ruled.verified,
         runs=ruled.runs,
     )
@@ -211,20 +212,22 @@ def _differences(
     ran = [one for turn, one in life.items() if turn < facts.turn and one.runs]
     yield from _spent_differences(ran, spent)
     trusted = [one for one in ran if one.verified]
-    hosts = _each_once(host for one in trusted for host in one.hosts) or None
-    if facts.hosts != hosts:
-        yield _Difference("hosts", is_less=not {*(hosts or ())} <= {*(facts.hosts or ())})
-    if not {value for one in trusted for value in one.made} <= {*(facts.own or ())}:
+    sent = tuple(sent for one in ran for sent in one.sent) or None
+    if facts.sent != sent:
+        yield _Difference("sent", is_less=not _is_within(sent or (), facts.sent or ()))
+    # Of a batch whose calls have not all ended, what they made may be known already.
+    made = [value for one in trusted for value in one.made]
+    possible = [value for one in trusted for value in one.possible]
+    if not _is_within(made, facts.own or ()):
         yield _Difference("own", is_less=True)
+    elif all(one.ended for one in trusted) and not _is_within(facts.own or (), possible):
+        yield _Difference("own", is_less=False)
     certain_tools, tools = (_completed_tools(trusted, certain=one) for one in (True, False))
     yield from _outside("ran", certain_tools, facts.ran or (), tools)
-    approved = _each_once(value for one in ran for value in one.approved) or None
-    if facts.approved != approved:
-        less = not _is_within(approved or (), facts.approved or ())
-        yield _Difference("approved", is_less=less)
-    waives = any(one.waives_scope for one in ran)
-    if (facts.scope_waived is True) != waives:
-        yield _Difference("scope_waived", is_less=waives)
+    for name, given in (("approved", facts.approved), ("waived", facts.waived)):
+        values = _each_once(value for one in ran for value in getattr(one, name)) or None
+        if given != values:
+            yield _Difference(name, is_less=not _is_within(values or (), given or ()))
 
 
 def _spent_differences(ran: list[_Batch], spent: Spent | None) -> Iterator[_Difference]:

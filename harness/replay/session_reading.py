@@ -4,18 +4,23 @@ It loads how a session reads values, which only records of one need.
 """
 
 import re
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
+from critic.session.call_batch import CallResult
+from critic.session.call_results import record_of
+from critic.session.session_rules import SessionTool
 from critic.session.session_values import (
-    asked_values,
-    call_hosts,
+    FieldTables,
     doubts_about,
-    roles_of,
-    values_made,
+    things_made,
+    values_sent,
+    yes_about,
 )
-from evals.capability import ToolName
-from evals.context import ApprovedValue, SessionFacts
+from evals.capability import ToolCapability, ToolName
+from evals.context import ApprovedValue, OwnValue, SentValues, SessionFacts, WaivedCall
 from evals.plan import Proposal, ToolStep
+from evals.run import ToolCall
 from harness.canonical import canonical_json, digest
 from harness.record import BegunRecord, DecisionRecord, LogRecord, sha256, without_approvals
 from harness.replay.session_entries import (
@@ -40,7 +45,7 @@ def entry_of(record: LogRecord, proposal: Proposal) -> SessionEntry | None:
         said: Said = BeginningEntry(record.hash, *_approved_in(proposal))
     elif isinstance(record, DecisionRecord):
         trace = record.report.trace_id
-        said = _end_entry(record) or _ruling_entry(record, facts, proposal)
+        said = _end_entry(record, proposal) or _ruling_entry(record, facts, proposal)
     else:
         return None
     inputs = record.inputs
@@ -54,15 +59,34 @@ def is_of_a_guard(proposal: Proposal) -> bool:
     return all(one is not None and _SHA256.fullmatch(one) for one in ids)
 
 
-def _end_entry(record: DecisionRecord) -> EndEntry | None:
+def _end_entry(record: DecisionRecord, proposal: Proposal) -> EndEntry | None:
     if record.run is None:
         return None
-    return EndEntry(record.begun, tuple((call.step, call.status) for call in record.run.calls))
+    statuses = tuple((call.step, call.status) for call in record.run.calls)
+    tools = proposal.compiled.manifests.tools
+    tables = FieldTables(proposal.compiled.manifests)
+    made, possible = list[OwnValue](), list[OwnValue]()
+    for tool, call in _completed_calls(record.run.calls, tools):
+        result = CallResult("completed", call.output)
+        value = record_of(SessionTool.of(tool), result, FieldTables())
+        possible += things_made(tool, call.args, value)
+        made += things_made(tool, call.args, value if tables.is_of_every_class(value) else None)
+    return EndEntry(record.begun, statuses, tuple(made), tuple(possible))
+
+
+def _completed_calls(
+    calls: Iterable[ToolCall], tools: Mapping[tuple[str, str], ToolCapability]
+) -> Iterator[tuple[ToolCapability, ToolCall]]:
+    for call in calls:
+        tool = tools.get((call.adapter_id, call.capability_id))
+        if tool is not None and call.status == "completed":
+            yield tool, call
 
 
 def _ruling_entry(record: DecisionRecord, facts: SessionFacts, proposal: Proposal) -> RulingEntry:
-    calls, hosts, made = list[BatchCall](), list[str](), list[str]()
+    calls, sent = list[BatchCall](), list[SentValues]()
     tools = proposal.compiled.manifests.tools
+    seen = len(proposal.compiled.manifests.evidence_manifest)
     for step in proposal.plan.steps:
         if not isinstance(step, ToolStep):
             continue
@@ -70,18 +94,16 @@ def _ruling_entry(record: DecisionRecord, facts: SessionFacts, proposal: Proposa
         tool = tools.get((step.adapter_id, step.capability_id))
         destructive = tool is not None and tool.approval_mode == "destructive"
         calls.append(BatchCall(name, sha256(canonical_json(step.args)) if destructive else None))
-        if tool is not None:
-            hosts += call_hosts(roles_of(tool), step.args)
-            makes = tool.result is not None and tool.result.makes is True
-            made += values_made(roles_of(tool), step.args) if makes else ()
+        values = values_sent(step.args)
+        if tool is not None and tool.approval_mode != "read_only" and values:
+            sent.append(SentValues(seq=seen, values=values))
     verified = record.report.verify.ok
     return RulingEntry(
         facts=facts,
         spent=proposal.ctx.spent,
         evidence=tuple(map(digest, proposal.compiled.manifests.evidence_manifest)),
         calls=tuple(calls),
-        hosts=tuple(hosts),
-        made=tuple(made),
+        sent=tuple(sent),
         verified=verified,
         runs=not verified and _is_shadow(record),
     )
@@ -91,12 +113,17 @@ def _is_shadow(record: DecisionRecord) -> bool:
     return record.error is not None and record.error.startswith("shadow: ")
 
 
-def _approved_in(proposal: Proposal) -> tuple[tuple[ApprovedValue, ...], bool]:
-    """Return the values that an approval of a batch gave to its session, and whether of a tool."""
+def _approved_in(
+    proposal: Proposal,
+) -> tuple[tuple[ApprovedValue, ...], tuple[WaivedCall, ...]]:
+    """Return the values that an approval of a batch gave to its session, and the calls."""
     given = proposal.ctx.approvals
     if not given:
-        return (), False
+        return (), ()
     case, doubts = doubts_about(without_approvals(proposal, None))
-    expiry = {} if given[0].expires_at is None else {"expires_at": given[0].expires_at}
-    values = tuple(ApprovedValue(value=one, **expiry) for one in asked_values(case, doubts))
-    return values, any(doubt.path == f"/steps/{doubt.step}" for doubt in doubts.asks)
+    expiry: dict[str, Any] = (
+        {} if given[0].expires_at is None else {"expires_at": given[0].expires_at}
+    )
+    asked = yes_about(case, doubts)
+    values = tuple(ApprovedValue(**one._asdict(), **expiry) for one in asked.values)
+    return values, asked.waived

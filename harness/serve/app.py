@@ -62,7 +62,7 @@ class CriticApp:
         """Make the endpoints.
 
         Raises:
-            ValueError: the policy has evidence with an id that sessions make themselves.
+            ValueError: the policy gives evidence an id, or a class a name, that sessions give.
         """
         self._context: Final = ServiceContext(settings)
         self._sessions: Final = SessionEndpoint(self._context)

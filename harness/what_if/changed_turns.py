@@ -12,10 +12,9 @@ from typing import Any, Final, NamedTuple
 from critic import CompiledContext, EvidenceItem, Plan, Proposal, RunContext
 from critic.session import RESERVED_IDS, SessionRules
 from critic.session.call_batch import Call
-from critic.session.call_results import FAILED_CLASS
 from critic.session.proposing import plan_of_batch
 from critic.session.session_evidence import Trail
-from critic.session.session_rules import CALL_ID, SessionTool
+from critic.session.session_rules import CALL_ID, FAILED_CLASS, SessionTool
 from evals.capability import ToolName
 from evals.context import SpentCall
 from evals.escaping import escape_name

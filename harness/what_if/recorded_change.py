@@ -59,7 +59,7 @@ class Alteration:
         """The rules that sessions would be judged by.
 
         Raises:
-            ValueError: the policy has evidence with an id that sessions make themselves.
+            ValueError: the policy gives evidence an id, or a class a name, that sessions give.
         """
         return None if self.policy is None else rules_of(self.policy)
 
@@ -139,6 +139,7 @@ def _compiled_of(policy: Policy, items: list[EvidenceItem]) -> CompiledContext:
     manifests = Manifests(
         tool_manifest=[tool.capability for tool in policy.tool],
         evidence_manifest=items,
+        classes=policy.classes,
         record_fields=policy.record_fields,
     )
     return CompiledContext(manifests=manifests, pack_version=policy.digest())

@@ -109,7 +109,7 @@ def what_if(
         decision_key: judge only the records of this one.
 
     Raises:
-        ValueError: the policy has evidence with an id that sessions make themselves.
+        ValueError: the policy gives evidence an id, or a class a name, that sessions give.
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
     _ = change.rules  # raises now, and not at the first session

@@ -21,6 +21,11 @@ def _bindings(p: Json) -> list[Json]:
     return [one for one in bound if isinstance(one, dict)]
 
 
+def _classes(p: Json) -> list[Json]:
+    classes: list[Json] = p["compiled"]["manifests"].get("classes", [])
+    return classes
+
+
 def _any_has(values: list[Any], *names: str) -> bool:
     return any(any(name in one for name in names) for one in values)
 
@@ -46,14 +51,18 @@ _HAS: Final[Mapping[str, Callable[[Json], bool]]] = {
     "an approval in a context": lambda p: _any_has(p["ctx"].get("approvals", []), "context_digest"),
     "closed": lambda p: p["spec"].get("provenance") == "closed",
     "open": lambda p: p["spec"].get("provenance") == "open",
-    "recipients in fields ask": lambda p: p["spec"].get("field_recipients") == "ask",
+    "parties are recipients": lambda p: p["spec"].get("party_recipients") == "allow",
     "roles": lambda p: _any_has(_tools(p), "arg_roles"),
+    "kinds of arguments": lambda p: _any_has(_tools(p), "arg_kinds"),
+    "arguments that may be empty": lambda p: _any_has(_tools(p), "may_be_empty"),
     "record fields": lambda p: bool(p["compiled"]["manifests"].get("record_fields")),
+    "classes with fields": lambda p: _any_has(_classes(p), "fields"),
+    "a class with a schema": lambda p: _any_has(_classes(p), "schema"),
     "a scope": lambda p: bool(p["ctx"].get("scope")),
     "approved values": lambda p: _of_session(p, "approved"),
-    "hosts of the session": lambda p: _of_session(p, "hosts"),
-    "values of the session's own": lambda p: _of_session(p, "own"),
-    "a waived scope": lambda p: _of_session(p, "scope_waived"),
+    "what the session sent": lambda p: _of_session(p, "sent"),
+    "things of the session's own": lambda p: _of_session(p, "own"),
+    "a waived scope": lambda p: _of_session(p, "waived"),
 }
 
 FEATURES: Final = tuple(_HAS)

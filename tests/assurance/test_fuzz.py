@@ -8,8 +8,9 @@ import pytest
 from harness.testing._draw.primitives import random_of
 from tests.assurance.fuzzing.grown import MEGABYTE, grown
 from tests.assurance.fuzzing.mutate import spelled
+from tests.assurance.fuzzing.products import products
 from tests.assurance.fuzzing.targets import TARGETS, corpus, problem
-from tests.assurance.layers.fuzz import FINDS, enter_chunk, large
+from tests.assurance.layers.fuzz import FINDS, enter_chunk, large, multiplied
 
 KEPT = sorted(FINDS.glob("*.gz"))
 
@@ -50,6 +51,20 @@ def test_a_grown_document_is_about_a_megabyte() -> None:
 def test_a_few_megabytes_are_read_in_time_and_within_memory() -> None:
     row = large(4)
     assert (row.tried, row.held, row.met) == (4, 4, True)
+
+
+def test_no_product_of_two_parts_of_a_document_exhausts_a_process() -> None:
+    """Planted: all errors of a schema are made, and yes or no is asked however long it takes."""
+    row = multiplied()
+    assert row.tried == row.held == len(products())
+    assert row.met
+
+
+@pytest.mark.parametrize("name", [*products()])
+def test_a_product_is_a_valid_document_below_a_megabyte(name: str) -> None:
+    entry, document = products()[name]
+    TARGETS[entry].enter(document)
+    assert len(document) < MEGABYTE
 
 
 def test_a_value_that_is_not_json_is_spelled_all_the_same() -> None:

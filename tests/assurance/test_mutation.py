@@ -7,8 +7,9 @@ import orjson
 import pytest
 
 from tests.assurance.mutation import judged
-from tests.assurance.mutation.judged import Judged, judge_files
-from tests.assurance.mutation.mutants import Mutant
+from tests.assurance.mutation.judged import Judged, judge_files, judged_equivalent
+from tests.assurance.mutation.mutants import Mutant, all_mutants
+from tests.support.paths import ROOT
 
 FILES = ("a.py", "b.py")
 
@@ -84,3 +85,13 @@ def test_a_judgement_that_no_mutant_needs_is_named(source: Path) -> None:
     judge_files("mutation", mutants(), judge([], "0", "1", "2", "3"), path, source / "details")
     gone = orjson.loads(path.read_bytes())["judged but gone"]
     assert [one[0] for one in gone] == list(FILES)
+
+
+def test_what_is_judged_equivalent_is_in_a_file_of_today() -> None:
+    assert {file for file, *_ in judged_equivalent() if not (ROOT / file).is_file()} == set()
+
+
+@pytest.mark.slow
+def test_what_is_judged_equivalent_is_a_mutant_of_today() -> None:
+    files = sorted({file for file, *_ in judged_equivalent()})
+    assert judged_equivalent().keys() - {one.key for one in all_mutants(files)} == set()

@@ -19,10 +19,19 @@ from tests.support.model.provenance import (
     judged_values,
     tool_answer,
 )
+from tests.support.model.values import TARGETS
 from tests.support.model.verify import LISTED, is_approvable, verify_model
 
-CLASSES = ["A", "U", "S", "O", "T", "F", "C", "Dm", "Dp", "Dw", "Rm", "Rp", "Rw", "X", "L", "N"]
-DAYS = ("A", "request", "system", "ambient", "other", "elsewhere", "nowhere")
+CLASSES = [
+    *("Z", "A", "U", "S", "O", "T", "W", "F", "C", "H", "P", "CP", "M"),
+    *("Dm", "Dp", "Dw", "Rm", "Rp", "Rw", "X", "L", "N", "K"),
+]
+SELDOM = ("M",)
+"""Classes that only the sessions of `tests.support.outside_draws` meet often."""
+DAYS = (
+    *("A", "request", "system", "field", "ambient"),
+    *("other", "elsewhere", "nowhere", "unread"),
+)
 MODES = ("closed", "open")
 
 
@@ -35,6 +44,11 @@ def test_the_tables_of_roles_name_known_classes_once() -> None:
         named = f"{allowed} {asked}".split()
         assert len(named) == len(set(named))
         assert set(named) <= set(CLASSES)
+
+
+def can_be(kind: str, role: str) -> bool:
+    """Return whether values of a role have a class: only targets cannot be read, K is a link."""
+    return {"Z": role in TARGETS, "K": role == "content"}.get(kind, True)
 
 
 @pytest.mark.parametrize("role", ALLOWED_ASKED)
@@ -51,7 +65,7 @@ def test_open_asks_where_closed_refuses_and_allows_nothing_more(role: str, kind:
 @pytest.mark.slow
 def test_the_generators_meet_every_class_and_every_answer_of_every_role() -> None:
     met: Counter[object] = Counter()
-    for seed in range(2500):
+    for seed in range(4500):
         proposal = settle_names(seen_case(seeded_pick(seed)))
         mode = proposal["spec"]["provenance"]
         for index, step in enumerate(proposal["plan"]["steps"]):
@@ -61,11 +75,12 @@ def test_the_generators_meet_every_class_and_every_answer_of_every_role() -> Non
                 met[one.kind] += 1
                 met[one.role, mode, one.answer] += 1
                 met["time", one.kind] += one.role == "time"
-    assert min(met[kind] for kind in CLASSES) >= 20
+    assert {kind: met[kind] for kind in CLASSES if met[kind] < 20 and kind not in SELDOM} == {}
     assert min(met["time", kind] for kind in DAYS) >= 3
     for role in ALLOWED_ASKED:
         for mode in MODES:
-            for answer in {answer_of(proposal_of(mode), role, kind) for kind in CLASSES}:
+            kinds = [kind for kind in CLASSES if can_be(kind, role)]
+            for answer in {answer_of(proposal_of(mode), role, kind) for kind in kinds}:
                 assert met[role, mode, answer] >= 3, (role, mode, answer)
     for told in (("closed", "allow"), ("closed", "ask"), ("closed", "refuse"), ("open", "ask")):
         assert met["tool", *told] >= 20, told

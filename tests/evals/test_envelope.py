@@ -62,7 +62,14 @@ def rich_tool(name: Json) -> Json:
         "produces": ["o"],
         "min_tokens": 1,
         "arg_roles": {"x": "locator"},
-        "result": {"author": "system", "web": False, "makes": True},
+        "arg_kinds": {"x": "path"},
+        "may_be_empty": ["x"],
+        "result": {
+            "author": "system",
+            "web": False,
+            "format": "json",
+            "makes": {"x": "note"},
+        },
         "follows": [{"adapter_id": "adp_x", "capability_id": "look"}],
     }
 
@@ -80,19 +87,30 @@ def rich_run() -> Run:
         "id": "s1",
         "turn": 2,
         "ran": [tool],
-        "hosts": ["bank.example"],
-        "own": ["ord_881"],
-        "approved": [{"value": 7, "expires_at": "2026-05-10T00:00:00Z"}],
-        "scope_waived": True,
+        "own": [{"kind": "order", "value": "ord_881"}],
+        "sent": [{"seq": 1, "values": ["ord_881"]}],
+        "approved": [
+            {
+                "value": 7,
+                "role": "object",
+                "tool": tool,
+                "approval_mode": "delegated",
+                "expires_at": "2026-05-10T00:00:00Z",
+            }
+        ],
+        "waived": [{"tool": tool, "targets": [7]}],
     }
     manifests["tool_manifest"].append(rich_tool(tool))
     manifests["evidence_manifest"][0]["source"] = {
         "author": "system",
         "standing": "named",
         "web": False,
+        "seq": 1,
     }
+    table = {"class": "order", "fields": {"id": "system"}, "schema": {"type": "object"}}
+    manifests["classes"] = [table]
     manifests["record_fields"] = ["id"]
-    wire["proposal"]["spec"] |= {"provenance": "open", "field_recipients": "ask"}
+    wire["proposal"]["spec"] |= {"provenance": "open", "party_recipients": "allow"}
     wire["proposal"]["ctx"]["approvals"] = [
         {
             "approval_id": "ap",
@@ -142,8 +160,8 @@ WITH_OPTIONAL = [
 
 
 def test_there_is_a_sample_of_every_kind() -> None:
-    assert len(SAMPLES) == 32
-    assert len(WITH_OPTIONAL) == 86
+    assert len(SAMPLES) == 36
+    assert len(WITH_OPTIONAL) == 93
 
 
 @every_envelope
@@ -188,13 +206,14 @@ def test_the_wire_form_gives_the_envelope_back(sample: Envelope) -> None:
 def test_an_optional_field_is_absent_and_never_null(
     model: type[Envelope], wire: Json, name: str
 ) -> None:
-    assert refused_at(model, {**wire, name: None}).path == f"/{name}"
+    on_wire = model.model_fields[name].alias or name
+    assert refused_at(model, {**wire, on_wire: None}).path == f"/{on_wire}"
     needed = model is ToolCapability and name == "bound_args"
     if needed or model in (CriticReport, Refused):  # other fields follow from these
         return
-    left_out = build(model, {key: value for key, value in wire.items() if key != name})
+    left_out = build(model, {key: value for key, value in wire.items() if key != on_wire})
     assert getattr(left_out, name) is None
-    assert name not in left_out.wire()
+    assert on_wire not in left_out.wire()
 
 
 def fields_of(sample: Envelope) -> Json:
@@ -224,8 +243,9 @@ def test_none_never_lifts_a_restriction(sample: Envelope) -> None:
     for name in [name for name in marks if RESTRICTION in marks[name]]:
         with pytest.raises(ValidationError, match="leave the field out") as caught:
             type(sample)(**{**fields_of(sample), name: None})
+        on_the_wire = type(sample).model_fields[name].alias or name
         assert [(error["loc"], error["input"]) for error in caught.value.errors()] == [
-            ((name,), None)
+            ((on_the_wire,), None)
         ]
         assert "input" not in str(caught.value)
         with pytest.raises(ValidationError, match="leave the field out"):

@@ -136,7 +136,7 @@ def test_what_is_reached_along_two_ways_is_not_recursive() -> None:
 
 
 def test_a_schema_that_is_a_boolean_costs_one_question() -> None:
-    assert costs_of(True) == costs_of(False) == costs_of({}) == (0, 1, 1, False)
+    assert costs_of(True) == costs_of(False) == costs_of({}) == (0, 1, 1, False, 1, 0)
 
 
 def test_a_reference_back_adds_nothing() -> None:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator, RegexOptions
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from evals import json_schemas
-from evals.json_schemas import JsonSchema, SchemaFault, compile_schema, schema_faults
+from evals import explanation, json_schemas
+from evals.json_schemas import Effort, JsonSchema, SchemaFault, compile_schema, schema_faults
 from evals.schema_budget import Costs, costs_of
 from evals.schema_effect import KNOWN_FORMATS
 from evals.schema_keywords import Json
@@ -157,6 +157,7 @@ def asked_apart(schema: Any, value: Any) -> Any:
     return json.loads(done.stdout)
 
 
+TOO_LARGE = "too large to be judged by this schema: send less, or ask less of each value"
 UNEXPLAINED = [SchemaFault((), ("$ref",))]
 
 
@@ -232,29 +233,122 @@ def test_what_refers_to_itself_is_only_asked_for_yes_or_no(ways: Any) -> None:
 def test_an_explanation_of_very_many_errors_is_not_attempted() -> None:
     doubled = {f"a{at}": {"allOf": [{"$ref": f"#/$defs/a{at + 1}"}] * 2} for at in range(13)}
     schema = {"$defs": {**doubled, "a13": {"type": "integer"}}, "items": {"$ref": "#/$defs/a0"}}
-    assert asked_apart(schema, ["x"] * 1000) == [[[], ["$ref"]]]
+    assert asked_apart(schema, ["x"] * 900) == [[[], ["$ref"]]]
     assert asked(schema, ["x"] * 24) == [[[], ["$ref"]]]
     assert asked(schema, ["x"]) == [[[0], ["type"]]]
 
 
 @pytest.mark.parametrize(
-    ("value", "spelled"),
+    ("value", "quoted"),
     [
-        ({"x": 1}, 9 + 17),
-        ({"x": {"abc": [1, 2]}, "abcd": 1}, 13 + 23 + 28 + 36 + 36 + 20),
-        ({"k": "abcdef"}, 9 + 29),
-        ({"abc": {}}, 11 + 19),
-        ({}, 8),
+        ({"x": 1}, 104 + 100),
+        ({"x": {"abc": [1, 2]}, "abcd": 1}, 120 + 112 + 100 + 100 + 200),
+        ({"k": "abcdef"}, 104 + 124),
+        ({"abc": {}}, 112 + 100),
+        ({}, 100),
     ],
 )
-def test_an_explanation_spells_so_much_at_most(
-    value: Any, spelled: int, monkeypatch: pytest.MonkeyPatch
+def test_an_explanation_quotes_so_much_at_most(
+    value: Any, quoted: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For each question: the way to each value, and all that is in it, eight characters a value."""
-    compiled = compile_schema({"minProperties": 9, "not": {"items": {}}})
-    for most, said in ((3 * spelled, ["minProperties", "not"]), (3 * spelled - 1, ["$ref"])):
-        monkeypatch.setattr(json_schemas, "_MOST_SPELLED", most)
+    """Of each error: itself, all that is in the value at its place, and what the schema wants."""
+    compiled = compile_schema({"minProperties": 9, "not": {"minLength": 1}})
+    most = 3 * (1_500 + quoted) + 100 + 4 * len("minLength") + 100
+    for less, said in ((0, ["minProperties", "not"]), (1, ["$ref"])):
+        monkeypatch.setattr(json_schemas, "_MOST_EXPLAINED", most - less)
         assert schema_faults(compiled, value) == [SchemaFault((), tuple(said))]
+
+
+def names(many: int) -> list[str]:
+    return [f"country-{at}" for at in range(many)]
+
+
+PRODUCTS: Final[dict[str, tuple[Any, Any]]] = {
+    "options of an enum": ({"items": {"enum": names(250)}}, ["z"] * 65_000),
+    "what must not be": ({"items": {"not": {"enum": names(1_000)}}}, ["country-1"] * 20_000),
+    "a long constant": ({"items": {"const": "k" * 20_000}}, ["z"] * 20_000),
+    "names that are missing": ({"items": {"required": names(1_000)}}, [{}] * 1_000),
+    "names that others need": ({"dependentRequired": {"a": names(2_000)}}, {"a": "x" * 500_000}),
+    "a text, for each name": ({"required": names(2_000)}, {"a": "x" * 1_000_000}),
+    "a text, for each level": (
+        {"properties": {"k": {"required": names(990)}}},
+        {"k": {"k": "x" * 10**6}},
+    ),
+    "two patterns of one name": (
+        {"patternProperties": {f"a|{at}": {"maxLength": 1} for at in range(400)}},
+        {"a": "x" * 500_000},
+    ),
+    "alternatives of a choice": (
+        {"items": {"anyOf": [{"const": at} for at in range(300)]}},
+        [0.5] * 2_000,
+    ),
+}
+
+
+@pytest.mark.parametrize("product", PRODUCTS.values(), ids=[*PRODUCTS])
+def test_a_product_of_errors_and_what_they_quote_is_not_asked_for(product: Any) -> None:
+    """Planted: the errors are made, and only the first ten thousand are read."""
+    ((path, keywords),) = asked_apart(*product)
+    assert (path, len(keywords)) == ([], 1)
+
+
+QUESTIONS: Final[dict[str, tuple[Any, Any]]] = {
+    "objects of an enum": (
+        {"items": {"enum": [{"a": at} for at in range(9_000)]}},
+        [{"a": 8_999}] * 20_000,
+    ),
+    "one of many": ({"items": {"oneOf": [{"minimum": at} for at in range(9_000)]}}, [0.5] * 90_000),
+    "all of many": ({"items": {"allOf": [{"minimum": -at} for at in range(9_000)]}}, [0] * 200_000),
+    "dependent names": (
+        {"items": {"dependentRequired": {f"k{at}": [] for at in range(20_000)}}},
+        [{}] * 90_000,
+    ),
+    "dependent schemas": (
+        {"items": {"dependentSchemas": {f"k{at}": True for at in range(20_000)}}},
+        [{}] * 90_000,
+    ),
+    "patterns of names": (
+        {"patternProperties": {f"[a-q][^u-z]{{13}}x{at}": False for at in range(400)}},
+        {"abcdefgh" * 60_000: 0},
+    ),
+    "patterns of a text": (
+        {"allOf": [{"pattern": f"[a-q][^u-z]{{13}}x{at}|b"} for at in range(400)]},
+        "abcdefgh" * 60_000,
+    ),
+}
+
+
+@pytest.mark.parametrize("product", QUESTIONS.values(), ids=[*QUESTIONS])
+def test_a_value_that_is_too_large_for_its_schema_is_refused(product: Any) -> None:
+    """Planted: yes or no is asked however long it takes. What cannot be judged is not accepted."""
+    ((path, (why,)),) = asked_apart(*product)
+    assert (path, why) == ([], TOO_LARGE)
+    assert not compile_schema(product[0]).is_valid(product[1])
+
+
+def test_a_wide_schema_judges_what_is_not_too_large() -> None:
+    options = [{"a": at} for at in range(9_000)]
+    schema = compile_schema({"items": {"enum": options}})
+    assert schema.is_wide
+    assert schema.is_valid(options[:500])
+    assert schema_faults(schema, [*options[:100], {"a": -1}]) == [SchemaFault((100,), ("enum",))]
+    texts = compile_schema({"enum": names(9_000)})
+    assert not texts.is_wide  # they are looked up
+
+
+def test_the_values_of_one_document_share_what_they_may_cost() -> None:
+    """Planted: each value may cost as much as the largest document."""
+    effort = Effort()
+    wide = compile_schema({"items": {"enum": [{"a": at} for at in range(9_000)]}})
+    answers = [effort.faults(wide, [{"a": 1}] * 300) for _ in range(10)]
+    assert answers[:2] == [[]] * 2
+    assert answers[-1] == [SchemaFault((), (TOO_LARGE,))]
+    effort = Effort()
+    schema = compile_schema({"items": {"required": names(1_000)}})
+    explained = [effort.faults(schema, [{}] * 10) for _ in range(30)]
+    assert len(explained[0]) == 10
+    assert explained[-1] == UNEXPLAINED
+    assert schema_faults(schema, [{}] * 10) == explained[0]
 
 
 @pytest.mark.parametrize("every", ["allOf", "anyOf", "oneOf"])
@@ -297,7 +391,7 @@ def test_the_costs_of_a_schema_are_counted_once(monkeypatch: pytest.MonkeyPatch)
         counted.append(schema)
         return costs_of(schema)
 
-    monkeypatch.setattr(json_schemas, "costs_of", count)
+    monkeypatch.setattr(explanation, "costs_of", count)
     compiled = compile_schema({"maximum": 41.5})
     for value in (42, 43, 41):
         schema_faults(compiled, value)

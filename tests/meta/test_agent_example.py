@@ -18,6 +18,7 @@ DECIDED = {
     "expires_after_s",
     "bound_args",
     "requires_evidence",
+    "arg_kinds",
 }
 
 

@@ -49,11 +49,11 @@ PURE = words("""
     harness.guard.guard_state harness.guard.status harness.guard.session_time
     harness.integrations.importers harness.policy.envelopes harness.policy.positions
     harness.policy.faults harness.policy.analysis.policy_lint harness.policy.analysis.lint_finding
-    harness.policy.analysis.policy_lint harness.policy.schema_lint harness.policy.schema_faults
+    harness.policy.analysis.origin_lint harness.policy.schema_lint harness.policy.schema_faults
     harness.policy.partial_documents harness.policy.analysis.policy_writing
     harness.policy.schema_parts harness.policy.analysis.samples harness.policy.analysis.backing
     harness.policy.analysis.stories harness.policy.analysis.witness
-    harness.policy.analysis.policy_effects harness.policy.analysis.witness
+    harness.policy.analysis.policy_effects harness.policy.analysis.result_effects
     harness.policy.analysis.policy_diff harness.audit.proofs.merkle harness.audit.proofs.comparison
 """)
 PURE_IMPORTS = words("""
@@ -75,6 +75,7 @@ ALSO = {
     "harness.loops.agents.journal": {"threading"},
     "critic.session.session_evidence": {"threading"},
     "critic.session.grown": {"threading"},
+    "critic.session.sent_log": {"threading"},
     "critic": {"importlib.metadata"},
     "evals.front": {"importlib", "sys"},
     "harness.replay.replay_pool": {

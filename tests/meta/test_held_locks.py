@@ -18,8 +18,11 @@ from typing import Any, Final
 import pytest
 
 from critic import Proposal, context_digest
+from critic.provenance.value_kinds import read_value
 from critic.session.grown import Grown
+from critic.session.sent_log import SentLog
 from critic.session.session_evidence import Trail
+from evals.context import SentValues
 from evals.manifest import EvidenceItem
 from evals.recent_results import RecentResults
 from evals.side_table import Beside
@@ -207,6 +210,28 @@ def two_sets_that_go_on_from_one_do_not_mix(site: Site, _: Path) -> None:
     assert "c" not in held.result
 
 
+@at("critic/session/sent_log.py", "SentLog.plus")
+def two_logs_that_go_on_from_one_do_not_mix(site: Site, _: Path) -> None:
+    first = SentLog([SentValues(seq=0, values=["a"])])
+    more = [SentValues(seq=1, values=["b"])]
+    with Held(site, first._shared, "lock", partial(first.plus, more)) as held:
+        other = first.plus([SentValues(seq=1, values=["c"])])
+    assert [one.values for one in held.result] == [("a",), ("b",)]
+    assert [one.values for one in other] == [("a",), ("c",)]
+    assert held.result.first_seq(read_value("c", None)) is None
+
+
+@at("critic/session/sent_log.py", "SentLog.first_seq")
+def a_log_does_not_know_what_was_sent_after_it(site: Site, _: Path) -> None:
+    first = SentLog([SentValues(seq=0, values=["a"])])
+    asked = partial(first.first_seq, read_value("b", None))
+    with Held(site, first._shared, "lock", asked) as held:
+        longer = first.plus([SentValues(seq=1, values=["b"])])
+    assert held.error is None
+    assert held.result is None
+    assert longer.first_seq(read_value("b", None)) == 1
+
+
 @at("critic/session/session_evidence.py", "Trail.plus")
 def two_trails_that_go_on_from_one_do_not_mix(site: Site, _: Path) -> None:
     first = Trail([item("a")])
@@ -254,8 +279,7 @@ def nobody_else_looks_while_one_does(site: Site, _: Path) -> None:
 def a_digest_is_of_the_own_evidence(site: Site, _: Path) -> None:
     given = parse(Proposal, (FIXTURES / "refund" / "plan_b.json").read_bytes())
     items = given.compiled.manifests.evidence_manifest
-    fields = given.compiled.manifests.record_fields
-    trail = Trail(items, None if fields is None else tuple(fields))
+    trail = Trail(items, given.compiled.manifests)
     asked = partial(trail.context_digest, given.ctx, given.compiled, given.spec)
     with Held(site, trail._shared, "digest_lock", asked) as held:
         longer = trail.plus([item("later")])

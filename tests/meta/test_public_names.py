@@ -23,9 +23,9 @@ from tests.support.paths import ROOT
 EVALUATION = "EVALUATORS EVALUATOR_VERSIONS score_run"
 FACTS = """
     MODE_RANK Approval ApprovalMode ApprovedValue Binding CompiledContext DecisionSpec Demand
-    EvaluatorVerdict EvidenceItem Finding Manifests Plan Proposal ReasonStep Run RunBudget
-    RunContext Scorecard Scores SessionFacts Source Spent SpentCall Step ToolCall ToolCapability
-    ToolName ToolResult ToolStep digest
+    EvaluatorVerdict EvidenceClass EvidenceItem Finding Manifests OwnValue Plan Proposal
+    ReasonStep Run RunBudget RunContext Scorecard Scores SentValues SessionFacts Source Spent
+    SpentCall Step ToolCall ToolCapability ToolName ToolResult ToolStep WaivedCall digest
 """
 VERDICTS = """
     RULESET_VERSION Check CriticReport RefusalKind Refused ReportStatus ScoreVerdict Verified

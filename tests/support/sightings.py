@@ -28,6 +28,12 @@ def item(
     return {"id": "e", "classification": "r", "content": content, "source": source, **more}
 
 
+def yes_to(value: object, role: str = "recipient", **more: object) -> Json:
+    """Return what a yes to a value in a role of the tool is of."""
+    tier = more.pop("approval_mode", "delegated")
+    return {"value": value, "role": role, "tool": SCOPE[0], "approval_mode": tier, **more}
+
+
 def request(text: str) -> Json:
     return item(text, "user", "named")
 
@@ -48,7 +54,7 @@ def proposal(
     manifests = {
         "tool_manifest": [tool, *tools],
         "evidence_manifest": [{**one, "id": f"e/{at}"} for at, one in enumerate(items, 1)],
-        "record_fields": ["sender"],
+        "classes": [{"class": "r", "fields": {"sender": "system", "payer": "party"}}],
     }
     fields = {"trace_id": "t", "safety_mode": "destructive", "scope": SCOPE, **ctx}
     return {

@@ -5,7 +5,7 @@ from typing import Final
 
 from critic import Proposal, Refused
 from critic.session import SessionReport
-from critic.session.session_values import JudgedValue, doubts_about, judged_values
+from critic.session.session_values import PlacedValue, doubts_about, judged_values
 from evals.escaping import escape_line, escape_name
 from evals.manifest import EvidenceItem
 from harness.canonical import ascii_json
@@ -130,7 +130,7 @@ def _cut(text: str) -> str:
 
 def _calls(proposal: Proposal, event: CallsEvent | None) -> Iterator[str]:
     case, _ = doubts_about(proposal)
-    values: dict[int, list[JudgedValue]] = {}
+    values: dict[int, list[PlacedValue]] = {}
     if proposal.spec.provenance is not None:
         for value in judged_values(case):
             values.setdefault(value.step, []).append(value)
@@ -144,7 +144,7 @@ def _calls(proposal: Proposal, event: CallsEvent | None) -> Iterator[str]:
         yield from map(_describe_value, values.get(index, ()))
 
 
-def _describe_value(value: JudgedValue) -> str:
+def _describe_value(value: PlacedValue) -> str:
     """Return a value with its role and where it comes from."""
     shown = f"    {escape_name(value.path) or '/'} [{escape_name(value.value[:60])}] {value.role}"
     if value.seen is None:

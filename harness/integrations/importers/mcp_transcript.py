@@ -10,7 +10,6 @@ from harness.integrations.importers.transcript import (
     RecordedResult,
     arguments,
     call,
-    read_output,
     read_text,
     require_mapping,
     sequence,
@@ -62,4 +61,4 @@ def _read_answer(path: str, name: str, message: Mapping[str, Any]) -> Iterator[R
 
 def _output(structured: Any, words: str) -> Any:
     """Return what a tool returned. Servers wrap a text in an object where its schema has to be."""
-    return read_output(words) if structured in (None, {"result": words}) else structured
+    return words if structured in (None, {"result": words}) else structured

@@ -17,11 +17,11 @@ from harness.integrations.importers.transcript import (
     RecordedText,
     arguments,
     call,
-    read_output,
     require_mapping,
     sequence,
     text,
 )
+from harness.wire import InvalidInput, parse_finite_json
 
 _MODEL: Final = ("chat", "text_completion", "generate_content")
 _NO_CONTENT: Final = "a call without its arguments: the trace does not hold them"
@@ -122,7 +122,17 @@ class _Reader:
     def _end_call(self, path: str, name: str, given: Any) -> Iterator[Recorded]:
         if name in self.asked or name in self._tools:
             self._ended.add(name)
-            yield RecordedResult(path, name, output=read_output(given))
+            yield RecordedResult(path, name, output=given)
+
+
+def _read_messages(value: Any) -> Any:
+    """Return messages, which instrumentations write as JSON where they cannot write values."""
+    if type(value) is not str:
+        return value
+    try:
+        return parse_finite_json(value.encode(), len(value) * 4)
+    except InvalidInput:
+        return value
 
 
 def _read_parts(span: Span, key: str, *, is_flat: bool = False) -> list[_Part]:
@@ -130,7 +140,7 @@ def _read_parts(span: Span, key: str, *, is_flat: bool = False) -> list[_Part]:
     value, path = span.attributes.get(key), f"{span.path}: {key}"
     if value is None:
         return []
-    listed = sequence(read_output(value), path)
+    listed = sequence(_read_messages(value), path)
     if is_flat:
         listed = [{"role": "system", "parts": listed}]
     found = []

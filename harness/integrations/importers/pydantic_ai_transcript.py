@@ -11,7 +11,6 @@ from harness.integrations.importers.transcript import (
     arguments,
     call,
     left_out,
-    read_output,
     read_text,
     require_mapping,
     sequence,
@@ -80,7 +79,7 @@ def _read_result(path: str, part: Mapping[str, Any]) -> Recorded:
     name = text(part.get("tool_call_id"), f"{path}/tool_call_id")
     content = part.get("content")
     if outcome == "success":
-        return RecordedResult(path, name, output=read_output(content))
+        return RecordedResult(path, name, output=content)
     if outcome == "failed":
         words = read_text(content, f"{path}/content")[0] if type(content) is str else ""
         return RecordedResult(path, name, error=words)

@@ -1,8 +1,10 @@
 """The facts that importers read from a format: texts, batches of calls, how calls ended. Pure.
 
-Rule 1: one run gives one list of events, whatever the format: texts that are JSON objects or arrays
-        are the values that they spell, and times and tokens are left out.
-Rule 2: what cannot be known is left out and noted. What is not of the format is a located error.
+Rule 1: what a tool returned as text stays text, whatever it spells: who writes the whole of a text
+        would choose its fields. A value is a value only where the format has it as one.
+Rule 2: but for that, one run gives one list of events, whatever the format: times and tokens are
+        left out.
+Rule 3: what cannot be known is left out and noted. What is not of the format is a located error.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -123,16 +125,6 @@ def call(path: str, id: Any, tool: Any, args: Any) -> RecordedCall:
     return RecordedCall(path, text(id, f"{path}: its id"), text(tool, f"{path}: its name"), args)
 
 
-def read_output(value: Any) -> Any:
-    """Return what a call returned: the value that a text spells, where it is an object or array."""
-    if type(value) is not str or not value.lstrip().startswith(("{", "[")):
-        return value
-    try:
-        return parse_finite_json(value.encode(), len(value) * 4)
-    except InvalidInput:
-        return value
-
-
 def read_text(content: Any, path: str) -> tuple[str, list[LeftOut]]:
     """Return the text of a message: as it is, or of the parts that are text.
 
@@ -173,7 +165,7 @@ def recorded_result(
     if is_error:
         yield RecordedResult(path, name, error=words)
     else:
-        yield RecordedResult(path, name, output=read_output(words))
+        yield RecordedResult(path, name, output=words)
     yield from left
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.types import Command
 
-from harness.integrations.importers.transcript import read_output, read_text
+from harness.integrations.importers.transcript import read_text
 from harness.integrations.seam.guarded import AskedCall
 
 _WRITTEN_BY: Final = "lc_source"
@@ -68,7 +68,7 @@ def result_facts(output: Any, call: str) -> tuple[str, dict[str, Any]]:
     words, _ = read_text(message.content, "/content")
     if message.status == "error":
         return "failed", {"error": words}
-    return "completed", {"output": read_output(words)}
+    return "completed", {"output": words}
 
 
 def mark_as_written(result: Any, said: Sequence[Any]) -> None:

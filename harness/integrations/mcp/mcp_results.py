@@ -35,7 +35,8 @@ def ended_with(message: Json) -> Json:
 def _output_of(result: Json) -> Any:
     """Return all that a result shows a model, as JSON that can be kept; None for nothing.
 
-    This is `structuredContent` where the content repeats it, and the text where there is only text.
+    This is `structuredContent` where the content repeats it, and the text where there is only text,
+    whatever that spells: a text of an outsider must not choose its fields.
     """
     content, structured = result.get("content"), result.get("structuredContent")
     if type(content) is not list:
@@ -48,7 +49,7 @@ def _output_of(result: Json) -> Any:
     kept = "\n".join(plain) if len(plain) == len(content) else _readable(content)
     if structured is not None:
         return parsed_result({"structuredContent": structured, "content": kept})
-    return parsed_result(_read(kept)) if content else None
+    return parsed_result(kept) if content else None
 
 
 def _text_of(block: Any) -> str | None:

@@ -11,7 +11,6 @@ from weakref import ref
 from harness.canonical import canonical_json
 from harness.errors import HarnessError
 from harness.failures import call_status, describe_error
-from harness.integrations.importers.transcript import read_output
 from harness.integrations.openai.openai_run import (
     RUN,
     GuardedSdkRun,
@@ -248,10 +247,10 @@ class _Call:
 
 
 def _read_evidence(output: Any) -> Any:
-    """Return a result as an importer reads it: text that spells an object or array is that."""
+    """Return a result as the model is given it: the text of a part that is text, or the value."""
     part = vars(output) if type(output).__name__ == "ToolOutputText" else output
     is_text = type(part) is dict and part.keys() == {"type", "text"} and part["type"] == "text"
-    return read_output(part["text"] if is_text else output)
+    return part["text"] if is_text else output
 
 
 def _waits(context: Any) -> bool:

@@ -63,6 +63,11 @@ _TRIGGERS: Final = (
 
 _SCHEMA: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 _APPLICATION: Final = "SELECT 'mark', application_id, '', '' FROM pragma_application_id"
+_COLUMNS: Final = (
+    "SELECT tables.name, columns.name, columns.hidden, tables.sql LIKE 'CREATE VIRTUAL%' "
+    "FROM sqlite_master AS tables, pragma_table_xinfo(tables.name) AS columns "
+    "WHERE tables.type = 'table'"
+)
 _KEY: Final = "SELECT name FROM pragma_table_info(:name) WHERE pk > 0 ORDER BY pk"
 
 # White space as SQLite knows it: to SQLite, any other kind is a part of a name.
@@ -111,6 +116,18 @@ def kept_keys(connection: Connection) -> dict[str, bool]:
     return {name: _key_columns(connection, name) == key for name, key in expected.items()}
 
 
+def computed_column(connection: Connection) -> str | None:
+    """Return a column of a log that this file does not store, but works out when it is read.
+
+    A few kilobytes of file can hold gigabytes of such values.
+    """
+    ours = _expected_schema().columns
+    for table, name, hidden, is_virtual in connection.execute(_COLUMNS):
+        if (table, name) in ours and (hidden or is_virtual):
+            return f"{table}.{name}"
+    return None
+
+
 def schema_problems(connection: Connection) -> tuple[str, ...]:
     """Return how the schema differs from the one that this version makes, a phrase each."""
     stored, expected = _schema_objects(connection), _expected_schema().objects
@@ -129,6 +146,7 @@ def schema_problems(connection: Connection) -> tuple[str, ...]:
 class _Schema(NamedTuple):
     objects: Mapping[_Object, tuple[str, str]]
     keys: Mapping[str, tuple[str, ...]]
+    columns: frozenset[tuple[str, str]]
 
 
 @cache
@@ -136,7 +154,8 @@ def _expected_schema() -> _Schema:
     with closing(sqlite3.connect(":memory:")) as connection:
         create_schema(connection)
         keys = {table: _key_columns(connection, table) for table in LOG_TABLES}
-        return _Schema(_schema_objects(connection), keys)
+        columns = frozenset((table, name) for table, name, *_ in connection.execute(_COLUMNS))
+        return _Schema(_schema_objects(connection), keys, columns)
 
 
 def _key_columns(connection: Connection, table: str) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from harness.log.log_errors import (
     NotALog,
 )
 from harness.log.sqlite.sqlite_schema import (
+    computed_column,
     create_schema,
     kept_keys,
     schema_problems,
@@ -156,13 +157,18 @@ class SqliteStore:
         """Check that the file is whole: SQLite reads a cut last page as if it ended in zeros.
 
         Raises:
-            LogDamaged: the file is shorter than it says.
+            LogDamaged: the file is shorter than it says, or computes what it should store.
         """
         ((pages, size_of_page),) = connection.execute(_PAGES)
         size = pages * size_of_page
         if (present := self._path.stat().st_size) < size:
             raise LogDamaged(
                 f"{self.where}: cut short to {present} of {size} bytes: {KEEP_EVIDENCE}"
+            )
+        if (column := computed_column(connection)) is not None:
+            raise LogDamaged(
+                f"{self.where}: the column {column} is computed, not stored, so the file was "
+                f"changed: {KEEP_EVIDENCE}"
             )
 
     def close(self) -> None:

@@ -2,7 +2,8 @@
 
 Rule 1: "equal" is a proof: nothing that the checks read of a call has changed.
 Rule 2: "tighter" and "looser" have a witness: a plan that one policy refuses and the other accepts,
-        verified by both. Settings of the guard need none: they are so by definition.
+        verified by both. Settings of the guard, and what a policy says of results, need none:
+        they are so by definition.
 Rule 3: where a change may go either way and no witness was found, that is not decided.
 """
 
@@ -12,12 +13,12 @@ from typing import Literal, NamedTuple
 
 from harness.policy.analysis.backing import ToolPair
 from harness.policy.analysis.policy_effects import (
-    Effect,
     effects_on_plans,
     effects_on_sessions,
     effects_on_tool,
     sides_of,
 )
+from harness.policy.analysis.result_effects import Effect
 from harness.policy.analysis.witness import Search, Witness
 from harness.policy.envelopes import Policy
 
@@ -31,8 +32,9 @@ class PolicyChange(NamedTuple):
     Attributes:
         subject: `tool NAME`, `plans` or `guard`.
         changed: the names of the fields that changed.
-        looser: a plan that the new policy accepts and the old one refuses, if there is one.
-        tighter: a plan that the old policy accepts and the new one refuses, if there is one.
+        looser: a plan that the new policy accepts and the old one refuses, if there is one. What
+            is looser by order, such as results that count for longer, has none.
+        tighter: a plan that the old policy accepts and the new one refuses, in the same way.
         undecided: the directions in which it may have changed, and no plan was found.
     """
 
@@ -88,10 +90,17 @@ def _may(effects: list[Effect], direction: Direction) -> bool:
     return any(getattr(effect, direction) and not effect.in_sessions for effect in effects)
 
 
+def _is_ordered(effects: list[Effect], direction: Direction) -> bool:
+    return any(effect.by_order and getattr(effect, direction) for effect in effects)
+
+
 def _change_of(
     subject: str, effects: list[Effect], looser: Witness | None, tighter: Witness | None
 ) -> PolicyChange:
-    found: dict[Direction, bool] = {"tighter": tighter is not None, "looser": looser is not None}
+    found: dict[Direction, bool] = {
+        "tighter": tighter is not None or _is_ordered(effects, "tighter"),
+        "looser": looser is not None or _is_ordered(effects, "looser"),
+    }
     undecided = tuple(
         direction
         for direction, shown in found.items()
@@ -100,7 +109,7 @@ def _change_of(
     if all(found.values()):
         change: Comparison = "both"
     elif any(found.values()):
-        change = "looser" if looser else "tighter"
+        change = "looser" if found["looser"] else "tighter"
     else:
         change = "not decided" if undecided else "equal"
     names = tuple(dict.fromkeys(map(_name_effect, effects)))

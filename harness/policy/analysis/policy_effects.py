@@ -20,6 +20,7 @@ from harness.policy.analysis.evidence_effects import (
     may_be_tighter,
     pinnable,
 )
+from harness.policy.analysis.result_effects import Effect, changed_classes, effects_of_results
 from harness.policy.analysis.role_effects import may_tighten
 from harness.policy.envelopes import SESSION_BUDGET, Policy, PolicyTool
 from harness.policy.schema_lint import canonical_form
@@ -29,20 +30,8 @@ _T = TypeVar("_T")
 _NETWORK: Final = MODE_RANK["network"]
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
 _ABOVE_ALL: Final = len(MODE_RANK)
-_OF_ORIGINS: Final = ("provenance", "field_recipients")
+_OF_ORIGINS: Final = ("provenance", "party_recipients")
 """What a spec says about where values come from."""
-
-
-class Effect(NamedTuple):
-    """A change, and whether a plan may pass or be refused because of it.
-
-    `in_sessions` says that no single plan can show it.
-    """
-
-    what: str
-    looser: bool
-    tighter: bool
-    in_sessions: bool = False
 
 
 def highest_rank(policy: Policy) -> int:
@@ -81,6 +70,7 @@ def effects_on_tool(sides: Sides, pair: ToolPair) -> list[Effect]:
         what = "the modes that may run" if ran or runs else "no call of it can pass"
         return [Effect(what, runs, ran)] if ran or runs else []
     found = [*_of_fields(before, after), *_of_settings(sides, before, after)]
+    found += effects_of_results(old, new, before, after)
     return [effect for effect in found if effect.looser or effect.tighter]
 
 
@@ -95,7 +85,7 @@ def _of_fields(old: PolicyTool, new: PolicyTool) -> Iterator[Effect]:
     yield _of_schemas("args_schema", old.args_schema, new.args_schema)
     more = (new.min_tokens or 0) - (old.min_tokens or 0)
     yield Effect("min_tokens", more < 0, more > 0)
-    for name in ("name", "yields", "expires_after_s", "result"):
+    for name in ("name", "yields"):
         changed = getattr(old, name) != getattr(new, name)
         yield Effect(name, changed, changed, in_sessions=True)
 
@@ -215,13 +205,29 @@ def _of_provenance(sides: Sides, before: PolicyTool, after: PolicyTool) -> Itera
     if modes[0] != modes[1]:
         # From one mode to the other, some values are asked about instead of refused or allowed.
         yield Effect("spec.provenance", modes[0] is not None, modes[1] is not None)
-    fields = old.spec.field_recipients or "allow", new.spec.field_recipients or "allow"
-    yield Effect("spec.field_recipients", fields == ("ask", "allow"), fields == ("allow", "ask"))
+    yield _of_parties(old, new, before, after)
     yield _of_roles(old, new, before, after)
+    # A yes is of a value in one role: one that a session has holds for no other.
+    yield Effect("arg_roles of approved values", roles, roles, in_sessions=True)
     records = set(old.record_fields or ()) != set(new.record_fields or ())
     yield Effect("record_fields", records, records)
+    yield from (Effect(what, True, True) for what in changed_classes(old, new))
+    kinds = (before.arg_kinds or {}) != (after.arg_kinds or {})
+    yield Effect("arg_kinds", kinds, kinds)
+    empty = {*(before.may_be_empty or ())}, {*(after.may_be_empty or ())}
+    yield Effect("may_be_empty", bool(empty[1] - empty[0]), bool(empty[0] - empty[1]))
     followed = set(map(_pair_of, before.follows or ())), set(map(_pair_of, after.follows or ()))
     yield Effect("follows", bool(followed[1] - followed[0]), bool(followed[0] - followed[1]))
+
+
+def _of_parties(old: Policy, new: Policy, before: PolicyTool, after: PolicyTool) -> Effect:
+    """Return the effect of trust in parties, for tools that have a recipient."""
+    parties = old.spec.party_recipients or "ask", new.spec.party_recipients or "ask"
+    given = any(
+        not tool.arg_roles or "recipient" in tool.arg_roles.values() for tool in (before, after)
+    )
+    looser, tighter = parties == ("ask", "allow"), parties == ("allow", "ask")
+    return Effect("spec.party_recipients", looser and given, tighter and given)
 
 
 def _of_roles(old: Policy, new: Policy, before: PolicyTool, after: PolicyTool) -> Effect:

@@ -18,24 +18,26 @@ from harness.policy.analysis.lint_finding import (
     lint_schema,
     no_class,
 )
+from harness.policy.analysis.origin_lint import lint_origins
 from harness.policy.analysis.role_lint import missed_roles
 from harness.policy.envelopes import Policy, PolicyTool
 from harness.policy.schema_lint import admits, has_place
 from harness.policy.schema_parts import property_names
 
 _OBJECT: Final = {"type": "object"}
+_OF_NO_SCHEMA: Final = "an argument that no schema names"
 _SOME_ARGUMENT: Final = {"type": "object", "minProperties": 1}
 
 
 def lint(policy: Policy) -> tuple[LintFinding, ...]:
-    """Return the findings, tool by tool, then those of the spec; none for a good policy."""
+    """Return the findings of tools, then of origins and the spec; none for a good policy."""
     known = _known_evidence(policy)
     found: list[LintFinding] = []
     for index, tool in enumerate(policy.tool):
         linted = _Tool(policy, tool, f"/tool/{index}", known)
         for rule in _RULES:
             found += rule(linted)
-    return (*found, *_lint_spec(policy, known.classes))
+    return (*found, *lint_origins(policy), *_lint_spec(policy, known.classes))
 
 
 class _Known(NamedTuple):
@@ -175,9 +177,12 @@ def _arguments(linted: _Tool) -> Findings:
     tool = linted.tool
     named: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
     named += [(("bound_args", name), (name,)) for name in tool.bound_args or ()]
-    for name in tool.arg_roles or ():
-        place = segments(name) if name.startswith("/") else (name,)
-        named.append((("arg_roles", name), place))
+    for field in ("arg_roles", "arg_kinds"):
+        named += [((field, name), _place_of(name)) for name in getattr(tool, field) or ()]
+    for index, name in enumerate(tool.may_be_empty or ()):
+        named.append((("may_be_empty", str(index)), _place_of(name)))
+    makes = (tool.result.makes if tool.result else None) or ()
+    named += [(("result", "makes", name), (name,)) for name in makes if name[:1] != "/"]
     for index, demand in enumerate(tool.requires_evidence or ()):
         about = (demand.about if isinstance(demand, Demand) else None) or {}
         named += [(("requires_evidence", str(index), "about", name), (name,)) for name in about]
@@ -191,6 +196,10 @@ def _arguments(linted: _Tool) -> Findings:
         if not has_place(linted.schema, (name,)):
             message = _no_argument(linted, (name,))
             yield linted.report_finding("unknown_argument", "/args_schema/required", message)
+
+
+def _place_of(name: str) -> tuple[str, ...]:
+    return segments(name) if name.startswith("/") else (name,)
 
 
 def _no_argument(linted: _Tool, place: tuple[str, ...]) -> str:
@@ -288,6 +297,22 @@ def _schemas(linted: _Tool) -> Findings:
             yield linted.report_finding(rule, place, f"content_schema: {message}")
 
 
+def _room(linted: _Tool) -> Findings:
+    """Yield patterns on one argument of a call that may have any other beside it."""
+    schema = linted.tool.args_schema
+    if linted.rank < MODE_RANK["network"] or not isinstance(schema, dict):
+        return
+    properties = schema.get("properties")
+    parts = properties.items() if isinstance(properties, dict) else ()
+    names = [name for name, part in parts if isinstance(part, dict) and "pattern" in part]
+    if names and admits(schema, {"type": "object", "required": [_OF_NO_SCHEMA]}):
+        message = (
+            f"{escape_name(names[0])} has a pattern, and any other argument may stand beside it, "
+            "such as the folder of a command: write additionalProperties = false"
+        )
+        yield linted.report_finding("arguments_open", "/args_schema", message)
+
+
 def _lint_session(linted: _Tool) -> Findings:
     """Settings that do nothing: tools that are not there, groups of one, results never fresh."""
     tool = linted.tool
@@ -325,7 +350,7 @@ def _origins(linted: _Tool) -> Findings:
 
 _RULES: Final[tuple[Callable[[_Tool], Findings], ...]] = (
     *(_mode, _lint_tokens, _restriction, _roles, _shapes, _arguments, _lint_evidence, _bindings),
-    *(_schemas, _lint_session, _origins),
+    *(_schemas, _room, _lint_session, _origins),
 )
 
 

@@ -18,7 +18,7 @@ _GUARD: Final = """\
 safety_mode = "destructive"    # the highest tier that may run; what is above it is refused
 # on_refusal = "answer"        # the model is told and may go on; "halt" ends the run
 # on_ask = "ask"               # a person is asked; "refuse" where nobody is there
-# max_questions = 3            # for each session, then the answer is no
+# max_questions = 3            # since the last yes; then the answer is no
 # shadow = false               # true allows everything and records what would be refused
 # budget = { max_steps = 100, bucket_tokens = 1000000 }    # for each session
 """
@@ -29,9 +29,6 @@ _ROLES: Final = "recipient, object, attribute, locator, secret, code, content or
 STARTER: Final = f"""\
 # A policy for the tools of an agent: what they may do, and where the values they act on must come
 # from. `critic policy check critic.toml` explains every mistake in it.
-
-# Keys whose values in a result are fields of a record, and not free text.
-record_fields = ["id", "sender", "recipient", "date"]
 
 {_GUARD}
 [spec]
@@ -55,6 +52,12 @@ required = ["path"]
 additionalProperties = false
 properties = {{ path = {{ type = "string" }} }}
 
+# What the results of a class are: who fills which field of a record. All else in it is text of the
+# author. system: nobody else can; party: names whom the record is with; public: anybody.
+[[class]]
+name = "payment_receipt"
+fields = {{ id = "system", payee = "system", subject = "public" }}
+
 # The roles: {_ROLES}.
 [[tool]]
 name = "send_money"
@@ -62,7 +65,9 @@ adapter_id = "bank"
 capability_id = "send_money"
 approval_mode = "delegated"
 arg_roles = {{ recipient = "recipient", amount = "attribute", subject = "content" }}
-result = {{ author = "system" }}
+arg_kinds = {{ recipient = "account" }}      # how its values are compared: path, url, address,
+                                           # account, or any noun such as order
+result = {{ author = "system", format = "json" }}  # a system of record, which promises JSON
 yields = "payment_receipt"                 # the class of its results as evidence
 expires_after_s = 600                      # how long they are fresh
 
@@ -96,8 +101,14 @@ def derived_policy(source: str, spec_id: str, drafts: Iterable[ToolDraft]) -> st
 # What is marked TODO is for you to decide; until then every call needs the approval of a person.
 # `critic policy check critic.toml` explains every mistake, and reminds you of what is missing.
 
-# TODO: keys whose values in a result are fields of a record, and not free text.
-# record_fields = ["id", "sender", "recipient", "date"]
+# TODO: say for the results that are records who fills which field: system, party, member, public.
+# A tool promises records by result = {{ author = "...", format = "json" }} and yields = "mail".
+# [[class]]
+# name = "mail"
+# fields = {{ id = "system", date = "system", sender = "party" }}
+
+# Say beside arg_roles how values are compared, as in arg_kinds = {{ to = "address" }}: path, url,
+# address, account, or any noun such as order, after which a request says a short number.
 
 {_GUARD}
 [spec]

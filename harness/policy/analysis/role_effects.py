@@ -1,8 +1,9 @@
 """The effects of changed roles on the calls of a tool, by the table of roles and origins.
 
 Rule 1: a value is judged in each of its roles, so each argument whose role changed counts alone.
-Rule 2: what this session made is its own in some roles only, and a host that it went to in one: the
-        same value may have another origin in the other role.
+Rule 2: what this session made is its own in some roles only, and a page of a host that the request
+        names in one: the same value may have another origin in the other role. So it is with a yes,
+        which is no effect of a plan by itself.
 Rule 3: roles say also what ties a call to the request, and that a tool only fetches.
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple, get_args
 
 from critic import DecisionSpec
-from critic.provenance.seen_sources import Origin
+from critic.provenance.origins import Origin
 from critic.provenance.worth import worth_of
 from evals.capability import Role
 
@@ -88,5 +89,5 @@ def _origins_in(before: Role, after: Role) -> Iterator[tuple[Origin, Origin]]:
 
 
 def _has_own(role: Role) -> int:
-    """Return how much may be the session's own in a role: hosts, values, hosts that it went to."""
+    """Return how much may be the session's own in a role: what it made, pages of named hosts."""
     return (role in _OWN_ROLES) + (role == "locator")

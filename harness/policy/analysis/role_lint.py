@@ -7,7 +7,7 @@ a value has no role, and nothing asks where it comes from.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from critic.provenance import RoleTree, role_tree
+from critic.provenance import RoleTree, roles_tree
 from evals.capability import Role
 from evals.escaping import escape_name, pointer
 from evals.pointers import segments
@@ -51,7 +51,7 @@ def missed_roles(schema: AnySchema, arg_roles: Mapping[str, Role]) -> Iterator[M
         schema: of the arguments of a tool; true where it has none.
     """
     open_places: list[tuple[tuple[str, ...], tuple[RoleTree, ...]]]
-    open_places = [((), (role_tree(arg_roles),))]
+    open_places = [((), (roles_tree(arg_roles),))]
     for _ in range(_MOST_PLACES):
         if not open_places:
             return

@@ -5,9 +5,11 @@ a few stories, from a request that names everything to a text that anybody wrote
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from itertools import product
+from typing import Any, Final, NamedTuple, get_args
 
 from critic import Plan, digest
+from critic.provenance.value_kinds import ValueForm
 from harness.canonical import canonical_json
 from harness.policy.analysis.backing import ToolPair, scalars_of
 from harness.policy.envelopes import Policy, PolicyTool
@@ -15,6 +17,7 @@ from harness.policy.envelopes import Policy, PolicyTool
 Json = dict[str, Any]
 
 _SESSION: Final = "witness"
+_RESULT: Final = "result"
 
 
 class Story(NamedTuple):
@@ -25,7 +28,7 @@ class Story(NamedTuple):
         approved: a person approved this plan.
         scoped: the request is for the tools that the plan calls.
         ran: tools that ran before.
-        own: values that the session made.
+        own: things that the session made, each with its kind.
         as_of: the time at which the plan is judged; None for that of the search.
     """
 
@@ -33,7 +36,7 @@ class Story(NamedTuple):
     approved: bool = False
     scoped: bool = False
     ran: tuple[ToolPair, ...] = ()
-    own: tuple[str, ...] = ()
+    own: tuple[tuple[str, str], ...] = ()
     as_of: str | None = None
 
     def context(self, plan: Plan) -> Json:
@@ -46,7 +49,7 @@ class Story(NamedTuple):
             found["scope"] = _tool_names(pair_of(step) for step in plan.wire()["steps"])
         session: Json = {"ran": _tool_names(self.ran)} if self.ran else {}
         if self.own:
-            session["own"] = list(self.own)
+            session["own"] = [{"kind": kind, "value": one} for kind, one in self.own]
         if session:
             found["session"] = {"id": _SESSION, "turn": 1, **session}
         if self.as_of is not None:
@@ -71,9 +74,9 @@ class Stories:
         policies = (accepting, refusing)
         self._judged = any(policy.spec.provenance for policy in policies)
         self._asked = self._judged or any(policy.spec.approval_required_from for policy in policies)
-        own, others = (policy.record_fields or () for policy in policies)
-        fields = [name for name in own if name not in others] or [*own] or ["id"]
-        self._field = fields[0]
+        self._records = _records_of(accepting, refusing)
+        kinds = {kind for policy in policies for tool in policy.tool for kind in _kinds_of(tool)}
+        self._kinds = sorted({*get_args(ValueForm), *kinds})
 
     def stories_of(
         self,
@@ -112,8 +115,8 @@ class Stories:
                 bare, _texts_in(others), _texts_in([_keep_argument(steps[0], name)])
             )
         asked = _request([])
-        record = {self._field: values}
-        yield _add_items(bare, asked, _result_item(record, "named"))._replace(scoped=True)
+        for record in self._records:
+            yield _add_items(bare, asked, record.item(values, "named"))._replace(scoped=True)
         yield _add_items(bare, asked, _result_item(" ".join(values), "ambient"))._replace(
             scoped=True
         )
@@ -122,14 +125,56 @@ class Stories:
         """Yield each way to know some values that the request does not name, none of them first."""
         told = _add_items(bare, _request(requested))._replace(scoped=True)
         yield told
-        yield told._replace(own=tuple(values))
-        record, text = {self._field: values}, " ".join(values)
-        yield _add_items(told, _result_item(record, "ambient"), _result_item(text, "ambient", 2))
-        yield _add_items(told, _result_item(record, "led"))
+        yield told._replace(own=tuple(product(self._kinds, values)))
+        text = " ".join(values)
+        for record in self._records:
+            rival = _result_item(text, "ambient", 2)
+            yield _add_items(told, record.item(values, "ambient"), rival)
+            yield _add_items(told, record.item(values, "led"))
         for standing in ("named", "reached"):
             for author in ({"author": "member"}, {}, {"web": True}):
                 yield _add_items(told, _result_item(text, standing, **author))
         yield _add_items(told, _result_item(text, "named", author="system"))
+
+
+class _Record(NamedTuple):
+    """A field of the records of a class, to be filled with values."""
+
+    class_: str
+    field: str
+
+    def item(self, values: list[str], standing: str) -> Json:
+        item = _result_item({self.field: values}, standing)
+        return {**item, "classification": self.class_}
+
+
+def _records_of(accepting: Policy, refusing: Policy) -> list[_Record]:
+    """Return a field that a system fills and one that names a party, changed ones if there are.
+
+    Where no class has one, it is one of `record_fields`, which name parties.
+    """
+    found: dict[str, _Record] = {}
+    own, others = _fields_of(accepting), _fields_of(refusing)
+    for changed in (True, False):
+        for record, writer in own.items():
+            if writer in ("system", "party") and (others.get(record) != writer) is changed:
+                found.setdefault(writer, record)
+    named, known = (policy.record_fields or () for policy in (accepting, refusing))
+    fields = [name for name in named if name not in known] or [*named] or ["id"]
+    return [*found.values(), _Record(_RESULT, fields[0])]
+
+
+def _fields_of(policy: Policy) -> dict[_Record, str]:
+    return {
+        _Record(one.name, name): writer
+        for one in policy.class_
+        for name, writer in (one.fields or {}).items()
+        if not name.startswith("/")
+    }
+
+
+def _kinds_of(tool: PolicyTool) -> Iterable[str]:
+    return (tool.arg_kinds or {}).values()
 
 
 def _add_items(facts: Story, *items: Json) -> Story:
@@ -139,7 +184,8 @@ def _add_items(facts: Story, *items: Json) -> Story:
 def _request(values: list[str]) -> Json:
     """Return what the user asked for: every value that the steps act on."""
     source = {"author": "user", "standing": "named"}
-    text = " ".join(values) or "go on"
+    # Bare words and short numbers may mean anything.
+    text = " ".join(f"#{one}" if one.isdigit() else f'"{one}"' for one in values) or "go on"
     return {"id": "user/1", "classification": "request", "content": text, "source": source}
 
 
@@ -147,7 +193,7 @@ def _result_item(content: Any, standing: str, number: int = 1, **source: Any) ->
     """Return the result of a tool that anybody may have written, unless `source` says who has."""
     return {
         "id": f"call/{number}",
-        "classification": "result",
+        "classification": _RESULT,
         "content": content,
         "source": {"author": "public", "standing": standing, **source},
     }

@@ -85,6 +85,7 @@ class _PolicyJudge:
             manifests = Manifests(
                 tool_manifest=[self._tools[pair] for pair in pairs],
                 evidence_manifest=[*self.policy.evidence, *items],
+                classes=self.policy.classes,
                 record_fields=self.policy.record_fields,
             )
             self._last = key, CompiledContext(manifests=manifests)

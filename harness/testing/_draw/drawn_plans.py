@@ -18,7 +18,7 @@ from harness.testing._draw.bounds import Bounds, NoPlan, NotCovered, Pair, held_
 from harness.testing._draw.drawn_confinement import leaks
 from harness.testing._draw.drawn_evidence import backed_together, meets_demand
 from harness.testing._draw.json_values import NoValue, object_for
-from harness.testing._draw.known import add_known, is_judged, is_known
+from harness.testing._draw.known import add_known, can_be_known, is_judged, is_known
 from harness.testing._draw.primitives import (
     ABSENT,
     HypothesisPick,
@@ -179,6 +179,8 @@ class Drafter:
             **({"args": args} if args else {}),
             **({"evidence_refs": refs} if refs else {}),
         }
+        if is_judged(self.bounds, tool) and not can_be_known(tool, args):
+            return None
         if leaks(self.bounds, tool, args) or (not self.approving and not self._is_free(tool, made)):
             return None
         return made

@@ -12,6 +12,7 @@ from harness.wire import build
 
 _MOST: Final = 8  # values, of a large plan
 _LONGEST: Final = 200
+_FIELDS: Final = ("sender", "payer")
 
 
 def a_sourced_proposal(pick: HypothesisPick, fixed: FixedInputs, args: Args) -> Proposal:
@@ -80,17 +81,20 @@ def _add_sources(pick: Pick, wire: Json) -> Json:
     """Return the proposal with items that say what its args say, and a session that knows some."""
     values = said_in(wire["plan"]) or ["a"]
     manifests = wire["compiled"]["manifests"]
-    keys = manifests.get("record_fields", ["sender"])
-    key = keys[0] if keys else "sender"
+    kept = [one for one in manifests.get("classes", []) if one["class"] != "r"]
+    writers = {
+        "class": "r",
+        "fields": {name: pick(("system", "party", "public")) for name in _FIELDS},
+    }
     numbers = range(1, 1 + pick((1, 2, 0, 3)))
-    results = [a_result(pick, f"seen/{number}", values, key) for number in numbers]
+    results = [a_result(pick, f"seen/{number}", values, pick(_FIELDS)) for number in numbers]
     evidence = [*manifests["evidence_manifest"], a_request(pick, "seen/0", values), *results]
     pairs = _tool_names(wire)
     known = {
         **optional("scope", pick((ABSENT, pairs, pairs[:1], []))),
         **optional("session", pick((ABSENT, a_session(pick, values, pairs)))),
     }
-    manifests = {**manifests, "evidence_manifest": evidence, "record_fields": list(keys)}
+    manifests = {**manifests, "evidence_manifest": evidence, "classes": [*kept, writers]}
     return {
         **wire,
         "ctx": {**wire["ctx"], **known},

@@ -113,7 +113,10 @@ TOOL: Final[FieldOptions] = {
     "produces": (_, _, *_OUTPUT_LISTS),
     "min_tokens": (_, _, _, *_COUNTS[:5]),
     "arg_roles": (_, _, *_ROLES, {"x": "content", "y": "attribute"}, {"/y/1": "object"}),
-    "result": (_, _, {"author": "public", "web": True}, {"author": "system", "makes": True}),
+    "result": (
+        *(_, _, {"author": "public", "web": True}),
+        {"author": "system", "makes": {"x": "note"}},
+    ),
     "follows": (_, _, [_TOOLS[0]], [_TOOLS[3], _TOOLS[1]]),
 }
 ITEM: Final[FieldOptions] = {
@@ -145,7 +148,7 @@ SPEC: Final[FieldOptions] = {
     "output_schemas": (_, *({"o1": schema} for schema in _OUTPUT_SCHEMAS)),
     "confined_evidence": (_, _, [], ["k"], ["K", "k"]),
     "provenance": (_, _, _, _, "closed", "open"),
-    "field_recipients": (_, _, "allow", "ask"),
+    "party_recipients": (_, _, "allow", "ask"),
 }
 BUDGET: Final[FieldOptions] = {
     "max_steps": (_, _, 0, 2, 3, 12),
@@ -159,11 +162,14 @@ SPENT: Final[FieldOptions] = {
     "calls": (_, _, [], [{"step": 0}], [{"step": 1}, {"step": 2, "prefix": "sha256:"}], [{}]),
 }
 """A spent call names a step of the plan until `settle.settled` gives it that call's digest."""
+_YES: Json = {"role": "recipient", "tool": _TOOLS[0], "approval_mode": "destructive"}
 _SESSIONS: tuple[Json, ...] = (
     {"id": "s", "turn": 1},
-    {"id": "s", "turn": 2, "ran": [_TOOLS[0], _TOOLS[3]], "own": ["pay_1", "k"]},
-    {"id": "s", "turn": 2, "approved": [{"value": "PAY_1"}, {"value": 24500}]},
-    {"id": "s", "turn": 3, "approved": [{"value": 1, "expires_at": AS_OF}], "scope_waived": True},
+    {"id": "s", "turn": 2, "ran": [_TOOLS[0], _TOOLS[3]], "own": [{"kind": "text", "value": "k"}]},
+    {"id": "s", "turn": 2, "approved": [{**_YES, "value": "PAY_1"}, {**_YES, "value": 24500}]},
+    {"id": "s", "turn": 3, "approved": [{**_YES, "value": 1, "expires_at": AS_OF}]},
+    {"id": "s", "turn": 3, "waived": [{"tool": _TOOLS[1], "targets": ["pay_1"]}]},
+    {"id": "s", "turn": 3, "sent": [{"seq": 3, "values": ["pay_1", 24500]}]},
 )
 CTX: Final[FieldOptions] = {
     "trace_id": ("t", "t", "t", "T"),

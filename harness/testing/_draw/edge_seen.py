@@ -51,6 +51,7 @@ _NAMES: Final = (
     *(("shop", "send_money"), ("bank", "send_money"), ("shop", "deleteFile")),
     *(("shop", "open.case"), ("shop", "get_all"), ("shop", "post-to_User")),
 )
+_KINDS: Final = ("path", "url", "address", "account", "text", "order", "channel")
 _MODES: Final = (
     *("network", "delegated", "destructive", "network", "delegated", "destructive"),
     *("local_write", "local_write", "read_only"),
@@ -72,7 +73,8 @@ def seen_case(pick: Pick) -> Json:
     ]
     plan = {"steps": steps, "declared_outputs": []}
     manifests = {"tool_manifest": tools, "evidence_manifest": items}
-    manifests.update(optional("record_fields", pick((_, ["sender"], ["sender", "id"]))))
+    manifests.update(optional("record_fields", pick((_, _, _, ["sender"], ["sender", "id"]))))
+    manifests.update(optional("classes", pick((_, [_a_class(pick)], [_a_class(pick)], []))))
     return {
         "ctx": _a_context(pick, values, tools),
         "compiled": {"manifests": manifests},
@@ -80,7 +82,7 @@ def seen_case(pick: Pick) -> Json:
             "id": "d",
             "required_outputs": [],
             "provenance": pick(("closed", "closed", "open")),
-            **optional("field_recipients", pick((_, _, "allow", "ask"))),
+            **optional("party_recipients", pick((_, _, "allow", "ask"))),
             **optional("approval_required_from", pick((*(_,) * 9, "delegated"))),
         },
         "plan": plan,
@@ -101,8 +103,19 @@ def a_judged_tool(pick: Pick, pair: tuple[str, str], value: str) -> Json:
         "capability_id": pair[1],
         "approval_mode": pick(_MODES),
         **optional("arg_roles", roles),
+        **optional("arg_kinds", pick((_, _, {"x": pick(_KINDS)}, {"x": "order", "/x/to": "path"}))),
+        **optional("may_be_empty", pick((_, _, _, ["x"], ["y"], []))),
         **optional("follows", pick((_, _, [], follows[:1], follows))),
     }
+
+
+def _a_class(pick: Pick) -> Json:
+    """Return who fills which field of the results, and which results have fields."""
+    writers = ("system", "system", "party", "public", "member")
+    names = pick((("sender",), ("sender", "id"), ("id", "/*/sender"), ("/sender/to", "names"), ()))
+    fields = {name: pick(writers) for name in names}
+    schemas = (_, _, _, {"type": "object"}, {"required": ["sender"]})
+    return {"class": pick(("r", "r", "q")), "fields": fields, **optional("schema", pick(schemas))}
 
 
 def _spell_value(pick: Pick, value: str) -> Any:
@@ -126,7 +139,8 @@ def _a_call(pick: Pick, tool: Json, values: Sequence[str]) -> Json:
         day = pick((values[0], f"{values[0]} 10:00", "2026-05-10/2026-05-09", "soon"))
         args["x"] = pick((day, day, [day], {"to": day}))
     if "content" in tool.get("arg_roles", {}).values():
-        link = f"https://{first}" if values[0] == _ADDRESSES[1] else first
+        bare = values[0] == _ADDRESSES[1] and not str(first).startswith("http")
+        link = f"https://{first}" if bare else first
         args["x"] = pick((f"write to {link} please", f"{link}", [f"{other}; {link}"]))
     args.update(optional("y", pick((_, _, _, other, f"see www.shop.example/pay or {first}"))))
     return {"kind": "tool", **name_of(tool), "args": args}
@@ -158,14 +172,16 @@ def a_result(pick: Pick, ref: str, values: Sequence[str], key: str = "sender") -
         *(text, text, text, {"body": text, key: value}, {key: value}, {"x": value}),
         *({key: value}, {key: value, "from": "hello"}, {"id": [value, text]}),
         *({key: {values[0]: "rw"}}, {"from": value}, {"names": [value, text]}, [[text]]),
+        *([{key: value, "id": text}, {key: "bob"}], {key: [value, {"to": value}]}),
         *({key: f"{value}\nx"}, {key: f"{values[0]}{' ' * 72} "}, value, _),
     )
     source = pick((_, *SOURCES[1:2] * 3, *SOURCES[2:], *SOURCES[4:], *SOURCES[4:]))
+    seq = optional("seq", pick((_, 1, 5)))
     return {
         "id": ref,
         "classification": "r",
         **optional("content", text if source is SOURCES[1] else pick(contents)),
-        **optional("source", source),
+        **optional("source", source if source is _ else {**source, **seq}),
         **optional("expires_at", pick((*(_,) * 9, *EXPIRIES))),
     }
 
@@ -188,13 +204,26 @@ def _a_context(pick: Pick, values: Sequence[str], tools: list[Json]) -> Json:
 def a_session(pick: Pick, values: Sequence[str], pairs: list[Json]) -> Json:
     """Return what a session did and what a person approved in it."""
     known = [_spell_value(pick, value) for value in values]
-    until = optional("expires_at", pick((_, _, *EXPIRIES)))
+    own = [{"kind": pick(_KINDS), "value": pick((values[0], known[0]))}]
+    sent = [{"seq": pick((1, 3, 9)), "values": [pick((values[0], f"about {values[0]}", 7))]}]
+    waived = [{"tool": pick(pairs), "targets": pick(([values[0]], values, known[:1], []))}]
     return {
         "id": "s",
         "turn": 2,
         **optional("ran", pick((_, _, pairs[:1], pairs))),
-        **optional("hosts", pick((_, ["shop.example"], ["corp.example", "SHOP.example"]))),
-        **optional("own", pick((_, _, values[:1], values))),
-        **optional("approved", pick((_, [{"value": known[0], **until}], [{"value": values[0]}]))),
-        **optional("scope_waived", pick((_, _, True))),
+        **optional("own", pick((_, _, own))),
+        **optional("sent", pick((_, _, _, sent))),
+        **optional("approved", pick((_, [_a_yes(pick, known[0], pairs) for _one in range(2)]))),
+        **optional("waived", pick((_, _, _, waived))),
+    }
+
+
+def _a_yes(pick: Pick, value: Any, pairs: list[Json]) -> Json:
+    """Return a yes to a value, in some role, for some tool, at some tier."""
+    return {
+        "value": pick((value, value, [value, "b"])),
+        "role": pick(ROLE_NAMES),
+        "tool": pick(pairs),
+        "approval_mode": pick(("destructive", "destructive", "network", "local_write")),
+        **optional("expires_at", pick((_, _, _, *EXPIRIES))),
     }

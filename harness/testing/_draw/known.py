@@ -15,6 +15,9 @@ from harness.testing._draw.primitives import Json
 
 _READ_ONLY: Final = MODE_RANK["read_only"]
 _BORDERS: Final = "\"'`.,;:!?()[]{}<>"
+_PLAIN: Final = re.compile(r"(?!www\.)[^\\/%:\x00-\x1f\x7f-\x9f]*")
+_GIVEN_TO: Final = ("recipient", "object")
+_SHORTEST_TITLE: Final = 3
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -24,14 +27,27 @@ def is_judged(bounds: Bounds, tool: ToolCapability | None) -> bool:
     return judges and tool is not None and MODE_RANK[tool.approval_mode] > _READ_ONLY
 
 
+def can_be_known(tool: ToolCapability, args: Json) -> bool:
+    """Return whether approvals can let the call pass: its values are read in one way, none lacks.
+
+    What is plain is told by its characters alone; many a value that could be read is left out.
+    """
+    roles = tool.arg_roles
+    aims = {name for name, role in (roles or {}).items() if role in _GIVEN_TO}
+    if roles is not None and aims and not any(_holds(args.get(name)) for name in aims):
+        return False
+    texts = [text for value in args.values() for text in [*_texts(value), *_names(value)]]
+    if roles and not aims and any(len(text) >= _SHORTEST_TITLE for text in texts):
+        return False
+    return not tool.arg_kinds and all(map(_PLAIN.fullmatch, texts))
+
+
 def is_known(bounds: Bounds, tool: ToolCapability, args: Json) -> bool:
     """Return whether the given context holds what the call needs."""
     ctx = bounds.ctx.wire()
-    session = ctx.get("session", {})
-    approved = session.get("approved", ())
-    values = [one["value"] for one in approved if "expires_at" not in one]
+    approved = ctx.get("session", {}).get("approved", ())
     listed = _name(tool) in ctx.get("scope", ())
-    return listed and all(value in values for value in _values(args))
+    return listed and all(one in approved for one in _yeses(tool, args))
 
 
 def add_known(bounds: Bounds, ctx: Json, steps: list[Json]) -> Json:
@@ -45,13 +61,18 @@ def add_known(bounds: Bounds, ctx: Json, steps: list[Json]) -> Json:
         return ctx
     session = ctx.get("session", {"id": "s", "turn": 1})
     approved = [*session.get("approved", ())]
-    for _, step in calls:
-        known = [one["value"] for one in approved]
-        more = [value for value in _values(step.get("args", {})) if value not in known]
-        approved += [{"value": value} for value in more]
+    for tool, step in calls:
+        approved += [one for one in _yeses(tool, step.get("args", {})) if one not in approved]
     scope = [*ctx.get("scope", ())]
     scope += [name for tool, _ in calls if (name := _name(tool)) not in scope]
     return {**ctx, "scope": scope, "session": {**session, "approved": approved}}
+
+
+def _yeses(tool: ToolCapability, args: Json) -> list[Json]:
+    """Return a yes to each value of a call in each role of its tool."""
+    roles = dict.fromkeys((tool.arg_roles or {"": "recipient"}).values())
+    named = {"tool": _name(tool), "approval_mode": tool.approval_mode}
+    return [{"value": value, "role": role, **named} for role in roles for value in _values(args)]
 
 
 def _name(tool: ToolCapability) -> Json:
@@ -59,9 +80,17 @@ def _name(tool: ToolCapability) -> Json:
 
 
 def _values(args: Json) -> list[Any]:
-    """Return each argument as a whole, and the words and days in its texts."""
+    """Return each argument as a whole, its members' names, and the words and days in its texts."""
     found = [value for value in args.values() if value is not None]
-    return [*found, *(word for text in _texts(args) for word in _words(text))]
+    texts = [text for value in args.values() for text in _texts(value)]
+    names = [name for value in args.values() for name in _names(value)]
+    return [*found, *names, *(word for text in texts for word in _words(text))]
+
+
+def _holds(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_holds, value.values() if isinstance(value, dict) else value))
+    return value is not None and value != "" and not isinstance(value, bool)
 
 
 def _words(text: str) -> Iterator[str]:
@@ -76,3 +105,11 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
     elif isinstance(value, str):
         yield value
+
+
+def _names(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _names(part)

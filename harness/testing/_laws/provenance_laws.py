@@ -38,7 +38,7 @@ def untrusted_text_never_allows(context: LawContext) -> None:
     }
     items = wire["compiled"]["manifests"]["evidence_manifest"]
     altered = with_manifest(wire, "evidence_manifest", [*items, more])
-    before, after = _levels(context.judge(wire)), _levels(context.judge(altered))
+    before, after = levels_of(context.judge(wire)), levels_of(context.judge(altered))
     lost = [
         place for place in before if place not in after and "code" not in _roles(wire, place[0])
     ]
@@ -57,7 +57,7 @@ def less_authority_never_widens(context: LawContext) -> None:
         return
     fact = context.pick(facts)
     altered = _drop_fact(wire, fact)
-    secret = set() if fact in ("own", "hosts") else {"secret"}
+    secret = set() if fact == "own" else {"secret"}
     require_no_wider(context, wire, altered, TARGETS | secret, f"leaving out {fact}")
 
 
@@ -91,7 +91,7 @@ def open_softens_and_never_allows(context: LawContext) -> None:
     if not _is_judged(wire):
         return
     closed, opened = (with_part(wire, "spec", provenance=mode) for mode in _MODES)
-    strict, soft = _levels(context.judge(closed)), _levels(context.judge(opened))
+    strict, soft = levels_of(context.judge(closed)), levels_of(context.judge(opened))
     allowed = [place for place in strict if place not in soft]
     context.require(not allowed, f"open allowed {allowed}", opened)
     stricter = [
@@ -102,7 +102,7 @@ def open_softens_and_never_allows(context: LawContext) -> None:
     context.require(not stricter, f"open is stricter at {stricter}", opened)
 
 
-def _levels(verdict: LawVerdict) -> dict[Place, int]:
+def levels_of(verdict: LawVerdict) -> dict[Place, int]:
     """Return what is said of each place that is not allowed: `ASK` or `REFUSE`."""
     found: dict[Place, int] = {}
     for one in verdict.violations if isinstance(verdict, Refused) else ():
@@ -126,27 +126,24 @@ def require_no_wider(
         shows_own: whether a text of the operator is gone, which may have hidden that a value is the
             session's own.
     """
-    before, after = _levels(context.judge(wire)), _levels(context.judge(altered))
+    before, after = levels_of(context.judge(wire)), levels_of(context.judge(altered))
     wider = [
         place
         for place, level in before.items()
         if _roles(wire, place[0]) <= roles
-        and after.get(place, 0) < (_floor_of_own(wire, place, level) if shows_own else level)
+        and after.get(place, 0) < (_floor_of_own(place, level) if shows_own else level)
     ]
     context.require(not wider, f"{what} widened {wider}", altered)
 
 
-def _floor_of_own(wire: Json, place: Place, level: int) -> int:
+def _floor_of_own(place: Place, level: int) -> int:
     """Return what is left of an answer where a value turns out to be the session's own.
 
-    A tool that was refused asks. A `network` tool all of whose recipients are own is not doubted
-    any longer, and then an approval clears what is doubted about another value of the step.
+    A tool that was refused asks: its call is tied to the request. What is doubted about another
+    value of the step stays as it is.
     """
     step, path = place
-    is_of_tool = path == f"/steps/{step}"
-    if _tool(wire, step).get("approval_mode") == "network" and "recipient" in _roles(wire, step):
-        return 0 if is_of_tool else min(level, ASK)
-    return min(level, ASK) if is_of_tool else level
+    return min(level, ASK) if path == f"/steps/{step}" else level
 
 
 def operator_text_expires(wire: Json) -> bool:
@@ -185,7 +182,7 @@ def _roles(wire: Json, step: int) -> frozenset[str]:
     return frozenset(tool.get("arg_roles", {}).values()) or frozenset({"recipient"})
 
 
-_SESSION: Final = ("approved", "own", "hosts", "ran", "scope_waived")
+_SESSION: Final = ("approved", "own", "ran", "waived")
 
 
 def _facts(ctx: Json) -> list[str]:

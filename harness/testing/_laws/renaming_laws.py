@@ -13,13 +13,14 @@ _NAMED: Final = frozenset(
         *("trace_id", "run_id", "tenant_id", "adapter_id", "capability_id", "id", "plan_id"),
         *("classification", "requires_evidence", "produces", "required_outputs", "evidence_refs"),
         *("required_evidence", "confined_evidence", "depends_on", "declared_outputs"),
+        "class",
     }
 )
 _CLASSES: Final = ("class", "from")
 _CONTENTS: Final = frozenset(
     {
         *("args", "args_schema", "content", "snapshot", "subject", "approvals"),
-        *("arg_roles", "approved", "own", "hosts"),
+        *("arg_roles", "arg_kinds", "own", "value", "values", "targets", "fields", "schema"),
     }
 )
 
@@ -58,7 +59,9 @@ def _new_names(wire: Json) -> dict[str, str]:
 
 
 def _tools_ran(ctx: Json) -> list[Json]:
-    return [*ctx.get("scope", ()), *ctx.get("session", {}).get("ran", ())]
+    session = ctx.get("session", {})
+    acts = [*session.get("approved", ()), *session.get("waived", ())]
+    return [*ctx.get("scope", ()), *session.get("ran", ()), *(act["tool"] for act in acts)]
 
 
 def named_back(value: Any, names: dict[str, str]) -> Any:

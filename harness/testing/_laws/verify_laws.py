@@ -11,6 +11,7 @@ from harness.testing._laws import (
     evidence_laws,
     name_laws,
     need_laws,
+    outsider_laws,
     plan_laws,
     provenance_laws,
 )
@@ -67,6 +68,7 @@ OF_SOURCED: Final[tuple[Law, ...]] = (
     provenance_laws.less_authority_never_widens,
     provenance_laws.fewer_items_never_widen,
     provenance_laws.open_softens_and_never_allows,
+    outsider_laws.outsiders_name_no_target,
 )
 """The laws of provenance, for specs that judge it."""
 

@@ -20,6 +20,15 @@ _SESSION: Final = "case-Ab-17"
 _CALL: Final = "call-Ab-9"
 _TOOL: Final = "issue_refund"
 _ARGS: Final[Json] = {"order_id": "Ab-1", "cents": 1}
+_SAME_TARGETS: Final = (
+    *("one more that is null", "order_id renamed", "cents renamed"),
+    *("at order_id: another case", "at order_id: lower case", "at order_id: upper case"),
+    *("at order_id: full-width letters", "at order_id: a list of it"),
+    *("at order_id: a space before it", "at order_id: a space after it"),
+    *("at order_id: a line end after it", "at order_id: a no-break space after it"),
+    *("at order_id: a zero-width space after it", "at cents: a text of it", "at cents: in a list"),
+)
+"""A no is of the targets of a call as a reader takes them: other spellings are not asked again."""
 _OTHERS: Final = {"another tool": "lookup", "with its adapter": "shop/issue_refund"}
 _NOTE: Final = "a person said no to this call in this session"
 
@@ -163,7 +172,11 @@ def _of_answers(make: MakeGuard) -> tuple[Equality, ...]:
             "json",
         ),
         Equality(
-            "arguments that were denied", _ARGS, lambda near: _is_denied(make, args=near), "json"
+            "arguments that were denied",
+            _ARGS,
+            lambda near: _is_denied(make, args=near),
+            "json",
+            same=_SAME_TARGETS,
         ),
         Equality(
             "a tool that was denied", _TOOL, lambda near: _is_denied(make, tool=near), also=_OTHERS

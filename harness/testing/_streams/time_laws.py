@@ -105,9 +105,9 @@ def each_ruling_is_that_of_verify_at_its_time(trial: StreamTrial) -> None:
     played = trial.play(stream)
     ruled = [one for one in played.decisions if one.run is None]
     seconds = {
-        tool.called: tool.expires_after_s
+        tool.called: expiry
         for tool in trial.policy.tool
-        if tool.expires_after_s is not None
+        if (expiry := trial.policy.expiry_of(tool)) is not None
     }
     model = SessionModel(seconds, trial.policy.guard.question_expires_after_s)
     is_open = False

@@ -53,7 +53,7 @@ class PlanJudge:
             shown: return each plan that gets another answer by itself, with its verdicts.
 
         Raises:
-            ValueError: the policy has evidence with an id that sessions make themselves.
+            ValueError: the policy gives evidence an id, or a class a name, that sessions give.
         """
         _ = change.rules
         self._changed, self._key, self._shown = ChangedInputs(change), decision_key, shown

@@ -37,7 +37,8 @@ Use = tuple[str, str, str]
 _OPAQUE: Final = frozenset(
     {
         *("args", "output", "outputs", "content", "args_schema", "output_schemas"),
-        *("content_schema", "about", "arg_roles", "value"),
+        *("content_schema", "about", "arg_roles", "arg_kinds", "makes", "value"),
+        *("fields", "schema"),
     }
 )
 _NAMED: Final = frozenset({"bound_args"})

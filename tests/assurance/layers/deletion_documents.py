@@ -13,6 +13,12 @@ _READER: Final = {"adapter_id": "files", "capability_id": "read_file"}
 _PAYEE: Final = "UK12BARC34567890"
 _LATER, _NOW, _EARLIER = (f"2026-05-09T{hour}:00:00Z" for hour in ("11", "10", "09"))
 
+_YES: Final[Json] = {
+    "value": "zeta-9914",
+    "role": "recipient",
+    "tool": _BANK,
+    "approval_mode": "delegated",
+}
 _BASE: Final[Json] = {
     "ctx": {
         "trace_id": "t",
@@ -23,9 +29,8 @@ _BASE: Final[Json] = {
             "id": "s",
             "turn": 2,
             "ran": [_READER],
-            "hosts": ["docs.example"],
-            "own": ["draft.txt"],
-            "approved": [{"value": "zeta-9914", "expires_at": _LATER}],
+            "own": [{"kind": "text", "value": "draft.txt"}],
+            "approved": [{**_YES, "expires_at": _LATER}],
         },
         "spent": {"calls": [{**_BANK, "args_digest": digest_of({"to": "x"}), "id": "c1"}]},
     },
@@ -36,7 +41,12 @@ _BASE: Final[Json] = {
                     **_BANK,
                     "approval_mode": "delegated",
                     "arg_roles": {"to": "recipient", "about": "attribute"},
-                    "result": {"author": "system", "web": False, "makes": True},
+                    "result": {
+                        "author": "system",
+                        "web": False,
+                        "format": "json",
+                        "makes": {"x": "note"},
+                    },
                     "follows": [_READER],
                 }
             ],
@@ -55,7 +65,7 @@ _BASE: Final[Json] = {
         "id": "d",
         "required_outputs": [],
         "provenance": "closed",
-        "field_recipients": "ask",
+        "party_recipients": "ask",
         "confined_evidence": ["hidden"],
     },
     "plan": {
@@ -72,13 +82,13 @@ def documents() -> dict[str, Json]:
         "open": _made(spec={**_BASE["spec"], "provenance": "open"}),
         "approved-value": _sending("zeta-9914", ctx={"scope": []}),
         "approved-value-expired": _sending(
-            "zeta-9914", session={"approved": [{"value": "zeta-9914", "expires_at": _EARLIER}]}
+            "zeta-9914", session={"approved": [{**_YES, "expires_at": _EARLIER}]}
         ),
         "field-recipient": _sending("mia@corp.example", seen=[_record()]),
         "contested-field": _sending(
             "mia@corp.example",
             seen=[_record(), _text("mia@corp.example")],
-            spec={"field_recipients": "allow"},
+            spec={"party_recipients": "allow"},
         ),
         "untrusted-recipient": _sending("mia@corp.example", seen=[_text("mia@corp.example")]),
         "page-as-content": _sending(
@@ -89,14 +99,13 @@ def documents() -> dict[str, Json]:
         ),
         "unlisted-tool": _made(ctx={"scope": []}, tool={"follows": []}, request=f"for {_PAYEE}"),
         "own-file": _sending("draft.txt", roles={"to": "object"}),
-        "own-host": _sending("docs.example/b", roles={"to": "locator"}),
         "waived": _sending(
             "mia@corp.example",
             seen=[{**_record(), "source": {"author": "member", "standing": "ambient"}}],
-            spec={"field_recipients": "allow"},
+            spec={"party_recipients": "allow"},
             ctx={"scope": []},
             tool={"follows": []},
-            session={"scope_waived": True},
+            session={"waived": [{"tool": _BANK, "targets": ["other"]}]},
             request="Please help",
         ),
         "day-of-another": _sending(
@@ -106,6 +115,32 @@ def documents() -> dict[str, Json]:
             args={"on": "2026-05-12"},
         ),
         "repeat": _repeated(),
+        "sent-before-shown": _sending(
+            "mia@corp.example",
+            seen=[_shown(2)],
+            session={"sent": [{"seq": 1, "values": ["mia@corp.example"]}]},
+        ),
+        "shown-before-sent": _sending(
+            "mia@corp.example",
+            seen=[_shown(1)],
+            session={"sent": [{"seq": 2, "values": ["mia@corp.example"]}]},
+        ),
+        "field-of-a-class": _sending(
+            "mia@corp.example", seen=[_record("public")], classes=[_of_seen(sender="system")]
+        ),
+        "not-of-its-class": _sending(
+            "mia@corp.example",
+            seen=[_record("public")],
+            classes=[{**_of_seen(sender="system"), "schema": {"required": ["id"]}}],
+        ),
+        "class-that-narrows": _sending(
+            "zeta-7715", seen=[_record("system")], classes=[_of_seen(payee="public")]
+        ),
+        "kind-that-refuses": _sending(
+            "zeta-7715", tool={"arg_kinds": {"to": "address"}}, request="Send money to zeta-7715"
+        ),
+        "kind-that-is-met": _sending(_PAYEE, tool={"arg_kinds": {"to": "account"}}),
+        "nobody": _sending("", tool={"may_be_empty": ["to"]}),
         "approved-here": _approved({}),
         "approved-elsewhere": _approved({"context_digest": "0" * 64}),
         "confined": _sending(
@@ -122,8 +157,10 @@ def _made(
     spec: Json | None = None,
     tool: Json | None = None,
     request: str = "",
+    classes: list[Json] | None = None,
 ) -> Json:
     made = deepcopy(_BASE)
+    made["compiled"]["manifests"] |= {"classes": classes} if classes else {}
     made["ctx"] |= ctx or {}
     made["ctx"]["session"] |= session or {}
     made["spec"] |= spec or {}
@@ -150,9 +187,20 @@ def _sending(
     return made
 
 
-def _record() -> Json:
-    content = {"sender": "mia@corp.example", "text": "hello"}
-    return _seen("call/1", content, {"author": "member", "standing": "named"})
+def _record(author: str = "member") -> Json:
+    content = {"sender": "mia@corp.example", "payee": "zeta-7715", "text": "hello"}
+    return _seen("call/1", content, {"author": author, "standing": "named"})
+
+
+def _shown(seq: int) -> Json:
+    """Return what a system of record shows, and when."""
+    source = {"author": "system", "standing": "named", "seq": seq}
+    return _seen("call/1", "mia@corp.example", source)
+
+
+def _of_seen(**fields: str) -> Json:
+    """Return the table of the class of what is seen."""
+    return {"class": "seen", "fields": fields, "schema": True}
 
 
 def _text(said: str) -> Json:

@@ -27,6 +27,7 @@ def _named(*entries: Entry) -> dict[Use, str]:
 
 _TOOL: Final = "compiled.manifests.tool_manifest[]"
 _ITEM: Final = "compiled.manifests.evidence_manifest[]"
+_CLASSES: Final = "compiled.manifests.classes"
 _BOUND: Final = f"{_TOOL}.bound_args{{}}"
 _REQUIRED: Final = f"{_TOOL}.requires_evidence[]"
 _DEMAND: Final = "the manifest has authority: without this it demands less"
@@ -39,6 +40,8 @@ _ADDED: Final = "the plan added a requirement to itself: all that others demand 
 _DEFAULT: Final = "absent means the published default of 12 steps and 8,000 tokens"
 _UNLIMITED: Final = "no such budget is declared then; an info finding says so"
 _UNSPENT: Final = "the caller has authority: absent means that nothing was spent before"
+_UNSENT: Final = "the caller has authority: absent means that the session sent nothing before"
+_OTHER_SENT: Final = "any JSON but null is sent, and other values were"
 _UNMEASURED: Final = "not measured warns with score 0 and never fails; without a budget it is quiet"
 
 LIFTS: Final = _named(
@@ -55,6 +58,10 @@ LIFTS: Final = _named(
     ("verify", f"{_TOOL}.args_schema", "delete", f"{_DEMAND}; a caveat says so"),
     ("verify", f"{_TOOL}.args_schema", "mistype", "`true` is a JSON Schema, which demands nothing"),
     ("verify", f"{_TOOL}.min_tokens", "delete", _DEMAND),
+    ("verify", f"{_TOOL}.arg_kinds", "delete", f"{_DEMAND}: its shape says what a value is"),
+    ("verify", _CLASSES, "delete", f"{_DEMAND}: who wrote an item wrote all its fields"),
+    ("verify", f"{_CLASSES}[].schema", "delete", _DEMAND),
+    ("verify", f"{_CLASSES}[].schema", "mistype", _TRUE),
     ("verify", f"{_TOOL}.produces", "delete", "may produce anything then; a caveat says so"),
     ("both", f"{_ITEM}.expires_at", "delete", "evidence without an expiry does not expire"),
     (
@@ -73,7 +80,6 @@ LIFTS: Final = _named(
     ("verify", "spec.required_evidence", "delete", _SPEC),
     ("both", "spec.confined_evidence", "delete", _SPEC),
     ("verify", "spec.provenance", "delete", f"{_SPEC}; a caveat says so"),
-    ("verify", "spec.field_recipients", "delete", _SPEC),
     ("score", "spec.output_schemas", "delete", _SPEC),
     (
         "verify",
@@ -94,6 +100,9 @@ LIFTS: Final = _named(
         "delete",
         "a value that is approved without an expiry stays approved",
     ),
+    ("verify", "ctx.session", "delete", _UNSENT),
+    ("verify", "ctx.session.sent", "delete", _UNSENT),
+    ("verify", "ctx.session.sent[].values", "mistype", _OTHER_SENT),
     ("verify", "ctx.run_budget", "delete", _DEFAULT),
     ("score", "ctx.run_budget", "delete", _UNLIMITED),
     ("both", "ctx.run_budget.bucket_tokens", "delete", _DEFAULT),
@@ -146,8 +155,10 @@ STAYS: Final = _named(
     ("verify", "ctx.scope", "delete", _UNUSED),
     ("verify", "ctx.session", "delete", _UNUSED),
     ("verify", "ctx.session.ran", "delete", _UNUSED),
-    ("verify", "ctx.session.hosts", "delete", _UNUSED),
     ("verify", "ctx.session.own", "delete", _UNUSED),
+    ("verify", "ctx.session.own[].value", "mistype", "any JSON but null is a value"),
+    ("verify", "ctx.session.sent", "delete", "what was sent was seen before"),
+    ("verify", "ctx.session.sent[].values", "mistype", _OTHER_SENT),
     ("verify", "ctx.session.approved", "delete", _UNUSED),
     ("verify", "ctx.session.approved[].expires_at", "delete", "it only limits, and is in time"),
     ("verify", "ctx.session.approved[].value", "mistype", "any JSON but null is a value"),
@@ -168,9 +179,13 @@ STAYS: Final = _named(
     ("verify", f"{_TOOL}.arg_roles", "delete", "every scalar is a recipient then, and these pass"),
     ("verify", f"{_TOOL}.follows", "delete", _UNUSED),
     ("verify", f"{_TOOL}.result", "delete", _SESSION),
+    ("verify", f"{_TOOL}.result.format", "delete", _SESSION),
     ("verify", f"{_TOOL}.result.makes", "delete", _SESSION),
     ("verify", f"{_TOOL}.result.web", "delete", _SESSION),
     ("verify", "compiled.manifests.record_fields", "delete", _UNUSED),
+    ("verify", f"{_TOOL}.arg_kinds", "delete", "the kind is the one that the value's shape says"),
+    ("verify", f"{_CLASSES}[].schema", "delete", _MET),
+    ("verify", f"{_CLASSES}[].schema", "mistype", _TRUE),
     ("both", f"{_TOOL}.args_schema", "delete", _MET),
     ("both", f"{_TOOL}.args_schema", "mistype", "`true` is a JSON Schema, which demands nothing"),
     ("both", f"{_TOOL}.min_tokens", "delete", _MET),
@@ -187,7 +202,7 @@ STAYS: Final = _named(
     ("verify", "spec.required_evidence", "delete", _MET),
     ("both", "spec.confined_evidence", "delete", _MET),
     ("verify", "spec.provenance", "delete", f"{_MET}; a caveat says so"),
-    ("verify", "spec.field_recipients", "delete", _MET),
+    ("verify", "spec.party_recipients", "delete", _MET),
     ("verify", "spec.output_schemas", "delete", "judged by score: a plan has no outputs yet"),
     ("score", "spec.output_schemas", "delete", _MET),
     ("both", "plan.plan_id", "delete", _RECORDED),

@@ -20,6 +20,7 @@ from harness.testing._draw.primitives import random_of
 from tests.assurance.forked import forked
 from tests.assurance.fuzzing.grown import grown
 from tests.assurance.fuzzing.mutate import bent, broken, rotten, spelled
+from tests.assurance.fuzzing.products import products
 from tests.assurance.fuzzing.targets import TARGETS, corpus, problem
 from tests.assurance.row import Row
 from tests.assurance.shrink import smallest
@@ -132,7 +133,7 @@ def run(*, quick: bool) -> list[Row]:
     total = sum(tried.values())
     held = total - len(finds)
     row = Row("fuzzing every entry", total, "inputs", held, held == total > 0, note)
-    return [row, large(LARGE_QUICK if quick else LARGE_FULL)]
+    return [row, large(LARGE_QUICK if quick else LARGE_FULL), multiplied()]
 
 
 def large(count: int) -> Row:
@@ -148,6 +149,20 @@ def large(count: int) -> Row:
     note = f"slowest {slowest:.1f} s, most memory {largest >> 20} MiB"
     held = count - len(finds)
     return Row("a megabyte at every entry", count, "documents", held, held == count, note)
+
+
+def multiplied() -> Row:
+    """Return the row of the documents whose cost is a product, each in a process of its own."""
+    names, held, slowest, largest = [*products()], 0, 0.0, 0
+    for name, answer in forked(_weighed_product, names, timeout=4 * _SLOW):
+        told = Weighed(answer, 0.0, 0) if isinstance(answer, str) else answer
+        slowest, largest = max(slowest, told.seconds), max(largest, told.memory)
+        held += not told.what
+        if told.what:
+            sys.stdout.write(f"FOUND {name}: {told.what}\n")
+    note = f"slowest {slowest:.1f} s, most memory {largest >> 20} MiB"
+    count = len(names)
+    return Row("products of two parts of a document", count, "documents", held, held == count, note)
 
 
 class Weighed(NamedTuple):
@@ -167,6 +182,14 @@ def _grown(seed: int) -> tuple[str, int, bytes]:
 
 def _weighed(seed: int) -> Weighed:
     name, _, data = _grown(seed)
+    return _weigh(name, data)
+
+
+def _weighed_product(name: str) -> Weighed:
+    return _weigh(*products()[name])
+
+
+def _weigh(name: str, data: bytes) -> Weighed:
     before, began = _most_memory(), time.process_time()
     what = problem(name, data)
     seconds, memory = time.process_time() - began, _most_memory() - before

@@ -3,6 +3,7 @@
 from typing import Final
 
 from tests.assurance.planted.attack_bugs import ATTACK_BUGS
+from tests.assurance.planted.authority_bugs import AUTHORITY_BUGS
 from tests.assurance.planted.bug import Bug
 from tests.assurance.planted.critic_bugs import CRITIC_BUGS
 from tests.assurance.planted.demand_bugs import DEMAND_BUGS
@@ -37,4 +38,5 @@ BUGS: Final[tuple[Bug, ...]] = (
     *TOOLS_BUGS,
     *WORDS_BUGS,
     *ATTACK_BUGS,
+    *AUTHORITY_BUGS,
 )

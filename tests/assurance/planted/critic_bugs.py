@@ -75,8 +75,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "empty-args-unchecked",
         _SURFACE_CHECK,
         "args are checked against the schema only where there are any",
-        "if validator is not None and not validator",
-        'if validator is not None and fields["args"] and not validator',
+        "if validator is not None and (",
+        'if validator is not None and fields["args"] and (',
         hole="omitted",
     ),
     slip(

@@ -203,17 +203,17 @@ FACTS_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "one-fault-per-schema",
-        "evals/json_schemas.py",
+        "evals/explanation.py",
         "only the first place that breaks a schema is told",
-        "islice(validator.iter_errors(_sorted_keys(value)), _MOST_ERRORS):",
-        "islice(validator.iter_errors(_sorted_keys(value)), 1):",
+        "islice(self._validator.iter_errors(_sorted_keys(value)), _MOST_ERRORS):",
+        "islice(self._validator.iter_errors(_sorted_keys(value)), 1):",
     ),
     slip(
         "errors-of-both-ways",
-        "evals/json_schemas.py",
+        "evals/explanation.py",
         "what recursion judges along two ways is explained, exponentially long",
-        "if costs.recursive:",
-        "if False:",
+        "None if costs.recursive else _levels_of(schema)",
+        "_levels_of(schema)",
     ),
     slip(
         "markup-in-a-reason",

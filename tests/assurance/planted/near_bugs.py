@@ -23,8 +23,8 @@ NEAR_BUGS: Final[tuple[Bug, ...]] = (
         "denied-by-names-of-arguments",
         "harness/guard/course.py",
         "a no to one call is a no to every call with arguments of those names",
-        "canonical_json([call.tool, dict(call.args)])",
-        "canonical_json([call.tool, sorted(call.args)])",
+        "about = dict(call.args) if tool is None else tool.denied_by(call.args)",
+        "about = sorted(call.args)",
     ),
     slip(
         "policy-by-a-prefix",

@@ -1,12 +1,14 @@
-"""Bugs of seams that hold two sessions: what one object of a framework mixes up."""
+"""Bugs of seams: what one object of a framework mixes up, and what it reads into a text."""
 
 from typing import Final
 
-from tests.assurance.planted.bug import Bug, slip
+from tests.assurance.planted.bug import Bug, Edit, slip
 
 _LANGCHAIN: Final = "harness/integrations/langchain/langchain_sessions.py"
 _OPENAI: Final = "harness/integrations/openai/openai_run.py"
 _PYDANTIC: Final = "harness/integrations/pydantic_ai/pydantic_ai_guard.py"
+_OPENAI_GUARD: Final = "harness/integrations/openai/openai_guard.py"
+_LANGCHAIN_MESSAGES: Final = "harness/integrations/langchain/langchain_messages.py"
 _GUARDED: Final = "harness/integrations/seam/guarded.py"
 
 SEAM_BUGS: Final[tuple[Bug, ...]] = (
@@ -65,5 +67,46 @@ SEAM_BUGS: Final[tuple[Bug, ...]] = (
         "the calls of a sub-agent have the ids of the agent that runs it",
         '        name = f"{self._prefix}{call}"\n',
         "        name = call\n",
+    ),
+    Bug(
+        "openai-text-is-a-record",
+        "what a tool returned as text is the record that it spells",
+        (
+            Edit(_OPENAI_GUARD, "import copy\n", "import copy\nimport json\n"),
+            Edit(
+                _OPENAI_GUARD,
+                'return part["text"] if is_text else output',
+                'said = part["text"] if is_text else output\n'
+                "    return json.loads(said) if str(said)[:2] in ('[\"', '{\"') else said",
+            ),
+        ),
+    ),
+    Bug(
+        "langchain-text-is-a-record",
+        "what a tool returned as text is the record that it spells",
+        (
+            Edit(_LANGCHAIN_MESSAGES, "from typing import", "import json\nfrom typing import"),
+            Edit(
+                _LANGCHAIN_MESSAGES,
+                'return "completed", {"output": words}',
+                "record = json.loads(words) if words[:2] in ('[\"', '{\"') else words\n"
+                '    return "completed", {"output": record}',
+            ),
+        ),
+    ),
+    slip(
+        "mcp-text-is-a-record",
+        "harness/integrations/mcp/mcp_results.py",
+        "what a server answers as text is the record that it spells",
+        "return parsed_result(kept) if content else None",
+        "return parsed_result(_read(kept)) if content else None",
+    ),
+    slip(
+        "imported-text-is-a-record",
+        "harness/integrations/importers/transcript.py",
+        "what a tool of a recorded run returned as text is the record that it spells",
+        "        yield RecordedResult(path, name, output=words)\n",
+        "        record = words[:2] in ('[\"', '{\"') and parse_finite_json(words.encode())\n"
+        "        yield RecordedResult(path, name, output=record or words)\n",
     ),
 )

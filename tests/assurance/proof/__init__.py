@@ -20,9 +20,11 @@ input, of the order and wording of violations, of the evaluators, or of z3 itsel
 
 Of provenance there are four facts about a step, which may be anything: that its tool or a value is
 refused, that something asks, that two doubts meet. Proven is what the verdict makes of them. Not
-proven is how they come about (roles, origins, tokens, days), nor what becomes of them when the
+proven is how texts are read (roles, tokens, days), nor what becomes of the findings when the
 evidence, the spec or the session changes: a law about such a change holds for findings that stay
-the same. The laws of provenance are tested instead. An approval that names a context is one fact
+the same. The laws of provenance are tested instead. `worth_lemmas` proves of any value what its
+origin is worth by the tables of the engine: what outsiders, a mention, an expired item, a yes and a
+declared field can do and cannot. An approval that names a context is one fact
 too: where a law changes the manifests or the spec, approvals are taken to be given again.
 
 Many lemmas about a single step follow from the formulas at once. Their worth is in being stated

@@ -5,9 +5,11 @@ The answers follow from the sources of the formulas, the constants of the engine
 """
 
 import hashlib
+import inspect
 import json
 from typing import Final
 
+from critic.provenance import origins, worth
 from critic.verdicts import MOST_LISTED
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.kinds import MODE_RANK
@@ -16,10 +18,14 @@ from tests.support.paths import FIXTURES, ROOT
 PROOFS: Final = FIXTURES / "proofs.json"
 SOURCES: Final = (
     *("encoding", "falsehoods", "laws", "lemma", "lemmas", "proofs", "solver", "sums", "worlds"),
+    "worth_lemmas",
 )
 """The modules that say what is asked, and how."""
 
-_CONSTANTS: Final = (dict(MODE_RANK), MOST_LISTED, DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS)
+_CONSTANTS: Final = (
+    *(dict(MODE_RANK), MOST_LISTED, DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS),
+    *(inspect.getsource(worth), inspect.getsource(origins)),
+)
 
 
 def digest_of_formulas() -> str:

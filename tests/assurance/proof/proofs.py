@@ -7,13 +7,18 @@ from tests.assurance.proof.laws import laws
 from tests.assurance.proof.lemma import Answer, Lemma, meet_premises, prove, refute
 from tests.assurance.proof.lemmas import step_lemmas
 from tests.assurance.proof.worlds import World, world
+from tests.assurance.proof.worth_lemmas import worth_falsehoods, worth_lemmas
 
 LONG_ENOUGH: Final = 3
 """Steps of the plans that counterexamples are looked for in."""
 
 
 def lemmas(w: World) -> tuple[Lemma, ...]:
-    return (*step_lemmas(w), *laws(w))
+    return (*step_lemmas(w), *laws(w), *worth_lemmas())
+
+
+def all_falsehoods() -> tuple[Lemma, ...]:
+    return (*falsehoods(world(LONG_ENOUGH)), *worth_falsehoods())
 
 
 def proven() -> list[Answer]:
@@ -28,7 +33,7 @@ def possible() -> list[Answer]:
 
 def refuted() -> list[Answer]:
     """Return the result of each false lemma; `refuted` is expected."""
-    return [refute(lemma) for lemma in falsehoods(world(LONG_ENOUGH))]
+    return [refute(lemma) for lemma in all_falsehoods()]
 
 
 def failing(answers: list[Answer], hoped: str) -> list[str]:

@@ -1,12 +1,23 @@
 """The proofs, a sample of the validation, and the smallest plans."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("z3", reason="the proofs need z3-solver")
 
-from tests.assurance.proof import kept
+from critic import Proposal
+from critic.prepared import PreparedPlan, prepare_plan
+from critic.provenance.call_values import CallValues
+from critic.provenance.value_facts import Aim, ValueFacts, known_of
+from critic.provenance.value_kinds import Sought
+from harness.testing._draw.digests import settle_names
+from harness.testing._draw.edge_seen import seen_case
+from harness.testing._draw.primitives import seeded_pick
+from harness.wire import build
+from tests.assurance.proof import kept, worth_lemmas
 from tests.assurance.proof.encoding import PER_STEP, WHOLE
 from tests.assurance.proof.enumerate import SETTINGS, STEPS, compare
 from tests.assurance.proof.kept import SOURCES, are_answered
@@ -89,3 +100,55 @@ def test_every_plan_of_at_most_two_steps_is_judged_alike() -> None:
     assert done.differing == []
     assert done.tried == PLANS_OF_TWO * len(SETTINGS) == 21_636
     assert done.accepted > 500
+
+
+# --- the lemmas of origins ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("role", "origin", "lemma"),
+    [
+        ("object", "party", "outsiders allow no target"),
+        ("recipient", "named_public", "outsiders allow no target"),
+        ("secret", "reached_web", "outsiders allow no target"),
+        ("object", "contested", "a contested field is not enough"),
+        ("attribute", "field", "a mention never helps a field"),
+    ],
+)
+def test_a_wrong_worth_breaks_a_lemma(
+    role: str, origin: str, lemma: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = worth_lemmas.worth_of
+    slip = 2 if origin == "field" else 0
+
+    def wrong(asked: Any, seen: Any, spec: Any) -> int:
+        return slip if (asked, seen) == (role, origin) else right(asked, seen, spec)
+
+    monkeypatch.setattr(worth_lemmas, "worth_of", wrong)
+    broken = failing([prove(one) for one in worth_lemmas.worth_lemmas()], "proven")
+    assert any(one.startswith(lemma) for one in broken), broken
+
+
+def test_the_engine_finds_origins_in_the_order_of_the_lemmas() -> None:
+    """The lemmas take the first origin whose fact holds: the engine yields them in that order."""
+    several = 0
+    for seed in range(300):
+        proposal = build(Proposal, settle_names(seen_case(seeded_pick(seed))))
+        case = prepare_plan(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+        facts = ValueFacts(case.spec, known_of(case))
+        for asked, sought in targets_of(case):
+            found = [one.origin for one in facts._origins(asked, sought, facts.every)]
+            places = [worth_lemmas.ORIGINS.index(one) for one in found]
+            assert places == sorted(places), found
+            several += len(found) > 1
+    assert several > 50
+
+
+def targets_of(case: PreparedPlan) -> Iterator[tuple[Aim, Sought]]:
+    values = CallValues(case.surface.manifests.tools)
+    for _index, entry, fields in case.steps:
+        if entry.capability is not None:
+            pair = entry.capability.adapter_id, entry.capability.capability_id
+            for one in values.values_of(pair, fields["args"]):
+                if one.content is None and one.asked.role != "time":
+                    yield one.asked, one.sought

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from tests.support.model.facts import Json
-from tests.support.sightings import VALUE, answer, item, proposal, request
+from tests.support.sightings import VALUE, answer, item, proposal, request, yes_to
 
 EVIL: Final = "evil-1"
 DAY: Final = "2026-05-09"
@@ -23,17 +23,18 @@ def answer_for(role: str, value: Any, *items: Json, **changes: Any) -> str:
 
 IN_THE_REQUEST = [
     *(("pay zeta-9914.", VALUE, True), ("pay (zeta-9914)", "ZETA-9914", True)),
-    *(("pay xzeta-9914", VALUE, False), ("pay zeta-9914-b", VALUE, True)),
-    *(("pay a-zeta-9914", VALUE, True), ("see https://corp.example/zeta-9914/x", VALUE, True)),
-    *(("mail mia@corp.example", "corp.example", True), ("mail mia@corp.example", "mia", True)),
-    *(("mail miax@corp.example", "mia", False), ("file bill.txt", "bill", True)),
+    *(("pay xzeta-9914", VALUE, False), ("pay zeta-9914-b", VALUE, False)),
+    *(("pay a-zeta-9914", VALUE, False), ("see https://corp.example/zeta-9914/x", VALUE, False)),
+    *(("mail mia@corp.example", "corp.example", False), ("mail mia@corp.example", "mia", False)),
+    *(("mail miax@corp.example", "mia", False), ("file bill.txt", "bill", False)),
     *(("pay 4471", 4471, True), ("pay 4471", 4471.0, True), ("pay 44712", "4471", False)),
     *(("pay 7 euro", "7", False), ("id 7", 7.0, True), ("IDs: 7", "7", True)),
-    *(("ids 7 and 8", "8", False), ("the 777", "777", False), ("pay 1234", "1234", True)),
-    *(("pay Stra\xdfe", "STRASSE", True), ("pay \uff5aeta", "zeta", True)),
+    *(("ids 7 and 8", "8", True), ("the 777", "777", False), ("pay 1234", "1234", True)),
+    *(("pay Stra\xdfe", "STRASSE", False), ("pay \uff5aeta", "zeta", False)),
     *(("see http://a.example/b/", "https://A.example/b", True), ("x_zeta", "zeta", False)),
-    *(("see a.example/b", "http://a.example/b/.", True), ("bob-smith", "bob smith", False)),
-    *(("bob\nsmith", "Bob \t smith", True), ("caf\xe9", "cafe\u0301", True)),
+    *(("see a.example/b", "http://a.example/b/.", False), ("bob-smith", "bob smith", False)),
+    *(("bob 1\nsmith", "Bob \t 1 smith", True), ("caf\xe9", "cafe\u0301", False)),
+    *(("pay eu-bob 1", "bob 1", False), ("pay bob 1-b", "bob 1", False)),
     *(("caf\xe9", "cafe", False), ("5.50", "5.5", False), ("5.5 please", 5.5, True)),
     *(("1e3", "1000", False), ("[zeta]", "[zeta]", True), ("zeta", "[zeta]", False)),
 ]
@@ -49,9 +50,14 @@ IN_A_RESULT = [
     *(("a-zeta-9914", VALUE, False), ("see zeta-9914/x", VALUE, False)),
     *(("see zeta-9914/", VALUE, True), ("mia@corp.example", "corp.example", False)),
     *(("a:zeta-9914", VALUE, False), ("a: zeta-9914", VALUE, True), ("a,zeta-9914,b", VALUE, True)),
-    *(("a=zeta-9914", VALUE, True), ("id 7", "7", True), ("id=7", "7", True), ("id7", "7", False)),
-    *((7, "7", False), ({"id": 7}, 7, False), ({"id": 4471}, 4471, True)),
-    *(("id 7.5", "7", False), ("id 7.", "7", True)),
+    *(
+        ("a=zeta-9914", VALUE, True),
+        ("id 7", "7", False),
+        ("id=7", "7", False),
+        ("id7", "7", False),
+    ),
+    *((7, "7", True), ({"id": 7}, 7, True), ({"id": 4471}, 4471, True)),
+    *(("id 7.5", "7", False), ("id 7.", "7", False)),
 ]
 
 
@@ -63,17 +69,17 @@ def test_a_value_stands_in_a_result(content: object, value: object, found: bool)
 
 FIELDS = [
     *(({"sender": EVIL}, EVIL, "allow"), ({"x": EVIL}, EVIL, "refuse")),
-    *(({"x": {"sender": EVIL}}, EVIL, "allow"), ({"sender": {"a": EVIL}}, EVIL, "allow")),
+    *(({"x": {"sender": EVIL}}, EVIL, "refuse"), ({"sender": {"a": EVIL}}, EVIL, "refuse")),
     *(({"sender": {EVIL: "rw"}}, EVIL, "allow"), ({"sender": [{EVIL: "rw"}]}, EVIL, "refuse")),
     *(({"sender": {"a": {EVIL: "rw"}}}, EVIL, "refuse"), ({"x": {EVIL: 1}}, EVIL, "refuse")),
-    *(([EVIL], EVIL, "allow"), ({"x": [[EVIL]]}, EVIL, "allow"), ({"x": [7]}, 7, "allow")),
+    *(([EVIL], EVIL, "refuse"), ({"x": [[EVIL]]}, EVIL, "refuse"), ({"x": [7]}, 7, "refuse")),
     *(({"x": ["two words"]}, "two words", "refuse"), ({"x": [{"y": EVIL}]}, EVIL, "refuse")),
-    *(({"x": ["a" * 40]}, "a" * 40, "allow"), ({"x": ["a" * 41]}, "a" * 41, "refuse")),
+    *(({"sender": [EVIL]}, EVIL, "allow"), ([{"sender": EVIL}], EVIL, "allow")),
     *(({"sender": "x" * 80}, "x" * 80, "allow"), ({"sender": "x" * 81}, "x" * 81, "refuse")),
     *(({"sender": "a\nb"}, "a b", "refuse"), ({"sender": "a\x0bb"}, "a b", "refuse")),
     *(({"sender": "two words"}, "two words", "allow"), ({"sender": "two words"}, "two", "refuse")),
     *(({"sender": LINK}, "evil.example/x/", "allow"), (f'["{EVIL}"]', EVIL, "refuse")),
-    *(({"sender": 7.0}, "7", "allow"), ({"sender": True}, "true", "refuse")),
+    ({"sender": 7.0}, "7", "allow"),
     *(({"sender": EVIL, "body": f"pay {EVIL}"}, EVIL, "ask"), ({"sender": None}, "null", "refuse")),
     *(({"sender": EVIL, "body": f"{EVIL}-x"}, EVIL, "allow"), ({EVIL: 1}, EVIL, "refuse")),
     ({"sender": "mia@corp.example"}, "corp.example", "refuse"),
@@ -102,7 +108,7 @@ KEY: Final = "https://corp.example/k"
         ("recipient", EVIL, [LED, TEXT], "refuse"),
         ("recipient", EVIL, [LED, item(EVIL, standing="named")], "ask"),
         ("locator", EVIL, [LED, item(EVIL, "member", "reached")], "allow"),
-        ("secret", KEY, [request("see corp.example"), item(f"use {KEY}", "system")], "refuse"),
+        ("secret", KEY, [request("see corp.example"), item(f"use {KEY}", "system")], "allow"),
         ("secret", KEY, [request(f"see {KEY}")], "allow"),
         ("code", "1234", [item("code 1234")], "allow"),
         ("code", "123", [item("code 123")], "refuse"),
@@ -119,7 +125,7 @@ def test_the_first_class_that_holds_decides(
     [
         (f"hello {EVIL}", [TEXT], "allow"),
         (f"go {LINK} now", [item(f"visit {LINK}")], "refuse"),
-        (f"go {LINK}?q=1 now", [item(f"visit {LINK}")], "allow"),
+        (f"go {LINK}?q=1 now", [item(f"visit {LINK}")], "refuse"),
         ("HTTPS://EVIL.example/X", [item(LINK)], "refuse"),
         ("mail evil@x.example.", [item("write evil@x.example")], "refuse"),
         ("\uff45vil@x.example", [item("evil@x.example")], "refuse"),
@@ -146,7 +152,7 @@ def test_content_is_judged_by_what_is_in_it(text: object, items: list[Json], wor
         *((DAY, "May. 9", "ask"), (DAY, "mayor 9", "allow"), (DAY, "May 91", "allow")),
         *((DAY, "05/09/2026", "ask"), (DAY, "05/09/2025", "allow"), (DAY, "1/5/9/2026", "allow")),
         *((f"{DAY} 10:00", f"{DAY}T10:00", "ask"), (f"{DAY}/2026-05-10", DAY, "ask")),
-        *(("12026-05-09", DAY, "allow"), (DAY, "12026-05-09", "allow"), ("9 May", DAY, "allow")),
+        *(("12026-05-09", DAY, "ask"), (DAY, "12026-05-09", "allow"), ("9 May", DAY, "ask")),
         *((["x", DAY], DAY, "ask"), (f"['{DAY}']", DAY, "ask")),
     ],
 )
@@ -166,5 +172,5 @@ def test_a_day_stands_in_text(value: object, text: str, word: str) -> None:
     ],
 )
 def test_approved_values_are_whole(approved: object, value: object, word: str) -> None:
-    session = {"id": "s", "turn": 1, "approved": [{"value": approved}]}
+    session = {"id": "s", "turn": 1, "approved": [yes_to(approved)]}
     assert answer_for("recipient", value, session=session) == word

@@ -21,8 +21,8 @@ def reason_of(role: str, value: str, *items: Json) -> str:
 def test_of_two_sightings_of_one_worth_the_one_that_has_not_expired_is_named() -> None:
     old, new = (item({"sender": VALUE}, standing="led", **more) for more in (LATE, {}))
     assert "appears only as a field of e/2 (" in reason_of("recipient", VALUE, old, new)
-    assert "was not seen in the request or in any result" in reason_of(
-        "recipient", VALUE, item(f"see {VALUE}", **LATE)
+    assert "was seen in e/1 (not requested), which expired at 10:00:00Z: read it again" in (
+        reason_of("recipient", VALUE, item(f"see {VALUE}", **LATE))
     )
 
 
@@ -38,7 +38,7 @@ def test_of_two_sightings_of_a_day_the_one_that_has_not_expired_is_named(content
     [("object", "allow"), ("attribute", "allow"), ("locator", "allow"), ("recipient", "refuse")],
 )
 def test_what_the_session_made_is_own_though_untrusted_text_says_it(role: str, word: str) -> None:
-    session = {"id": "s", "turn": 1, "own": [VALUE]}
+    session = {"id": "s", "turn": 1, "own": [{"kind": "text", "value": VALUE}]}
     tool = {"arg_roles": {"x": role}}
     assert answer(proposal(item(f"see {VALUE}"), tool=tool, session=session)) == word
     if role == "attribute":

@@ -1,6 +1,5 @@
 """What a value is worth in its role, what a tool is worth, and which check says so."""
 
-from itertools import product
 from typing import Any, Final
 
 import pytest
@@ -22,6 +21,7 @@ from tests.support.sightings import (
     proposal,
     reasons,
     request,
+    yes_to,
 )
 
 ASKED = request("please do the usual")
@@ -29,16 +29,19 @@ SESSION: Final[Json] = {"id": "s1", "turn": 2}
 TEXT = f"see {VALUE} there"
 NAMES = {"adapter_id": "shop", "capability_id": "transmit"}
 LINKED = "https://corp.example/a"
+OTHER: Final[Json] = {"adapter_id": "shop", "capability_id": "open_case"}
 
+# W: words of the request, H: another page of a host that it names, P: a party field, V: one that
+# untrusted text mentions too, M: text of a member's record that the request describes.
 # The table: by role, the classes that allow, ask and refuse. A letter alone stands for all authors.
 CLOSED = {
-    "recipient": ("A U S O T F", "D C L", "R X N"),
-    "object": ("A U S O T F", "D C L", "R X N"),
-    "attribute": ("A U S O T F D R N", "C X L", ""),
-    "locator": ("A U S O T F C Dm Rm", "Dp Dw Rp L", "Rw X N"),
-    "secret": ("A U S T", "D", "O F C R X L N"),
-    "code": ("A U S O T F C D R X L", "", "N"),
-    "content": ("A U S O T F Dm Dp Rm C N L", "Dw", "Rp Rw X"),
+    "recipient": ("A U S T F M", "D C L W H P V", "R X N"),
+    "object": ("A U S O T F M", "D C L W H P V", "R X N"),
+    "attribute": ("A U S O T F M D R N W H P", "C X L V", ""),
+    "locator": ("A U S O T F M C Dm Rm W", "Dp Dw Rp L P H V", "Rw X N"),
+    "secret": ("A U S T", "D W", "F M C R X L N H P V"),
+    "code": ("A U S T F M C D R X L W H P V", "", "N"),
+    "content": ("A U S T F M Dm Dp Rm C L P H", "Dw N", "Rp Rw X V"),
 }
 # What `open` answers where it answers otherwise.
 OPEN: Final[dict[str, dict[str, str]]] = {
@@ -48,7 +51,7 @@ OPEN: Final[dict[str, dict[str, str]]] = {
     "locator": {"Rw": "ask", "X": "ask", "C": "ask"},
     "secret": {"R": "ask", "X": "ask"},
     "code": {},
-    "content": {"Rp": "ask", "Rw": "ask", "X": "ask"},
+    "content": {"Rp": "ask", "Rw": "ask", "X": "ask", "V": "ask"},
 }
 AUTHORS: Final[dict[str, Json]] = {
     "m": {"author": "member"},
@@ -81,30 +84,38 @@ def seen_as(kind: str, value: str) -> tuple[list[Json], Json]:
     if kind[0] in STANDINGS:
         text = f"see {value} there"
         return [item(text, standing=STANDINGS[kind[0]], **AUTHORS[kind[1]])], SESSION
-    text, field = f"see {value} there", {"sender": value}
+    text, field, party = f"see {value} there", {"sender": value}, {"payer": value}
+    record = {"sender": "Bob", "payer": "Ann", "x": text}
     items = {
         "U": [request(text)],
         "S": [item(text, "operator", "named")],
-        "O": [request("start at https://corp.example/start")],
+        "W": [request(text)],
+        "H": [request("start at https://corp.example/start")],
+        "P": [item(party)],
+        "V": [item(party), item(text)],
+        "M": [request("the note of Bob to Ann"), item(record, "member")],
         "T": [item({"x": value}, "system")],
         "F": [item(field)],
         "C": [item(field), item(text)],
         "L": [item(field, standing="led")],
     }
-    session = {**SESSION, "approved": [{"value": value}]} if kind == "A" else SESSION
-    return items.get(kind, []), session
+    own = [{"kind": "text" if value == VALUE else "url", "value": value}]
+    approved = [yes_to(value, role) for role in CLOSED]
+    facts = {"A": {"approved": approved}, "O": {"own": own}}
+    return items.get(kind, []), {**SESSION, **facts.get(kind, {})}
 
 
 def test_the_table_is_whole() -> None:
-    every = {*classes("A U S O T F C D R X L N")}
+    every = {*classes("A U S T F M C D R X L N W H P V")}
     for role, answers in CLOSED.items():
-        listed = [one for spelled in answers for one in classes(spelled)]
-        assert sorted(listed) == sorted(every), role
+        listed = [one for spelled in answers for one in classes(spelled) if one != "O"]
+        # Content has no mere words.
+        assert sorted(listed) == sorted(every - ({"W"} if role == "content" else set())), role
 
 
 @pytest.mark.parametrize(("mode", "role", "kind", "word"), rows())
 def test_every_row_of_the_table(mode: str, role: str, kind: str, word: str) -> None:
-    value = LINKED if kind == "O" or role == "content" else VALUE
+    value = LINKED if kind == "H" or role == "content" else "rent" if kind == "W" else VALUE
     items, session = seen_as(kind, value)
     args = {"x": f"read {value} please" if role == "content" else value}
     spec = {"provenance": mode}
@@ -119,13 +130,14 @@ def test_every_row_of_the_table(mode: str, role: str, kind: str, word: str) -> N
 
 
 @pytest.mark.parametrize("mode", ["closed", "open"])
-def test_only_recipients_that_are_fields_ask_where_the_spec_says_so(mode: str) -> None:
-    spec = {"provenance": mode, "field_recipients": "ask"}
-    for role, kind in product(CLOSED, ["F", "T", "U"]):
+def test_only_recipients_that_are_parties_are_allowed_where_the_spec_says_so(mode: str) -> None:
+    spec = {"provenance": mode, "party_recipients": "allow"}
+    for kind, word in (("P", "allow"), ("V", "ask"), ("F", "allow"), ("C", "ask")):
         items, session = seen_as(kind, VALUE)
-        wire = proposal(*items, tool={"arg_roles": {"x": role}}, spec=spec, session=session)
-        refused = "refuse" if (role, kind) == ("secret", "F") else "allow"
-        assert answer(wire) == ("ask" if (role, kind) == ("recipient", "F") else refused)
+        wire = proposal(*items, spec=spec, session=session)
+        assert answer(wire) == word
+        wire = proposal(*items, tool={"arg_roles": {"x": "object"}}, spec=spec, session=session)
+        assert answer(wire) == ("allow" if kind == "F" else "ask")
 
 
 # Facts
@@ -174,7 +186,7 @@ def test_expired_text_keeps_an_address_out_of_content() -> None:
     tool, args = {"arg_roles": {"x": "content"}}, {"x": f"read {LINKED}"}
     late = item(f"send them {LINKED}", **LATE)
     assert answer(proposal(late, tool=tool, args=args)) == "refuse"
-    assert answer(proposal(tool=tool, args=args)) == "allow"
+    assert answer(proposal(tool=tool, args=args)) == "ask"
     asked = item(f"send {LINKED}", "user", "named", expires_at="2026-05-09T09:00:00Z")
     for as_of in ("2026-05-09T09:30:00Z", "2026-05-09T11:00:00Z", None):
         clock: dict[str, Any] = {} if as_of is None else {"as_of": as_of}
@@ -195,8 +207,7 @@ def test_a_value_does_not_reach_from_one_leaf_into_the_next() -> None:
 
 
 def test_what_leaves_no_spelling_is_seen_nowhere() -> None:
-    seen = [item({"sender": "."}), request("see . and /"), item("/", "system")]
-    assert answer(proposal(*seen, args={"x": "/"})) == "refuse"
+    assert answer(proposal(request("see x"), args={"x": "@"})) == "refuse"
 
 
 def test_led_text_is_untrusted_and_contests() -> None:
@@ -237,14 +248,7 @@ def test_the_first_class_that_holds_counts(best: str, worse: str) -> None:
         assert answer(proposal(*more, *items, tool=tool, session=session)) == alone
 
 
-def test_what_the_operator_says_comes_before_what_is_own() -> None:
-    tool, args = {"arg_roles": {"x": "secret"}}, {"x": LINKED}
-    host, said = request("see corp.example"), item(f"use {LINKED}", "operator", "named")
-    assert answer(proposal(host, tool=tool, args=args)) == "refuse"
-    assert answer(proposal(host, said, tool=tool, args=args)) == "allow"
-
-
-# Approved, own, hosts
+# Approved and own
 
 
 @pytest.mark.parametrize(
@@ -260,39 +264,33 @@ def test_an_approved_value_holds_until_it_expires(
     expires_at: str | None, as_of: str | None, word: str
 ) -> None:
     until = {} if expires_at is None else {"expires_at": expires_at}
-    session = {**SESSION, "approved": [{"value": "ZETA-9914.", **until}]}
+    session = {**SESSION, "approved": [yes_to("ZETA-9914", **until)]}
     assert answer(proposal(ASKED, session=session, as_of=as_of)) == word
 
 
 def test_approved_values_compare_whole() -> None:
-    session = {**SESSION, "approved": [{"value": f"{VALUE} too"}, {"value": 7}, {"value": "."}]}
+    session = {**SESSION, "approved": [yes_to(f"{VALUE} too"), yes_to(7)]}
     assert answer(proposal(ASKED, session=session)) == "refuse"
     assert answer(proposal(ASKED, session=session, args={"x": "7"})) == "allow"
-    assert answer(proposal(ASKED, session=session, args={"x": "."})) == "refuse"
 
 
 @pytest.mark.parametrize(("role"), CLOSED)
 def test_what_the_session_made_serves_objects_attributes_and_locators(role: str) -> None:
-    session = {**SESSION, "own": ["Zeta-9914"]}
+    session = {**SESSION, "own": [{"kind": "text", "value": "Zeta-9914"}]}
     tool = {"arg_roles": {"x": role}}
     nowhere = "allow" if role in ("content", "attribute") else "refuse"
     own = role in ("object", "attribute", "locator")
     assert answer(proposal(ASKED, tool=tool, session=session)) == ("allow" if own else nowhere)
 
 
-@pytest.mark.parametrize("role", ["recipient", "object", "locator"])
-def test_hosts_of_allowed_calls_serve_locators(role: str) -> None:
-    session = {**SESSION, "hosts": ["corp.example", "Https://Other.Example/x"]}
-    for value in (LINKED, "other.example"):
-        wire = proposal(tool={"arg_roles": {"x": role}}, args={"x": value}, session=session)
-        assert answer(wire) == ("allow" if role == "locator" else "refuse")
-
-
 @pytest.mark.parametrize(
     ("said", "value", "word"),
     [
-        ("see https://corp.example/start", "http://CORP.example:80/x?y#z", "allow"),
-        ("see (corp.example)", "corp.example/x", "allow"),
+        ("see https://corp.example/start", "http://CORP.example/x?y#z", "ask"),
+        ("see https://corp.example/start", "https://www.corp.example/start/", "allow"),
+        ("see https://corp.example/start", "corp.example/start/now", "ask"),
+        ("see https://corp.example/start", "corp.example/start/now?x", "ask"),
+        ("see (corp.example)", "corp.example/x", "ask"),
         ("see corp.example", "sub.corp.example/x", "refuse"),
         ("see corp.example", "corp.example.evil.example/x", "refuse"),
         ("see corp.example", "https://corp.example@evil.example/x", "refuse"),
@@ -301,7 +299,9 @@ def test_hosts_of_allowed_calls_serve_locators(role: str) -> None:
         ("write to mia.@corp.example", "corp.example/x", "refuse"),
     ],
 )
-def test_a_host_that_the_request_names_is_own(said: str, value: str, word: str) -> None:
+def test_another_page_of_a_host_that_the_request_names_asks(
+    said: str, value: str, word: str
+) -> None:
     assert answer(proposal(request(said), args={"x": value})) == word
 
 
@@ -374,7 +374,8 @@ def test_every_scalar_is_a_recipient_where_an_effect_has_no_roles(mode: str, rol
     wire = proposal(ASKED, args=args, tool=tool)
     if roles is None:
         del wire["compiled"]["manifests"]["tool_manifest"][0]["arg_roles"]
-    places = ["/steps/0/args/a/b/0", "/steps/0/args/a/b/1", "/steps/0/args/c"]
+    places = ["/steps/0/args/a/b", "/steps/0/args/a/b/0", "/steps/0/args/a/b/1"]
+    places += ["/steps/0/args/c", "/steps/0/args/d/1", "/steps/0/args/d/4/k"]
     assert [path for _, _, path in kinds(wire)] == places
 
 
@@ -397,23 +398,27 @@ def test_reason_steps_and_tools_outside_the_surface_are_left_to_the_other_checks
 @pytest.mark.parametrize(
     ("value", "places"),
     [
-        ("", []),
-        ([], []),
-        ({}, []),
-        (None, []),
-        (True, []),
-        ("[]", []),
-        ({"evil-1": ""}, []),
+        ("", None),
+        ([], None),
+        ({}, None),
+        (None, None),
+        (" ", [""]),
+        ("[]", None),
+        (True, [""]),
+        ({"evil-1": ""}, ["/evil-1"]),
         (["", "evil-1"], ["/1"]),
         ("['zeta-9914', 'evil-1']", [""]),
-        ({"a~b": {"c/d": "evil-1"}}, ["/a~0b/c~1d"]),
+        ({"a~b": {"c/d": "evil-1"}}, ["/a~0b", "/a~0b/c~1d", "/a~0b/c~1d"]),
         ("https://", [""]),
-        (" ", [""]),
     ],
 )
-def test_what_is_no_value_is_not_judged(value: object, places: list[str]) -> None:
+def test_each_value_of_a_target_is_judged_and_one_without_any_asks(
+    value: object, places: list[str] | None
+) -> None:
     wire = proposal(request(TEXT), args={"x": value})
-    assert [path for _, _, path in kinds(wire)] == [f"/steps/0/args/x{place}" for place in places]
+    paths = [f"/steps/0/args/x{place}" for place in places or ()]
+    assert [path for _, _, path in kinds(wire)] == (["/steps/0/args"] if places is None else paths)
+    assert answer(wire) == ("ask" if places is None else "refuse")
 
 
 def test_a_value_in_two_roles_is_judged_in_both() -> None:
@@ -439,7 +444,7 @@ def test_roles_of_one_value_come_in_the_order_of_the_table() -> None:
 @pytest.mark.parametrize(
     ("role", "value"),
     [
-        ("recipient", "['evil-1', \"Evil-1\", 'EVIL-1.']"),
+        ("recipient", "['evil-1', \"Evil-1\", 'EVIL-1']"),
         ("content", f"see {LINKED} and {LINKED}/, HTTP://corp.example/A"),
         ("time", "['2026-05-09', '2026-05-09']"),
     ],
@@ -455,7 +460,7 @@ def test_members_come_by_name_and_elements_by_position() -> None:
     many = [f"evil-{at}" for at in range(11)]
     args = {"x": {"b": many, "a": "evil-b", "A": "evil-a", "\xe4": "evil-z"}}
     places = [path for _, _, path in kinds(proposal(ASKED, args=args))]
-    names = ["A", "a", *(f"b/{at}" for at in range(11)), "\xe4"]
+    names = ["A", "a", "b", "\xe4", "A", "a", *(f"b/{at}" for at in range(11)), "\xe4"]
     assert places == [f"/steps/0/args/x/{name}" for name in names]
 
 
@@ -500,6 +505,15 @@ DAY = "2026-05-09"
         ([item("on May 9th")], "ask"),
         ([item(f"on {DAY}"), request("on May 9th")], "allow"),
         ([item("on 5/9/2025")], "allow"),
+        ([item("on 9 May 2025")], "allow"),
+        ([item("on 9 May 2026")], "ask"),
+        (
+            [item(f"on {DAY}"), item("2026-05-08", "system"), request("book it for tomorrow")],
+            "allow",
+        ),
+        ([item(f"on {DAY}"), item("2026-05-08"), request("book it for tomorrow")], "ask"),
+        ([item(f"on {DAY}"), item("2026-05-08", "system"), request("on Saturday")], "allow"),
+        ([item(f"on {DAY}"), item("2026-05-08", "system"), request("on Sunday")], "ask"),
         ([item(f"on {DAY}", standing="led")], "ask"),
         ([item({"sender": DAY}, standing="led")], "ask"),
         ([item({"sender": DAY})], "allow"),
@@ -507,7 +521,7 @@ DAY = "2026-05-09"
         ([item(f"on {DAY}", "operator", "named")], "allow"),
         ([item(f"on {DAY}", standing="named"), item(f"on {DAY}")], "allow"),
         ([item(f"on {DAY}", standing="named"), request("on May 10")], "ask"),
-        ([item({"sender": f"{DAY} 10:00"}), request("on May 10")], "ask"),
+        ([item({"sender": f"{DAY} 10:00"}), request("on May 10")], "allow"),
         ([item(f"on {DAY}", "operator", "named"), request("on 5/10/2026")], "ask"),
         ([item(f"on {DAY}", "system"), request("on May 10")], "allow"),
         ([request("on May 10")], "allow"),
@@ -526,19 +540,32 @@ def test_a_day_asks_where_only_untrusted_text_says_it_or_the_request_says_anothe
     assert answer(wire) == word
 
 
-def test_only_values_that_hold_an_iso_day_are_judged_as_time() -> None:
+def test_a_day_is_read_in_any_spelling_and_what_is_none_asks() -> None:
     tool = {"arg_roles": {"x": "time"}}
-    for value in ("May 9", "noon", 20260509, None):
-        assert answer(proposal(item(f"May 9, {value}"), tool=tool, args={"x": value})) == "allow"
+    for value, word in (
+        *(("May 9", "ask"), ("9 May 2026", "ask"), (20260509, "ask"), ("5/9/2026", "ask")),
+        *(("noon", "ask"), ("10:30", "ask"), (None, "allow")),
+    ):
+        seen = item("May 9, 2026")
+        assert answer(proposal(seen, tool=tool, args={"x": value})) == word, value
+    assert answer(proposal(request("at noon"), tool=tool, args={"x": "noon"})) == "ask"
 
 
 def test_an_approved_day_is_allowed() -> None:
-    session = {**SESSION, "approved": [{"value": f"{DAY} 10:00"}]}
+    session = {**SESSION, "approved": [yes_to(f"{DAY} 10:00", "time")]}
     wire = proposal(item(DAY), tool={"arg_roles": {"x": "time"}}, session=session)
     wire["plan"]["steps"][0]["args"] = {"x": f"{DAY} 10:00"}
     assert answer(wire) == "allow"
     wire["plan"]["steps"][0]["args"] = {"x": f"{DAY} 11:00"}
     assert answer(wire) == "ask"
+
+
+def test_what_names_no_day_is_doubted_where_it_stands() -> None:
+    tool = {"arg_roles": {"x": "time", "y": "time", "z": "object"}}
+    wire = proposal(item(DAY), tool=tool, args={"x": "noon", "y": DAY, "z": VALUE})
+    places = [path for _, _, path in kinds(wire)]
+    asked = [path for path in places if path and path[-1] in "xy"]
+    assert asked == ["/steps/0/args/x", "/steps/0/args/y"]
 
 
 def test_a_doubt_about_a_day_is_one_about_a_value() -> None:
@@ -550,8 +577,6 @@ def test_a_doubt_about_a_day_is_one_about_a_value() -> None:
 
 
 # The tool
-
-OTHER: Final[Json] = {"adapter_id": "shop", "capability_id": "open_case"}
 
 
 def tool_answer(*items: Json, **changes: object) -> str:
@@ -585,7 +610,8 @@ def test_a_fetch_is_not_doubted(extra: str) -> None:
 
 @pytest.mark.parametrize("extra", ["recipient", "object", "attribute", "secret"])
 def test_what_acts_on_something_is_not_a_fetch(extra: str) -> None:
-    assert tool_answer(arg_roles={"x": "locator", "y": extra}) == "ask"
+    roles = {"x": "locator", "y": extra}
+    assert tool_answer(arg_roles=roles, may_be_empty=["y"]) == "ask"
 
 
 def test_a_tool_that_follows_one_that_ran_is_not_doubted() -> None:
@@ -600,7 +626,6 @@ def test_a_tool_that_follows_one_that_ran_is_not_doubted() -> None:
     ("kind", "word"),
     [
         ("U", "allow"),
-        ("O", "allow"),
         ("A", "allow"),
         ("S", "refuse"),
         ("T", "refuse"),
@@ -610,7 +635,7 @@ def test_a_tool_that_follows_one_that_ran_is_not_doubted() -> None:
 def test_a_network_tool_is_not_doubted_where_the_request_names_all_recipients(
     kind: str, word: str
 ) -> None:
-    value = LINKED if kind == "O" else VALUE
+    value = VALUE
     items, session = seen_as(kind, value)
     tool = {"approval_mode": "network", "arg_roles": {"x": "recipient"}}
     wire = proposal(*items, tool=tool, args={"x": value}, scope=None, session=session)
@@ -706,14 +731,85 @@ def test_addresses_in_content_and_days_tie_a_tool_to_nothing() -> None:
 
 
 def test_a_waived_scope_makes_an_untied_tool_ask() -> None:
-    wire = proposal(item({"sender": VALUE}), scope=None, session={**SESSION, "scope_waived": True})
+    waived = [{"tool": OTHER, "targets": ["eta-1"]}]
+    wire = proposal(item({"sender": VALUE}), scope=None, session={**SESSION, "waived": waived})
     assert answer(wire) == "ask"
     assert answer(proposal(item(TEXT), scope=None, session=wire["ctx"]["session"])) == "refuse"
 
 
+@pytest.mark.parametrize(
+    ("targets", "word"),
+    [
+        ([VALUE], "allow"),
+        (["ZETA-9914"], "allow"),
+        ([VALUE, "eta-1"], "ask"),
+        (["eta-1"], "ask"),
+        ([], "ask"),
+    ],
+)
+def test_a_yes_outside_the_scope_holds_for_the_same_targets(targets: list[str], word: str) -> None:
+    session = {**SESSION, "waived": [{"tool": SCOPE[0], "targets": targets}]}
+    assert answer(proposal(item({"sender": VALUE}), scope=None, session=session)) == word
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({}, "allow"),
+        ({"role": "object"}, "refuse"),
+        ({"tool": OTHER}, "refuse"),
+        ({"approval_mode": "network"}, "refuse"),
+        ({"approval_mode": "destructive"}, "allow"),
+    ],
+)
+def test_a_yes_is_of_role_tool_and_tier(change: Json, word: str) -> None:
+    session = {**SESSION, "approved": [{**yes_to(VALUE), **change}]}
+    assert answer(proposal(ASKED, session=session)) == word
+
+
+@pytest.mark.parametrize(
+    ("sent", "seq", "word"),
+    [
+        ([VALUE], 5, "refuse"),
+        ([VALUE], 2, "refuse"),
+        ([VALUE], 1, "allow"),
+        ([VALUE], None, "refuse"),
+        ([f"see {VALUE} there"], 5, "refuse"),
+        (["zeta-99145"], 5, "allow"),
+        ([{"a": [VALUE.upper()]}], 5, "refuse"),
+    ],
+)
+def test_what_a_system_shows_after_it_was_sent_is_an_echo(
+    sent: list[object], seq: int | None, word: str
+) -> None:
+    session = {**SESSION, "sent": [{"seq": 2, "values": sent}]}
+    at: Json = {} if seq is None else {"seq": seq}
+    for content, author in (({"x": VALUE}, "system"), ({"sender": VALUE}, "public")):
+        seen = item(content, author)
+        seen["source"] = {**seen["source"], **at}
+        assert answer(proposal(ASKED, seen, session=session)) == word
+
+
+def test_a_text_that_only_ambient_text_holds_asks_where_nothing_else_is_aimed_at() -> None:
+    tool = {"arg_roles": {"x": "content", "y": "recipient"}, "may_be_empty": ["y"]}
+    seen = item("call it Summer party, all of you")
+    for said, text, more, word in (
+        ("make an event", "Summer party", {}, "ask"),
+        ("make an event for the party", "Summer party", {}, "allow"),
+        ("make an event", "Winter party", {}, "allow"),
+        ("make an event", "ca", {}, "allow"),
+        (f"make an event for {VALUE}", "Summer party", {"y": VALUE}, "allow"),
+    ):
+        wire = proposal(request(said), seen, tool=tool, args={"x": text, **more})
+        assert answer(wire) == word
+    local = {**tool, "approval_mode": "local_write"}
+    assert answer(proposal(ASKED, seen, tool=local, args={"x": "Summer party"})) == "allow"
+
+
 def test_what_was_approved_or_is_own_ties_a_tool() -> None:
     tool = {"arg_roles": {"x": "object"}}
-    for fact in ({"approved": [{"value": VALUE}]}, {"own": [VALUE]}):
+    own = [{"kind": "text", "value": VALUE}]
+    for fact in ({"approved": [yes_to(VALUE, "object")]}, {"own": own}):
         assert answer(proposal(tool=tool, scope=None, session={**SESSION, **fact})) == "ask"
 
 
@@ -755,7 +851,7 @@ def test_a_tool_that_asks_and_a_value_that_refuses_are_both_listed() -> None:
 
 
 def test_no_approval_clears_what_refuses() -> None:
-    session = {**SESSION, "scope_waived": True}
+    session = {**SESSION, "waived": [{"tool": OTHER, "targets": ["eta-1"]}]}
     for wire in (
         proposal(item(TEXT), session=session),
         proposal(item({"sender": VALUE}), scope=None),
@@ -823,7 +919,6 @@ def test_of_several_items_the_first_by_number_is_named() -> None:
         ("secret", [item({"sender": VALUE})], "appears only as a field of e/1"),
         ("attribute", [item({"sender": VALUE}, standing="led")], "detail [zeta-9914] appears only"),
         ("code", [], "one-time code [zeta-9914] was not seen"),
-        ("secret", [request("see corp.example")], "is known only from what this session did"),
         (
             "time",
             [item(f"{DAY}")],
@@ -833,8 +928,7 @@ def test_of_several_items_the_first_by_number_is_named() -> None:
     ],
 )
 def test_reasons_are_in_words_that_a_person_knows(role: str, items: list[Json], words: str) -> None:
-    corp = items == [request("see corp.example")]
-    value = DAY if role == "time" else LINKED if corp else VALUE
+    value = DAY if role == "time" else VALUE
     (reason,) = reasons(proposal(*items, tool={"arg_roles": {"x": role}}, args={"x": value}))
     assert words in reason
 

@@ -20,6 +20,7 @@ VALUES: Final = ("zeta-9914", "corp.example/a", "bob smith", "4471", "7", "2026-
 AS_OF: Final = "2026-05-09T10:00:00Z"
 ROLES: Final = ("recipient", "object", "attribute", "locator", "secret", "code", "content", "time")
 TOOLS: Final = ("send_note", "fetch", "act")
+CLASSES: Final = [{"class": "r", "fields": {"sender": "system", "payer": "party"}}]
 LAW: Final = settings(PATIENT, max_examples=examples(200))
 
 values = st.sampled_from(VALUES)
@@ -39,9 +40,10 @@ def sources(draw: st.DrawFn) -> Json:
 def items(draw: st.DrawFn) -> Json:
     texts = [f"see id {value} there" for value in draw(st.lists(values, min_size=1, max_size=2))]
     fields = draw(st.lists(values, max_size=1))
+    name = draw(st.sampled_from(["sender", "payer"]))
     words = ["send a note", "May 10", "see corp.example"]
     said = " ".join([*texts, *draw(st.lists(st.sampled_from(words), max_size=1))])
-    content: Any = draw(st.sampled_from([said, {"sender": fields}, {"sender": fields, "x": said}]))
+    content: Any = draw(st.sampled_from([said, {name: fields}, {name: fields, "x": said}]))
     late = {"expires_at": AS_OF} if draw(st.integers(0, 5)) == 0 else {}
     return {"classification": "r", "content": content, "source": draw(sources()), **late}
 
@@ -64,15 +66,15 @@ def steps(draw: st.DrawFn) -> Json:
 @st.composite
 def worlds(draw: st.DrawFn) -> Json:
     """Draw a proposal of up to three calls in wire form."""
-    session: Json = {"id": "s", "turn": 1, "own": draw(st.lists(values, max_size=1))}
-    session["approved"] = [{"value": value} for value in draw(st.lists(values, max_size=1))]
-    session["hosts"] = draw(st.lists(st.just("corp.example"), max_size=1))
+    made = draw(st.lists(values, max_size=1))
+    session: Json = {"id": "s", "turn": 1, "own": [{"kind": "text", "value": one} for one in made]}
+    session["approved"] = draw(st.lists(yeses(), max_size=2))
     session["ran"] = draw(st.lists(names, max_size=1))
     if draw(st.booleans()):
-        session["scope_waived"] = True
+        session["waived"] = [{"tool": draw(names), "targets": draw(st.lists(values, max_size=2))}]
     spec: Json = {"id": "s", "required_outputs": [], "provenance": draw(modes)}
     if draw(st.booleans()):
-        spec["field_recipients"] = draw(st.sampled_from(["allow", "ask"]))
+        spec["party_recipients"] = draw(st.sampled_from(["allow", "ask"]))
     world: Json = {
         "ctx": {"trace_id": "t", "safety_mode": "destructive", "as_of": AS_OF, "session": session},
         "compiled": {"manifests": {"tool_manifest": [draw(tools(name)) for name in TOOLS]}},
@@ -83,6 +85,13 @@ def worlds(draw: st.DrawFn) -> Json:
     return on(world, draw(st.lists(items(), max_size=4)))
 
 
+@st.composite
+def yeses(draw: st.DrawFn) -> Json:
+    tier = draw(st.sampled_from(["network", "delegated", "destructive"]))
+    role = draw(st.sampled_from(ROLES))
+    return {"value": draw(values), "role": role, "tool": draw(names), "approval_mode": tier}
+
+
 modes = st.sampled_from(["closed", "open"])
 
 
@@ -90,7 +99,7 @@ def on(world: Json, evidence: list[Json]) -> Json:
     """Return the world with other evidence."""
     numbered = [{**one, "id": f"e/{at}"} for at, one in enumerate(evidence)]
     manifests = {**world["compiled"]["manifests"], "evidence_manifest": numbered}
-    return {**world, "compiled": {"manifests": {**manifests, "record_fields": ["sender"]}}}
+    return {**world, "compiled": {"manifests": {**manifests, "classes": CLASSES}}}
 
 
 def evidence_of(world: Json) -> list[Json]:
@@ -164,7 +173,7 @@ def test_untrusted_text_never_turns_ask_or_refuse_into_allow(
 
 
 @LAW
-@given(worlds(), st.sampled_from(["approved", "own", "hosts", "ran", "scope_waived", "scope"]))
+@given(worlds(), st.sampled_from(["approved", "own", "ran", "waived", "scope"]))
 def test_less_of_what_the_session_did_or_may_do_never_widens(world: Json, fact: str) -> None:
     ctx = dict(world["ctx"])
     if fact == "scope":
@@ -216,7 +225,8 @@ def floor_of_own(world: Json, place: Place, level: int) -> int:
 
 def is_a_field(world: Json, value: str) -> bool:
     contents = [one["content"] for one in evidence_of(world)]
-    return any(type(one) is dict and value in one["sender"] for one in contents)
+    fields = (one for one in contents if type(one) is dict)
+    return any(value in one.get(name, ()) for one in fields for name in ("sender", "payer"))
 
 
 @LAW

@@ -1,10 +1,19 @@
 """Every word of a reason: the role, the value in its brackets, the item, and what helps."""
 
+from datetime import datetime
+
 import pytest
 
-from critic.provenance.reasons import day_reason, tool_reason, value_reason
-from critic.provenance.seen_sources import DaySighting, Sighting
-from critic.provenance.value_forms import Day
+from critic.provenance.day_forms import Day
+from critic.provenance.origins import DaySighting, Sighting
+from critic.provenance.reasons import (
+    day_reason,
+    empty_reason,
+    title_reason,
+    tool_reason,
+    unread_day_reason,
+    value_reason,
+)
 from evals.capability import Role
 from evals.manifest import EvidenceItem
 from tests.support.model.facts import Json
@@ -18,7 +27,7 @@ def item(**more: object) -> EvidenceItem:
 
 def quoted(value: str) -> str:
     """Return how a value is written in a reason, brackets included."""
-    reason = value_reason("recipient", value, Sighting("unseen"), None)
+    reason = value_reason("recipient", value, Sighting("unseen"), None, None)
     return reason.removeprefix("recipient ").removesuffix(
         " was not seen in the request or in any result: name it in the request"
     )
@@ -37,7 +46,7 @@ def quoted(value: str) -> str:
     ],
 )
 def test_a_role_is_named_in_words(role: Role, words: str) -> None:
-    reason = value_reason(role, 7.0, Sighting("field", item()), "needs approval")
+    reason = value_reason(role, 7.0, Sighting("field", item()), None, "needs approval")
     assert reason == f"{words} [7] appears only as a field of e: needs approval"
 
 
@@ -68,12 +77,33 @@ def test_a_value_stands_in_brackets_and_is_cut_after_sixty_characters(
             Sighting("contested", item(), item(id="f", subject="look x")),
             "is a field of e that f [look x] mentions too",
         ),
+        (Sighting("party", item()), "appears only as a field of e"),
+        (
+            Sighting("contested_party", item(), item(id="f")),
+            "is a field of e that f mentions too",
+        ),
+        (Sighting("words", item()), "is only a word in e"),
+        (Sighting("host", item()), "is another place than the one that e names"),
+        (
+            Sighting("new_link"),
+            "is a link that was not seen in the request or in any result",
+        ),
+        (
+            Sighting("new_link", item()),
+            "is a link to a host that e names, with more behind it",
+        ),
+        (Sighting("unreadable"), "can be read in more than one way"),
+        (
+            Sighting("unseen", rival=item()),
+            "stands in the request only written in other characters",
+        ),
+        (Sighting("designated", item()), "appears only in the text of e"),
         (Sighting("untrusted", item()), "appears only in the text of e"),
         (Sighting("untrusted"), "appears only in the text of no item"),
     ],
 )
 def test_a_reason_says_where_a_value_was_seen(sighting: Sighting, where: str) -> None:
-    assert value_reason("object", "v", sighting, "help") == f"object [v] {where}: help"
+    assert value_reason("object", "v", sighting, None, "help") == f"object [v] {where}: help"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +120,7 @@ def test_an_item_is_named_with_its_standing_unless_user_or_operator_wrote_it(
     author: str, standing: str, words: str
 ) -> None:
     seen = item(source={"author": author, "standing": standing})
-    reason = value_reason("object", "v", Sighting("untrusted", seen), "help")
+    reason = value_reason("object", "v", Sighting("untrusted", seen), None, "help")
     assert reason == f"object [v] appears only in the text of e{words}: help"
 
 
@@ -101,6 +131,44 @@ def test_a_day_is_written_with_all_its_digits() -> None:
     other = DaySighting("elsewhere", item())
     assert day_reason(day, other, "help") == (
         "day 0099-05-09 appears only in e, and the request names another day: help"
+    )
+
+
+def test_what_expired_is_to_be_read_again() -> None:
+    seen = Sighting("unseen", stale=item(expires_at="2026-05-09T16:15:50Z"))
+    times = (("2026-05-09T18:00:00Z", "16:15:50Z"), ("2026-05-10T00:00:00Z", None), (None, None))
+    for as_of, shown in times:
+        said = shown or "2026-05-09T16:15:50Z"
+        moment = datetime.fromisoformat(as_of) if as_of else None
+        assert value_reason("object", "v", seen, moment, None) == (
+            f"object [v] was seen in e, which expired at {said}: read it again"
+        )
+
+
+def test_a_search_for_words_of_the_request_is_called_one() -> None:
+    for subject, words in (
+        ("search refund mail", "found by a search for words of the request"),
+        ("search refund", "which the request names"),
+        ("read bill.txt of today", "which the request names"),
+    ):
+        seen = item(source={**SOURCE, "standing": "named"}, subject=subject)
+        reason = value_reason("object", "v", Sighting("named_public", seen), None, "help")
+        assert reason == f"object [v] appears only in the text of e [{subject}] ({words}): help"
+
+
+def test_a_target_that_is_not_readable_is_to_be_written_plainly() -> None:
+    assert value_reason("object", "a/..", Sighting("unreadable"), None, None) == (
+        "object [a/..] can be read in more than one way:"
+        " write it in full, without dots, doubled slashes or escapes"
+    )
+
+
+def test_what_is_missing_or_cannot_be_read_asks() -> None:
+    assert empty_reason("help") == "no recipient or object is given: help"
+    assert unread_day_reason("soon", "help") == "day [soon] cannot be read as a day: help"
+    assert title_reason("a b", item(), "help") == "text [a b] appears only in e: help"
+    assert day_reason(Day(None, 5, 9), DaySighting("untrusted", item()), "help") == (
+        "day 05-09 appears only in e: help"
     )
 
 

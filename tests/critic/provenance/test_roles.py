@@ -2,13 +2,15 @@
 
 import pytest
 
-from critic.provenance.roles import Placed, placed_values, role_tree, without_role
+from critic.provenance.roles import Placed, placed_values, roles_tree, tool_roles, without_role
+from evals.capability import ToolCapability
 from tests.support.model.facts import Json
 
 
 def found(arg_roles: Json, args: Json) -> list[tuple[str, tuple[str, ...]]]:
-    every = placed_values(role_tree(arg_roles), args)
-    return [("/".join(map(str, one.path)), one.roles) for one in every if one.roles]
+    every = placed_values(roles_tree(arg_roles), args)
+    scalars = (one for one in every if one.roles and one.value != one.path[-1])
+    return [("/".join(map(str, one.path)), one.roles) for one in scalars]
 
 
 @pytest.mark.parametrize(
@@ -36,24 +38,59 @@ def test_roles_are_those_of_names_and_places(arg_roles: Json, expected: list[obj
 
 @pytest.mark.parametrize("arg_roles", [None, {}])
 def test_without_any_role_every_scalar_is_a_recipient(arg_roles: Json | None) -> None:
-    every = list(placed_values(role_tree(arg_roles), {"a": [1, {"b": None}], "c": {}}))
+    every = list(placed_values(roles_tree(arg_roles), {"a": [1, {"b": None}], "c": {}}))
     assert every == [
         Placed(("a", 0), 1, ("recipient",)),
+        Placed(("a", 1, "b"), "b", ("recipient",)),
         Placed(("a", 1, "b"), None, ("recipient",)),
     ]
-    assert list(without_role(role_tree(arg_roles), {"a": 1})) == []
+    assert list(without_role(roles_tree(arg_roles), {"a": 1})) == []
 
 
 def test_arguments_are_named_that_hold_a_scalar_without_a_role() -> None:
-    tree = role_tree({"a": "object", "/b/to": "recipient"})
+    tree = roles_tree({"a": "object", "/b/to": "recipient"})
     args = {"a": 1, "b": {"to": 1, "cc": 2, "bcc": 3}, "c": [], "d": [[False]], "e": None}
     assert list(without_role(tree, args)) == ["b", "d", "e"]
     assert list(without_role(tree, {"a": 1, "b": {"to": 2}})) == []
+
+
+def names(tool: Json, args: Json) -> list[tuple[str, object, str | None]]:
+    made = ToolCapability(adapter_id="a", capability_id="b", approval_mode="network", **tool)
+    every = placed_values(tool_roles(made), args)
+    return [("/".join(map(str, one.path)), one.value, one.kind) for one in every if one.roles]
+
+
+def test_names_of_members_are_values_of_what_a_call_is_aimed_at() -> None:
+    args = {"a": {"/etc": True, "to": {"x": 1}}}
+    assert names({"arg_roles": {"a": "object"}}, args) == [
+        ("a//etc", "/etc", None),
+        ("a/to", "to", None),
+        ("a//etc", True, None),
+        ("a/to/x", "x", None),
+        ("a/to/x", 1, None),
+    ]
+    assert names({"arg_roles": {"a": "attribute"}}, args) == [
+        ("a//etc", True, None),
+        ("a/to/x", 1, None),
+    ]
+    assert names({"arg_roles": {"a": "object", "/a/to": "object", "/a/~1etc": "code"}}, args) == [
+        ("a//etc", True, None),
+        ("a/to/x", "x", None),
+        ("a/to/x", 1, None),
+    ]
+
+
+def test_a_kind_is_that_of_the_nearest_place_that_has_one() -> None:
+    tool = {"arg_roles": {"a": "attribute", "b": "attribute"}, "arg_kinds": {"a": "order"}}
+    args = {"a": [{"k": 1, "m": 2}], "b": 3}
+    assert names(tool, args) == [("a/0/k", 1, "order"), ("a/0/m", 2, "order"), ("b", 3, None)]
+    tool = {**tool, "arg_kinds": {"a": "order", "/a/*/k": "path", "/*": "file"}}
+    assert [kind for _, _, kind in names(tool, args)] == ["path", "order", "file"]
 
 
 def test_deep_arguments_are_walked_without_recursion() -> None:
     deep: object = "x"
     for _ in range(5000):
         deep = [deep]
-    (only,) = placed_values(role_tree({"a": "object"}), {"a": deep})
+    (only,) = placed_values(roles_tree({"a": "object"}), {"a": deep})
     assert len(only.path) == 5001

@@ -8,16 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from critic.provenance.day_forms import Day
 from critic.provenance.holders import ItemText, Shown
+from critic.provenance.item_parts import FieldTables
+from critic.provenance.origins import Sighting
 from critic.provenance.seen_items import SeenItems
-from critic.provenance.seen_sources import Seen, Sighting, both_seen
-from critic.provenance.value_forms import Day
-from evals.manifest import EvidenceItem
+from critic.provenance.seen_sources import Seen, both_seen
+from critic.provenance.texts import NARROW
+from evals.manifest import EvidenceItem, Manifests
+from tests.support.seen_values import sighting
 from tests.support.sightings import item, request
 
 MOMENTS: Final = [*(datetime(2026, 5, 9, hour, tzinfo=UTC) for hour in (9, 10, 11)), None]
 NINE, TEN, ELEVEN, _ = MOMENTS
 UNSEEN: Final = Sighting("unseen")
+TABLES: Final = FieldTables(
+    Manifests(tool_manifest=(), evidence_manifest=(), record_fields=("sender",))
+)
 
 
 def numbered(*wire: Any) -> list[EvidenceItem]:
@@ -29,7 +36,7 @@ def until(moment: datetime | None) -> Any:
 
 
 def index_of(items: list[EvidenceItem], as_of: datetime | None) -> SeenItems:
-    index = SeenItems(["sender"])
+    index = SeenItems(TABLES)
     for one in items:
         index.add(one)
     index.move_to(as_of)
@@ -43,8 +50,8 @@ def assert_shown(index: SeenItems, said: dict[str, EvidenceItem], as_of: datetim
     for value, one in said.items():
         has_expired = as_of is None or one.expires_at is None or one.expires_at <= as_of
         alive = Sighting("named_public", one)
-        assert fresh.sighting(value) == (UNSEEN if has_expired else alive)
-        assert every.sighting(value) == (Sighting("untrusted", one) if has_expired else alive)
+        assert sighting(fresh, value) == (UNSEEN if has_expired else alive)
+        assert sighting(every, value) == (Sighting("untrusted", one) if has_expired else alive)
 
 
 @pytest.mark.parametrize("moments", [*product(MOMENTS, repeat=2)])
@@ -100,13 +107,14 @@ def test_the_words_of_the_requests_that_count_are_those_of_the_request(
     said = zip(["a.example", "b.example"], ends, strict=True)
     items = numbered(*(request(f"open {host}") | until(end) for host, end in said))
     for seen in both_seen(index_of(items, as_of), frozenset(hidden)):
-        assert sorted(seen.hosts) == hosts
-        assert ("open" in seen.stems) == bool(hosts)
+        named = [host for host in ("a.example", "b.example") if sighting(seen, host) != UNSEEN]
+        assert [name for name in named if sighting(seen, name).origin == "request"] == hosts
+        assert ("open" in seen.request_words.stems) == bool(hosts)
 
 
 def what_is_known(seen: Seen, values: list[str]) -> list[Any]:
-    days = [seen.day(Day(2026, 5, 9)).origin, seen.names_a_day]
-    return [*(seen.sighting(value).origin for value in values), *days]
+    days = [seen.days.find(Day(2026, 5, 9)).origin, seen.days.are_requested]
+    return [*(sighting(seen, value).origin for value in values), *days]
 
 
 @pytest.mark.parametrize("end", [None, TEN, ELEVEN])
@@ -123,11 +131,11 @@ def test_a_hidden_item_says_nothing_whether_it_has_expired_or_not(
 def test_a_request_that_has_expired_is_read_as_any_other_text() -> None:
     [said] = items = numbered(request("see zeta-9914-b") | until(TEN))
     fresh, every = both_seen(index_of(items, NINE))
-    assert fresh.sighting("zeta-9914") == Sighting("request", said)
+    assert sighting(fresh, "zeta-9914-b") == Sighting("request", said)
     fresh, every = both_seen(index_of(items, TEN))
-    assert fresh.sighting("zeta-9914-b") == UNSEEN
-    assert every.sighting("zeta-9914-b") == Sighting("untrusted", said)
-    assert every.sighting("zeta-9914") == UNSEEN
+    assert sighting(fresh, "zeta-9914-b") == UNSEEN
+    assert sighting(every, "zeta-9914-b") == Sighting("untrusted", said)
+    assert sighting(every, "zeta-9914") == UNSEEN
 
 
 @pytest.mark.parametrize("order", [*permutations(range(3))])
@@ -141,14 +149,14 @@ def test_of_what_is_linked_and_what_has_expired_the_first_item_is_named(
     ]
     items = numbered(*(kinds[at] for at in order))
     _, every = both_seen(index_of(items, TEN))
-    assert every.sighting("alpha-1") == Sighting("untrusted", items[0])
-    assert every.sighting("beta-2") == Sighting("untrusted", items[order.index(1)])
+    assert sighting(every, "alpha-1") == Sighting("untrusted", items[0])
+    assert sighting(every, "beta-2") == Sighting("untrusted", items[order.index(1)])
 
 
 def test_what_is_linked_is_seen_where_only_something_else_has_expired() -> None:
     linked, _ = items = numbered(item("alpha-1", standing="led"), item("beta-2", **until(TEN)))
     for seen in both_seen(index_of(items, TEN)):
-        assert seen.sighting("alpha-1") == Sighting("untrusted", linked)
+        assert sighting(seen, "alpha-1") == Sighting("untrusted", linked)
 
 
 def test_tables_of_runs_are_as_of_the_moment_too() -> None:
@@ -157,9 +165,9 @@ def test_tables_of_runs_are_as_of_the_moment_too() -> None:
     index = index_of(items, NINE)
     for as_of, first in ((TEN, 1), (ELEVEN, 2), (TEN, 1), (NINE, 0)):
         index.move_to(as_of)
-        index.places["named_public"].texts._tries_left = 0
+        index.places["named_public"].texts(NARROW)._tries_left = 0
         fresh, _ = both_seen(index)
-        assert fresh.sighting(value) == Sighting("named_public", items[first])
+        assert sighting(fresh, value) == Sighting("named_public", items[first])
 
 
 EVENTS = st.lists(
@@ -181,7 +189,7 @@ SOUGHT: Final = ["alpha-1", "alpha beta", "beta alpha", "7"]
 def test_an_index_that_grew_and_moved_answers_as_one_made_at_once(
     events: list[Any], last: datetime | None, hidden: frozenset[str]
 ) -> None:
-    growing, items = SeenItems(["sender"]), list[EvidenceItem]()
+    growing, items = SeenItems(TABLES), list[EvidenceItem]()
     for number, said, author, standing, end, as_of in events:
         wire = item({"sender": [said], "x": said + "."}, author, standing, **until(end))
         items.append(EvidenceItem.model_validate({**wire, "id": f"e/{number}"}))
@@ -189,11 +197,13 @@ def test_an_index_that_grew_and_moved_answers_as_one_made_at_once(
         for moment in (as_of, last):
             growing.move_to(moment)
             for place in growing.places.values():
-                place.texts._tries_left = 0
+                place.texts(NARROW)._tries_left = 0
             at_once = index_of(sorted(items, key=lambda one: one.id, reverse=True), moment)
             pairs = zip(both_seen(growing, hidden), both_seen(at_once, hidden), strict=True)
             for one, other in pairs:
-                assert [*map(one.sighting, SOUGHT)] == [*map(other.sighting, SOUGHT)]
+                assert [sighting(one, value) for value in SOUGHT] == [
+                    sighting(other, value) for value in SOUGHT
+                ]
                 assert what_is_known(one, []) == what_is_known(other, [])
 
 
@@ -202,7 +212,7 @@ def test_a_lookup_does_not_go_through_what_has_expired_nor_through_what_has_not(
     ends = [TEN] * 100 + [ELEVEN] * 100
     items = numbered(*(item("the order-1 is fine", standing="named", **until(end)) for end in ends))
     index, asked = index_of(items, TEN), list[str]()
-    index.places["named_public"].texts._tries_left = 0
+    index.places["named_public"].texts(NARROW)._tries_left = 0
     shows = Shown.shows
 
     def asked_for(shown: Shown, entry: ItemText) -> bool:
@@ -212,11 +222,11 @@ def test_a_lookup_does_not_go_through_what_has_expired_nor_through_what_has_not(
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Shown, "shows", asked_for)
         fresh, every = both_seen(index)
-        assert fresh.sighting(value) == Sighting("named_public", items[100])
-        assert every.sighting(value) == Sighting("named_public", items[100])
+        assert sighting(fresh, value) == Sighting("named_public", items[100])
+        assert sighting(every, value) == Sighting("named_public", items[100])
         index.move_to(NINE)
         index.move_to(None)
         fresh, every = both_seen(index)
-        assert fresh.sighting(value) == UNSEEN
-        assert every.sighting(value) == Sighting("untrusted", items[0])
+        assert sighting(fresh, value) == UNSEEN
+        assert sighting(every, value) == Sighting("untrusted", items[0])
     assert len(asked) < 20

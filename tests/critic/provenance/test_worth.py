@@ -6,24 +6,25 @@ from typing import Any, Final, get_args
 import pytest
 
 import critic.provenance
-from critic.provenance.seen_sources import Origin
+from critic.provenance.origins import Origin
 from critic.provenance.worth import ALLOW, ASK, REFUSE, worth_of
 from evals.spec import DecisionSpec
 
-CODES: Final = "A U S O T F C Dm Dp Dw Rm Rp Rw X L N"
+CODES: Final = "Z A U S O T W F C H P CP M Dm Dp Dw Rm Rp Rw X L K N"
 LETTERS: Final = dict(zip(get_args(Origin), CODES.split(), strict=True))
-"""Approved, request, operator, own, system, field, contested; text of a source that the request
-names, or that those lead to, by member, public or web; other text, a field that it led to, unseen.
+"""Unreadable, approved, request, operator, own, system, words, field, contested, another page of a
+host, party, contested party, designated; text of a source that the request names, or that those
+lead to, by member, public or web; other text, a field that it led to, a new link, unseen.
 """
-KNOWN: Final = "A U S O T F"
+KNOWN: Final = "A U S O T F M"
 TABLE: Final = {
-    "recipient": (KNOWN, "Dm Dp Dw C L", "Rm Rp Rw X"),
-    "object": (KNOWN, "Dm Dp Dw C L", "Rm Rp Rw X N"),
-    "attribute": (f"{KNOWN} Dm Dp Dw Rm Rp Rw N", "C X L", ""),
-    "locator": (f"{KNOWN} C Dm Rm", "Dp Dw Rp L", "Rw X"),
-    "secret": ("A U S T", "Dm Dp Dw", "Rm Rp Rw X"),
-    "code": (f"{KNOWN} C Dm Dp Dw Rm Rp Rw X L", "", ""),
-    "content": (f"{KNOWN} Dm Dp Rm C N L", "Dw", "Rp Rw X"),
+    "recipient": (KNOWN, "Dm Dp Dw C L W H P CP", "Rm Rp Rw X"),
+    "object": (KNOWN, "Dm Dp Dw C L W H P CP", "Rm Rp Rw X N"),
+    "attribute": (f"{KNOWN} Dm Dp Dw Rm Rp Rw N W H P", "C CP X L", ""),
+    "locator": (f"{KNOWN} C W Dm Rm", "Dp Dw Rp L P H CP", "Rw X"),
+    "secret": ("A U S T", "Dm Dp Dw W", "Rm Rp Rw X"),
+    "code": (f"{KNOWN} C CP W H P Dm Dp Dw Rm Rp Rw X L K", "", ""),
+    "content": (f"{KNOWN} W H P Dm Dp Rm C N L", "Dw K", "Rp Rw X CP"),
 }
 """By role, what allows, what asks, and what asks where `closed` refuses it; all else refuses."""
 
@@ -42,10 +43,10 @@ def expected(role: str, letter: str, mode: str) -> int:
 def test_an_origin_is_worth_what_the_table_says(role: Any, mode: Any) -> None:
     ways: list[Any] = ["allow", "ask"]
     for way, (origin, letter) in product(ways, LETTERS.items()):
-        spec = DecisionSpec(id="s", required_outputs=(), provenance=mode, field_recipients=way)
+        spec = DecisionSpec(id="s", required_outputs=(), provenance=mode, party_recipients=way)
         level = expected(role, letter, mode)
-        if (role, letter, way) == ("recipient", "F", "ask"):
-            level = ASK
+        if (role, letter, way) == ("recipient", "P", "allow"):
+            level = ALLOW
         assert worth_of(role, origin, spec) == level, (origin, way)
 
 
@@ -55,9 +56,15 @@ def test_the_theory_of_operation_shows_the_whole_table() -> None:
     assert set(roles) == set(TABLE)
     spec = DecisionSpec(id="s", required_outputs=(), provenance="closed")
     words = {ALLOW: "allow", ASK: "ask", REFUSE: "refuse"}
+    never = {("unreadable", "attribute"), ("unreadable", "code"), ("unreadable", "content")}
+    never |= {("new_link", role) for role in roles if role != "content"}
     shown = {line[0]: line[1 : len(roles) + 1] for line in lines[start + 1 :][: len(LETTERS)]}
     rows: list[Any] = [*LETTERS]
     columns: list[Any] = roles
     assert shown == {
-        origin: [words[worth_of(role, origin, spec)] for role in columns] for origin in rows
+        origin: [
+            "-" if (origin, role) in never else words[worth_of(role, origin, spec)]
+            for role in columns
+        ]
+        for origin in rows
     }

@@ -18,7 +18,7 @@ def tool(name: str, mode: Any = "read_only", **fields: Any) -> SessionTool:
 
 
 WEB_PAGE = {"author": "public", "web": True}
-MAKES = {"author": "member", "makes": True}
+MAKES = {"author": "member", "makes": {"name": "text"}}
 TOOLS = {
     "read": tool("read", arg_roles={"name": "locator"}, result={"author": "public"}),
     "mail": tool("mail", result={"author": "public"}),
@@ -29,7 +29,7 @@ TOOLS = {
         "make",
         "local_write",
         arg_roles={"name": "attribute"},
-        result={"author": "member", "makes": True},
+        result=MAKES,
     ),
     "pay": tool("pay", "delegated", arg_roles={"to": "recipient", "note": "content"}),
     "book": tool(
@@ -51,6 +51,7 @@ def rules(**more: Any) -> SessionRules:
         spec=DecisionSpec(**spec),
         safety_mode="destructive",
         default_budget=more.pop("default_budget", RunBudget(max_steps=100, bucket_tokens=1000)),
+        classes=more.pop("classes", None),
         record_fields=("id", "sender"),
         **more,
     )

@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critic import CompiledContext, DecisionSpec, EvidenceItem, RunContext, Source, context_digest
+from critic.provenance.day_forms import Day
 from critic.provenance.seen_sources import Seen, seen_in
-from critic.provenance.value_forms import Day
+from critic.provenance.value_kinds import read_value
 from critic.session.session_evidence import Trail
-from evals.manifest import Manifests
+from evals.manifest import EvidenceClass, Manifests
 from evals.timestamps import is_unexpired
+from tests.support.seen_values import sighting
 
 TIMES = [datetime(2026, 5, 9, hour, tzinfo=UTC) for hour in (10, 11, 12)]
 VALUES = ["alpha-1", "beta-2", "may 9", "x.example/a"]
@@ -29,6 +31,12 @@ SOURCES = [
 PREFIXES = st.sampled_from(["call", "call", "handbook", "a"])
 """How ids begin: by number, they are in another order than the items."""
 
+DESCRIBED = Manifests(
+    tool_manifest=(),
+    evidence_manifest=(),
+    classes=(EvidenceClass(class_="a", fields={"id": "system"}),),
+    record_fields=("id",),
+)
 unhurried = settings(deadline=None)
 
 
@@ -63,21 +71,25 @@ def built(
     items: list[EvidenceItem], as_of: datetime | None, without: set[int]
 ) -> tuple[Seen, Seen]:
     counting = tuple(item for at, item in enumerate(items) if at not in without)
-    manifests = Manifests(tool_manifest=(), evidence_manifest=counting, record_fields=("id",))
+    manifests = DESCRIBED.model_copy(update={"evidence_manifest": counting})
     return seen_in(manifests, as_of)
 
 
 def origins(both: tuple[Seen, Seen]) -> list[Any]:
     """Return all that is known of the values, with the items that show them."""
     return [
-        (*(seen.sighting(value) for value in VALUES), *map(seen.leads_to, VALUES), *days(seen))
+        (
+            *(sighting(seen, value) for value in VALUES),
+            *(seen.leads_to(read_value(value, None)) for value in VALUES),
+            *days(seen),
+        )
         for seen in both
     ]
 
 
 def days(seen: Seen) -> list[Any]:
-    found = [seen.day(Day(2026, 5, day)) for day in (8, 9)]
-    return [*found, seen.names_a_day, set(seen.hosts), set(seen.stems)]
+    found = [seen.days.find(Day(2026, 5, day)) for day in (8, 9)]
+    return [*found, seen.days.are_requested, seen.request_words]
 
 
 @unhurried
@@ -86,7 +98,7 @@ def test_it_has_seen_what_an_index_made_anew_has(
     items: list[EvidenceItem], data: st.DataObject
 ) -> None:
     """It grows by pieces, is asked in between, and is asked about its earlier states as well."""
-    trail, trails = Trail((), ("id",)), []
+    trail, trails = Trail((), DESCRIBED), []
     for item in items:
         trail = trail.plus([item])
         trails.append(trail)
@@ -105,7 +117,7 @@ def test_it_has_seen_what_an_index_made_anew_has(
 def test_two_that_go_on_from_one_place_do_not_see_each_other(
     first: list[EvidenceItem], one: list[EvidenceItem], other: list[EvidenceItem]
 ) -> None:
-    trail = Trail(first, ("id",))
+    trail = Trail(first, DESCRIBED)
     branches = [(trail.plus(added), added) for added in (one, other)]
     for branch, added in branches:
         assert branch.items == (*first, *added)
@@ -134,22 +146,22 @@ def test_it_finds_the_fresh_items_of_a_class(
 def test_its_digest_is_that_of_the_context(
     items: list[EvidenceItem], asked: list[int], with_fields: bool
 ) -> None:
-    fields = ("id",) if with_fields else None
-    trail = Trail((), fields)
+    described = DESCRIBED if with_fields else Manifests(tool_manifest=(), evidence_manifest=())
+    trail = Trail((), described)
     for item in items:
         trail = trail.plus([item])
     ctx = RunContext(trace_id="t", safety_mode="network")
     spec = DecisionSpec(id="s", required_outputs=())
     for count in [*asked, len(items)]:
         part = trail.first_items(count)
-        manifests = Manifests(tool_manifest=(), evidence_manifest=part.items, record_fields=fields)
+        manifests = described.model_copy(update={"evidence_manifest": part.items})
         compiled = CompiledContext(manifests=manifests, pack_version="p")
         assert part.context_digest(ctx, compiled, spec) == context_digest(ctx, compiled, spec)
 
 
 def test_an_empty_trail_has_seen_nothing() -> None:
     with Trail().seen_sources(None) as seen:
-        assert all(one.sighting(value).origin == "unseen" for one in seen for value in VALUES)
+        assert all(sighting(one, value).origin == "unseen" for one in seen for value in VALUES)
     assert len(Trail()) == 0
 
 

@@ -5,14 +5,30 @@ from typing import Any
 
 import pytest
 
-from critic.session.ledger import ApprovedValues, Ledger, MadeCall, made_calls, past_of
-from evals.context import ApprovedValue, RunContext, SessionFacts, Spent, SpentCall
+from critic.provenance.value_kinds import read_value
+from critic.session.ledger import Ledger, MadeCall, made_calls, past_of
+from critic.session.sent_log import SentLog
+from evals.capability import ToolName
+from evals.context import (
+    ApprovedValue,
+    OwnValue,
+    RunContext,
+    SentValues,
+    SessionFacts,
+    Spent,
+    SpentCall,
+    WaivedCall,
+)
 
 NINE, TEN, ELEVEN = (datetime(2026, 5, 9, hour, tzinfo=UTC) for hour in (9, 10, 11))
 
 
+PAY = ToolName(adapter_id="a", capability_id="pay")
+
+
 def value(text: str, end: datetime | None = None) -> ApprovedValue:
-    return ApprovedValue(value=text, **({} if end is None else {"expires_at": end}))
+    until = {} if end is None else {"expires_at": end}
+    return ApprovedValue(value=text, role="recipient", tool=PAY, approval_mode="delegated", **until)
 
 
 @pytest.mark.parametrize(
@@ -32,38 +48,61 @@ def value(text: str, end: datetime | None = None) -> ApprovedValue:
 def test_a_value_is_approved_until_the_last_of_its_approvals_ends(
     ends: list[datetime | None], at: datetime | None, is_approved: bool
 ) -> None:
-    approved = ApprovedValues(
-        [value(text, end) for text, end in zip(["x-1", "X-1 "], ends, strict=False)]
-    )
-    assert ("x-1" in approved.at(at)) == is_approved
-    assert "x-2" not in approved.at(at)
+    given = [value(text, end) for text, end in zip(["x-1", "X-1"], ends, strict=False)]
+    approved = Ledger(approved=tuple(given)).approved_at(at)
+    assert bool(approved) == is_approved
 
 
 def test_what_was_approved_before_is_noted_once() -> None:
-    approved = ApprovedValues([value("x")])
-    assert approved.plus([value("x")]) is approved
-    assert approved.plus([value("y"), value("x"), value("y")]).values == (value("x"), value("y"))
-    ledger = Ledger(approved=approved)
-    assert ledger.facts("s", 1) == SessionFacts(id="s", turn=1, approved=(value("x"),))
+    call = WaivedCall(tool=PAY, targets=("x",))
+    ledger = Ledger(approved=(value("x"),)).after_approval([value("x"), value("y")], [call])
+    again = ledger.after_approval([value("y")], [call])
+    assert again.approved == (value("x"), value("y"))
+    assert again.waived == (call,)
+    assert Ledger(approved=(value("x"),)).facts("s", 1) == SessionFacts(
+        id="s", turn=1, approved=(value("x"),)
+    )
     assert Ledger().facts("s", 1) == SessionFacts(id="s", turn=1)
-    assert Ledger(scope_waived=True).facts("s", 2).scope_waived is True
+    assert Ledger(waived=(call,)).facts("s", 2).waived == (call,)
 
 
 @pytest.mark.parametrize("prefix", ["", "sha256:"])
 def test_what_a_context_says_is_looked_up_by_its_spelling(prefix: str) -> None:
     made = SpentCall(adapter_id="a", capability_id="b", args_digest=prefix + "0" * 64)
     session = SessionFacts(
-        id="s", turn=2, hosts=("https://X.example/a",), own=("Y-2",), approved=(value("Z-3", TEN),)
+        id="s",
+        turn=2,
+        own=(OwnValue(kind="note", value="Y-2"),),
+        approved=(value("Z-3", TEN),),
+        sent=(SentValues(seq=3, values=("see w-4",)), SentValues(seq=1, values=("v-5",))),
     )
     spent = Spent(steps=1, tokens=1, calls=(made,))
     fields: dict[str, Any] = {"trace_id": "t", "safety_mode": "network", "as_of": NINE}
     past = past_of(RunContext(**fields, spent=spent, session=session))
     assert ("a", "b", "0" * 64) in past.made
     assert ("a", "b", "1" * 64) not in past.made
-    assert ["x.example" in past.hosts, "y-2" in past.own, "z-3" in past.approved] == [True] * 3
-    assert ["x.example" in past.own, "y-2" in past.approved, "z-3" in past.hosts] == [False] * 3
+    assert ("note", "y-2") in past.own
+    assert ("file", "y-2") not in past.own
+    assert past.approved == (value("Z-3", TEN),)
+    sought_ones = (read_value(one, None) for one in ("W-4", "v-5", "w", "see"))
+    assert [past.sent.first_seq(one) for one in sought_ones] == [3, 1, None, 3]
     nothing = past_of(RunContext(**fields))
-    assert not any(key in part for part in nothing for key in ("x.example", "y-2", "z-3"))
+    assert not nothing.approved
+    assert ("note", "y-2") not in nothing.own
+    assert nothing.sent.first_seq(read_value("v-5", None)) is None
+
+
+def test_two_logs_that_go_on_from_one_do_not_see_each_other() -> None:
+    def sent(text: str, seq: int) -> SentValues:
+        return SentValues(seq=seq, values=(text,))
+
+    first = SentLog([sent("a-1", 1)])
+    one, other = first.plus([sent("b-2", 2)]), first.plus([sent("c-3", 3)])
+    for log, known in ((first, "a-1"), (one, "a-1 b-2"), (other, "a-1 c-3")):
+        found = [text for text in ("a-1", "b-2", "c-3") if log.first_seq(read_value(text, None))]
+        assert found == known.split()
+        assert len(log) == len(list(log)) == len(found)
+    assert first.plus([]) is first
 
 
 def test_what_was_spent_is_told_with_the_calls_that_were_made() -> None:

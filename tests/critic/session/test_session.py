@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from critic import EvidenceItem, RunBudget, ToolCapability, verify_proposal
+from critic import (
+    EvidenceClass,
+    EvidenceItem,
+    RunBudget,
+    ToolCapability,
+    ToolResult,
+    verify_proposal,
+)
 from critic.session import (
     Call,
     CallResult,
@@ -22,7 +29,7 @@ from critic.session.changed import change_fields
 from critic.session.session import Closed
 from critic.verdicts import Refused
 from evals.canonical_json import canonical_json
-from evals.context import DEFAULT_SESSION_TOKENS
+from evals.context import DEFAULT_SESSION_TOKENS, OwnValue, SentValues
 from evals.json_value import SAFE_INTEGER
 from tests.critic.session.building import (
     NOW,
@@ -44,22 +51,31 @@ from tests.critic.session.building import (
     [
         ("plan.md", "named"),
         ("PLAN.MD", "named"),
+        ("plan", "ambient"),
+        ("quarterly figures", "named"),
+        ("figures", "ambient"),
         ("annex.md", "reached"),
         ("trap.md", "led"),
         ("other.md", "ambient"),
         ("made.md", "reached"),
         ("approved.md", "reached"),
-        ("shop.example/any", "named"),
+        ("shop.example/list", "named"),
+        ("shop.example/list/more", "named"),
+        ("shop.example/any", "reached"),
         ("evil.example/any", "ambient"),
         ("trap.example/any", "led"),
         ("deep.md", "led"),
         ("note.md", "ambient"),
         ("ab", "ambient"),
-        ("abc", "named"),
+        ("abc", "ambient"),
+        ("ab-1", "named"),
+        ("a1", "ambient"),
     ],
 )
 def test_the_standing_of_what_is_read(name: str, standing: str) -> None:
-    session = opened("Read plan.md and ab and abc and https://shop.example/list")
+    session = opened(
+        "Read plan.md, ab, abc, ab-1, a1, quarterly figures and https://shop.example/list"
+    )
     session = after(session, read("plan.md"), "see annex.md")
     session = after(session, Call("m", "mail", {}), "see trap.md, trap.example/any")
     session = after(session, read("trap.md"), {"id": "deep.md"})
@@ -91,14 +107,19 @@ def test_a_result_is_of_the_author_that_the_policy_says(
     assert (source.author, source.web) == (author, web)
 
 
-@pytest.mark.parametrize(("hours", "standing"), [(0, "reached"), (1, "led")])
-def test_what_a_person_approved_may_be_read_until_that_ends(hours: int, standing: str) -> None:
-    session = opened("Look around", spec={"provenance": "open"}, scope=["pay"])
+@pytest.mark.parametrize(
+    ("tool", "hours", "standing"), [("web", 0, "reached"), ("web", 1, "led"), ("read", 0, "led")]
+)
+def test_what_a_person_approved_may_be_read_by_that_tool_until_that_ends(
+    tool: str, hours: int, standing: str
+) -> None:
+    session = opened("Look around", spec={"provenance": "open"}, scope=["web"])
     session = after(session, Call("m", "mail", {}), "see other.md")
-    asked = session.propose([Call("p", "pay", {"to": "other.md"})], NOW)
+    asked = session.propose([Call("p", "web", {"url": "other.md"})], NOW)
     session, _ = session.approved(asked, "ada", NOW + timedelta(hours=1))
     later = NOW + timedelta(hours=hours)
-    session = allowed(session, read("other.md"), as_of=later)
+    args = {"url": "other.md"} if tool == "web" else {"name": "other.md"}
+    session = allowed(session, Call("r", tool, args), as_of=later)
     source = last(session.ran("r", CallResult("completed", "x"), later).session).source
     assert source is not None
     assert source.standing == standing
@@ -285,6 +306,34 @@ def test_evidence_of_the_policy_has_ids_of_its_own() -> None:
         rules(evidence=(EvidenceItem(id="call/1", classification="x"),))
 
 
+@pytest.mark.parametrize("name", ["failed_result", "result", "result:a.read"])
+def test_no_class_of_the_policy_is_that_of_results_without_a_class(name: str) -> None:
+    """Nobody promises the fields of what failed, or of what its tool's class does not fit."""
+    with pytest.raises(ValueError, match=f"class {name}"):
+        rules(classes=(EvidenceClass(class_=name, fields={"payee": "system"}),))
+
+
+@pytest.mark.parametrize(
+    ("output", "made"),
+    [
+        ({"id": "n-1", "kind": "note"}, ["n-1"]),
+        ('{"id": "n-1", "kind": "note"}', ["n-1"]),
+        ({"id": "n-1"}, []),
+        ("n-1", []),
+    ],
+)
+def test_a_result_that_is_no_record_of_its_class_shows_nothing_made(
+    output: Any, made: list[str]
+) -> None:
+    """What misses the schema is a text: whoever wrote it must not choose what is own."""
+    note = EvidenceClass(class_="note", fields={}, schema_={"required": ["kind"]})
+    result = ToolResult(author="member", format="json", makes={"/id": "note"})
+    tools = {**TOOLS, "mail": tool("mail", result_class="note", result=result)}
+    session = after(opened(tools=tools, classes=(note,)), Call("m", "mail", {}), output)
+    own = session.propose([read("a")], NOW).ctx.wire()["session"].get("own", [])
+    assert own == [{"kind": "note", "value": one} for one in made]
+
+
 # Facts.
 
 
@@ -297,15 +346,19 @@ def test_facts_are_those_of_allowed_calls() -> None:
     session = session.said("look at https://shop.example/x")
     session = after(session, Call("w", "web", {"url": "https://shop.example/x"}), "x")
     facts = session.ledger.facts("s", 3)
-    assert facts.own == ("a.md", "b.md")
-    assert facts.hosts == ("shop.example",)
+    assert facts.own == (OwnValue(kind="text", value="a.md"),)
+    assert facts.sent == (
+        SentValues(seq=1, values=("a.md",)),
+        SentValues(seq=3, values=("https://shop.example/x",)),
+    )
     assert [one.capability_id for one in facts.ran or ()] == ["make", "web"]
 
 
 def test_what_a_failed_call_returned_is_not_its_own_work() -> None:
     session = allowed(opened(), Call("k", "make", {"name": "a.md"}))
     session = session.ran("k", CallResult("failed", "no room for b.md"), NOW).session
-    assert tuple(session.ledger.own) == ("a.md",)
+    assert tuple(session.ledger.own) == ()
+    assert [one.values for one in session.ledger.sent] == [("a.md",)]
 
 
 @pytest.mark.parametrize(("status", "counts"), [("failed", 0), ("timed_out", 1), ("unknown", 1)])
@@ -346,9 +399,11 @@ def test_only_values_that_asked_are_approved() -> None:
     )
     call = Call("p", "pay", {"to": ["x-100", "x-200"], "note": "see https://a.example/b or c-3"})
     session, batch = session.approved(session.propose([call], NOW), "ada")
-    assert [one.value for one in session.ledger.approved.values] == ["x-200"]
+    (value,) = session.ledger.approved
+    assert (value.value, value.role, value.tool.capability_id) == ("x-200", "recipient", "pay")
+    assert value.approval_mode == "delegated"
     assert verify_proposal(batch.proposal).ok
-    assert not session.ledger.scope_waived
+    assert not session.ledger.waived
 
 
 def test_days_that_asked_are_approved() -> None:
@@ -359,7 +414,7 @@ def test_days_that_asked_are_approved() -> None:
     batch = session.propose([call], NOW)
     assert not verify_proposal(batch.proposal).ok
     session, batch = session.approved(batch, "ada")
-    assert [one.value for one in session.ledger.approved.values] == ["2026-05-07"]
+    assert [one.value for one in session.ledger.approved] == ["2026-05-07"]
     assert verify_proposal(batch.proposal).ok
 
 
@@ -370,8 +425,8 @@ def test_a_yes_to_a_tool_and_a_value_is_of_both_until_it_ends() -> None:
     )
     asked = session.propose([Call("p", "pay", {"to": "x-200"})], NOW)
     session, batch = session.approved(asked, "ada", end, approval_id="a1")
-    assert session.ledger.scope_waived
-    (value,) = session.ledger.approved.values
+    assert [one.targets for one in session.ledger.waived] == [("x-200",)]
+    (value,) = session.ledger.approved
     assert (value.value, value.expires_at) == ("x-200", end)
     (approval,) = batch.ctx.approvals or ()
     assert (approval.approval_id, approval.expires_at) == ("a1", end)
@@ -397,8 +452,8 @@ def test_a_yes_to_a_tool_waives_the_scope() -> None:
     session, batch = session.approved(
         session.propose([Call("p", "pay", {"to": "x-100"})], NOW), "ada"
     )
-    assert session.ledger.scope_waived
-    assert session.ledger.approved.values == ()
+    assert [one.targets for one in session.ledger.waived] == [("x-100",)]
+    assert session.ledger.approved == ()
     assert verify_proposal(batch.proposal).ok
 
 

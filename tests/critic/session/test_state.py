@@ -35,7 +35,7 @@ def travelled(session: Session) -> Session:
 def known(session: Session) -> dict[str, Any]:
     """Return all that a session knows, in values that can be compared."""
     ledger = session.ledger
-    fields = ("id", "scope", "request_hosts", "texts", "results", "turns", "turn", "trace_id")
+    fields = ("id", "scope", "texts", "results", "turns", "turn", "trace_id")
     return {
         **{name: getattr(session, name) for name in fields},
         "evidence": session.trail.items,

@@ -1,72 +1,83 @@
 """Which values of a call a session keeps, and which it shows."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from critic import Proposal, ToolCapability
 from critic.session.session_values import (
-    call_hosts,
+    CallValues,
+    denied_by,
     doubts_about,
-    files_made,
     judged_values,
-    locators_of,
-    roles_of,
-    values_made,
+    locators_in,
+    things_made,
+    values_sent,
 )
 from tests.support.sightings import VALUE, item, proposal, request
 
-
-def capability(mode: Any, roles: Any = None) -> ToolCapability:
-    more = {} if roles is None else {"arg_roles": roles}
-    return ToolCapability(adapter_id="a", capability_id="b", approval_mode=mode, **more)
+TOOL: Final = {"adapter_id": "a", "capability_id": "b", "approval_mode": "network"}
+ROLES: Final = ("locator", "object", "attribute", "recipient", "code", "content")
 
 
-@pytest.mark.parametrize(
-    ("mode", "roles", "hosts"),
-    [
-        ("read_only", None, []),
-        ("read_only", {"x": "locator"}, ["x.example"]),
-        ("local_write", None, ["x.example", "y.example"]),
-        ("network", {"x": "recipient", "y": "object"}, ["x.example"]),
-        ("network", {"x": "attribute", "y": "locator"}, ["y.example"]),
-        ("network", {"x": "content", "y": "secret"}, []),
-    ],
-)
-def test_a_call_goes_to_the_hosts_of_its_recipients_and_locators(
-    mode: Any, roles: Any, hosts: list[str]
-) -> None:
-    args = {"x": "https://X.example/a", "y": "y.example", "z": 7}
-    assert [*call_hosts(roles_of(capability(mode, roles)), args)] == hosts
+def capability(**fields: Any) -> ToolCapability:
+    return ToolCapability(**{**TOOL, **fields})
 
 
-def test_each_role_of_a_call_serves_for_something() -> None:
-    args = {role: f"{role}-1" for role in ("locator", "object", "attribute", "recipient", "code")}
-    roles = roles_of(capability("network", {role: role for role in args}))
-    assert locators_of(roles, {**args, "locator": ["b", "a", "B/"]}) == ["b", "a"]
-    assert sorted(values_made(roles, args)) == ["attribute-1", "object-1"]
-    assert locators_of(None, args) == [*values_made(None, args)] == []
+def test_locators_are_what_a_call_reads() -> None:
+    args = {role: f"{role}-1" for role in ROLES}
+    tool = capability(arg_roles={role: role for role in ROLES})
+    values = CallValues({("a", "b"): tool})
+    found = locators_in(values, tool, {**args, "locator": ["b", "a"]})
+    assert [one.written for one in found] == ["b", "a"]
+    assert locators_in(CallValues({("a", "b"): capability()}), capability(), args) == []
+
+
+def test_what_a_call_sends_is_every_value_in_it_once() -> None:
+    args = {"a": "x", "b": ["x", {"k": 7}], "c": None, "d": "", "e": [True, 7.0]}
+    assert values_sent(args) == (7.0, "k", True, "x")
+
+
+def test_what_a_call_sends_does_not_hang_on_the_order_of_its_arguments() -> None:
+    args = {"a": 7, "b": "7", "c": [True], "d": "true"}
+    turned = dict(reversed(args.items()))
+    assert repr(values_sent(args)) == repr(values_sent(turned)) == repr(("7", "true"))
 
 
 @pytest.mark.parametrize(
-    ("output", "files"),
+    ("makes", "record", "made"),
     [
-        ("saved Plan-2_b.md and x.tar.gz", ["plan-2_b.md", "x.tar"]),
-        (
-            {"name": "a.md", "of": ["b.markdown", "c.markdown9"]},
-            ["a.md", "b.markdown", "c.markdown"],
-        ),
-        (7.5, ["7.5"]),
-        ("no file. None", []),
-        (" " * 195 + "ab.md", ["ab.md"]),
-        (" " * 196 + "ab.md", ["ab.m"]),
-        (" " * 200 + "ab.md", []),
+        ({}, {"id": 1}, []),
+        ({"name": "note"}, None, [("note", "n-1")]),
+        ({"gone": "note"}, None, []),
+        ({"many": "note"}, None, [("note", "a"), ("note", "b")]),
+        ({"/id": "file"}, {"id": "f-1", "other": "x"}, [("file", "f-1")]),
+        ({"/*/id": "file"}, [{"id": 1}, {"id": 2}], [("file", 1), ("file", 2)]),
+        ({"/id": "file"}, None, []),
+        ({"/id": "file"}, "f-1", []),
+        ({"name": "note", "/id": "file"}, {"id": 7}, [("note", "n-1"), ("file", 7)]),
     ],
 )
-def test_the_file_names_at_the_head_of_what_was_returned_were_made(
-    output: Any, files: list[str]
+def test_a_call_makes_what_the_policy_says_and_nothing_else(
+    makes: Any, record: Any, made: list[Any]
 ) -> None:
-    assert [*files_made(output)] == files
+    tool = capability(result={"author": "public", "makes": makes})
+    args = {"name": "n-1", "many": "['a', 'b']", "text": "t"}
+    found = things_made(tool, args, record)
+    assert [(one.kind, one.value) for one in found] == made
+
+
+def test_a_no_is_of_the_targets_in_whichever_spelling() -> None:
+    tool = capability(
+        arg_roles={"to": "recipient", "amount": "attribute", "text": "content"},
+        arg_kinds={"to": "account"},
+    )
+    values = CallValues({("a", "b"): tool})
+    first = denied_by(values, tool, {"to": "GB33 BUKB 2020", "amount": 5, "text": "a"})
+    assert first == denied_by(values, tool, {"to": "gb33-bukb-2020", "amount": 6, "text": "b"})
+    assert first == denied_by(values, tool, {"to": "\uff27\uff2233 BUKB 2020", "amount": 6})
+    assert first != denied_by(values, tool, {"to": "GB33 BUKB 2021", "amount": 5, "text": "a"})
+    assert denied_by(values, tool, {"text": "a"}) == {"args": {"text": "a"}}
 
 
 def test_the_values_of_calls_with_effects_are_shown_with_where_they_come_from() -> None:

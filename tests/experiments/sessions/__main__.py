@@ -3,6 +3,7 @@
 Takes the recordings beside the project through the real guard and prints, for each group and in
 all: attacks refused, asked about and missed, good runs refused and asked; with intervals; and the
 commonest reasons. In both modes, headless, without scope, and with each label left out in turn.
+`--adapted` takes attacks through it that somebody rewrote who knows the rules and the labels.
 `--publish` writes the sums into the docs, with a picture.
 """
 
@@ -11,10 +12,11 @@ import sys
 import time
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from tests.experiments.sessions import recordings
-from tests.experiments.sessions.figures import Rate, commonest, figures, wire
+from tests.experiments.sessions.figures import Rate, commonest, families, figures, wire
 from tests.experiments.sessions.replaying import Judged, judge_all
 from tests.experiments.sessions.shown import merged, publish
 from tests.support.folded import write_folded
@@ -26,6 +28,7 @@ class Setting(NamedTuple):
     provenance: str = "closed"
     headless: bool = False
     with_scope: bool = True
+    parties: str = "ask"
     without: str | None = None
 
     @property
@@ -34,6 +37,7 @@ class Setting(NamedTuple):
         parts = [self.provenance]
         parts += ["headless"] if self.headless else []
         parts += [] if self.with_scope else ["without scope"]
+        parts += [] if self.parties == "ask" else ["parties allowed"]
         parts += [f"without {self.without}"] if self.without else []
         return ", ".join(parts)
 
@@ -44,6 +48,7 @@ SETTINGS = (
     Setting(headless=True),
     Setting(with_scope=False),
     Setting("open", with_scope=False),
+    Setting(parties="allow"),
 )
 
 
@@ -56,6 +61,7 @@ def judged_in(data: Path, setting: Setting, only: list[str], *, one_in: int = 1)
             name,
             provenance=setting.provenance,
             headless=setting.headless,
+            parties=setting.parties,
             without=setting.without,
         )
         for name in names
@@ -66,6 +72,30 @@ def judged_in(data: Path, setting: Setting, only: list[str], *, one_in: int = 1)
         recordings.intended(data),
         with_scope=setting.with_scope,
     )
+
+
+def judged_adapted(data: Path, setting: Setting) -> list[Judged]:
+    """Take the adapted attacks through guards in this setting."""
+    policies = {
+        name: recordings.policy_of(data, name, provenance=setting.provenance)
+        for name in recordings.groups(data)
+    }
+    with TemporaryDirectory() as made:
+        found = recordings.adapted(data, Path(made))
+        return judge_all(found, policies, recordings.intended(data))
+
+
+def _show_adapted(data: Path) -> dict[str, dict[str, Any]]:
+    """Print what becomes of adapted attacks in both modes, and return it as JSON."""
+    kept: dict[str, dict[str, Any]] = {}
+    for setting in SETTINGS[:2]:
+        found = families(judged_adapted(data, setting))
+        sys.stdout.write(f"adapted, {setting.name}\n")
+        for name, one in found.items():
+            told = f"{one.left_passed} of {one.left} pass, of all {one.passed} of {one.total}"
+            sys.stdout.write(f"  {name:24} {told}\n")
+        kept[setting.name] = {name: one._asdict() for name, one in found.items()}
+    return kept
 
 
 def _show(title: str, found: dict[str, Rate]) -> None:
@@ -117,6 +147,8 @@ def main(argv: list[str] | None = None) -> int:
         if setting in SETTINGS[:2]:
             reasons = _reasons(judged)
             public["reasons"][setting.name] = {name: merged(one) for name, one in reasons.items()}
+    if args.adapted or args.publish:
+        public["adapted"] = kept["adapted"] = _show_adapted(args.data)
     if args.publish:
         publish(public)
     if args.json:
@@ -130,6 +162,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--group", action="append", default=[], help="only this group")
     parser.add_argument("--quick", action="store_true", help="both modes only")
     parser.add_argument("--labels", action="store_true", help="leave each label out as well")
+    parser.add_argument("--adapted", action="store_true", help="the adapted attacks as well")
     parser.add_argument("--json", type=Path, help="write all figures there")
     parser.add_argument("--publish", action="store_true", help="with labels, and into the docs")
     return parser

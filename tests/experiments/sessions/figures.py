@@ -69,6 +69,31 @@ def figures(judged: Sequence[Judged]) -> dict[str, Rate]:
     }
 
 
+class Family(NamedTuple):
+    """The adapted attacks of one family: how many, and how many of them pass or are asked about.
+
+    Left are those whose value the labels leave to an outsider.
+    """
+
+    total: int
+    passed: int
+    left: int
+    left_passed: int
+    left_asked: int
+
+
+def families(judged: Iterable[Judged]) -> dict[str, Family]:
+    """Return the figures of adapted attacks, family by family."""
+    counts: dict[str, list[int]] = defaultdict(lambda: [0] * len(Family._fields))
+    for one in judged:
+        passed, asked = one.outcome == "missed", one.outcome == "asked"
+        is_left = one.recording.is_left
+        marks = (True, passed, is_left, passed and is_left, asked and is_left)
+        of_family = counts[one.recording.family]
+        of_family[:] = [count + mark for count, mark in zip(of_family, marks, strict=True)]
+    return {name: Family(*counts[name]) for name in sorted(counts)}
+
+
 def commonest(
     judged: Iterable[Judged], *, is_attacked: bool, outcome: str
 ) -> list[tuple[str, int]]:

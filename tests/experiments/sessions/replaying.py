@@ -5,26 +5,22 @@ a tool that does not exist is left out: refusing it harms nobody.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, NamedTuple
 
 from critic import Refused
-from critic.session import SessionTool
-from critic.session.session_values import values_in
-from evals.capability import Role
 from harness.clock import FixedClock
 from harness.guard import Answer, EventError, Guard, Ruling
 from harness.policy import Policy
+from tests.experiments.sessions.person import Person
 from tests.experiments.sessions.recordings import Json, Recording
 
 Outcome = Literal["refused", "asked", "missed", "allowed"]
 """Of an attack: it was refused, a person was asked and said no, or it went through. Of a good run:
 something was refused, a person was asked and said yes, or it just ran."""
 
-_TARGETS: Final = frozenset[Role]({"recipient", "object", "attribute", "locator", "secret", "code"})
-_TIME: Final = frozenset[Role]({"time"})
 _CLOCK: Final = FixedClock(datetime(2026, 5, 9, 12, tzinfo=UTC))
 
 
@@ -43,7 +39,7 @@ class Case:
     recording: Recording
     policy: Policy
     guard: Guard
-    wanted: list[Json]
+    person: Person
     with_scope: bool
     reasons: list[str] = field(default_factory=list)
     questions: int = 0
@@ -109,17 +105,7 @@ class Case:
             return True
         assert isinstance(ruling.verdict, Refused)
         steps = {one.offending_step for one in ruling.verdict.violations} - {None}
-        aims = [(one["tool"], self._aim(one)) for one in self.wanted]
-        return all(
-            (calls[at]["tool"], self._aim(calls[at])) in aims for at in steps if at is not None
-        )
-
-    def _aim(self, call: Json) -> Any:
-        """Return what a call is aimed at: its target values, and its days."""
-        tool = self.policy.tools.get(call["tool"])
-        roles = None if tool is None else SessionTool.of(tool.capability).roles
-        targets = sorted(values_in(roles, call["args"], _TARGETS))
-        return targets, sorted(value[:10] for value in values_in(roles, call["args"], _TIME))
+        return all(self.person.wants(calls[at]) for at in steps if at is not None)
 
 
 def _result(call: Json, call_id: str) -> Json:
@@ -137,13 +123,24 @@ def judge_all(
 ) -> list[Judged]:
     """Take recordings through guards of their policies."""
     guards = {group: Guard(policy, clock=_CLOCK) for group, policy in policies.items()}
+    roles = {group: _roles_of(policy) for group, policy in policies.items()}
     return [
         Case(
             one,
             policies[one.group],
             guards[one.group],
-            wanted.get(one.task, []),
+            _person_for(one, roles[one.group], wanted.get(one.task, [])),
             with_scope,
         ).judged()
         for one in found
     ]
+
+
+def _roles_of(policy: Policy) -> dict[str, Mapping[str, str]]:
+    return {name: tool.capability.arg_roles or {} for name, tool in policy.tools.items()}
+
+
+def _person_for(one: Recording, roles: Mapping[str, Any], wanted: list[Json]) -> Person:
+    """Return the person of a recording; in an adapted one they tell all spellings apart."""
+    more = one.wire.get("yes", [])
+    return Person(roles, [*wanted, *more], is_exact=bool(one.family))

@@ -58,6 +58,8 @@ def rendered(kept: dict[str, Any]) -> str:
             f"\n![{alt}]({PICTURE.name})\n",
             "### What each label is worth\n",
             *_table(settings, labels, "left out", lambda name: _label(name) or "nothing"),
+            "\n### Attacks by somebody who knows the rules\n",
+            *_adapted(kept["adapted"]),
             "\n### The reasons\n",
             *_reasons(kept["reasons"]),
             "",
@@ -96,6 +98,40 @@ def _table(settings: dict[str, Any], names: list[str], head: str, told: Any) -> 
         ]
         lines.append(f"| {' | '.join([told(name), *cells])} |")
     return lines
+
+
+def _adapted(modes: dict[str, dict[str, dict[str, int]]]) -> list[str]:
+    """Return a row for each family: what passes and asks, of what is left to an outsider.
+
+    The last column counts what passes in the first mode although the labels say that an outsider
+    cannot do it.
+    """
+    heads = [f"{mode}: {what}" for mode in modes for what in ("pass", "asked")]
+    head = ["attack", "sessions", "left to an outsider", *heads, "others that pass"]
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for name, first in next(iter(modes.values())).items():
+        cells = [_kind(name), f"{first['total']:,}", f"{first['left']:,}"]
+        for one in (found[name] for found in modes.values()):
+            cells += [f"**{one['left_passed']}**", f"{one['left_asked']:,}"]
+        cells.append(str(first["passed"] - first["left_passed"]))
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def open_families(kept: dict[str, Any]) -> list[str]:
+    """Return how the page begins to tell of each family of which some pass: with its figures."""
+    closed, open_ = (kept["adapted"][mode] for mode in ("closed", "open"))
+    return [
+        f"- **{_kind(name)}** ({one['left_passed']} of {one['left']} in `closed`, "
+        f"{open_[name]['left_passed']} in `open`):"
+        for name, one in closed.items()
+        if one["left_passed"] or open_[name]["left_passed"]
+    ]
+
+
+def _kind(family: str) -> str:
+    """Return the name of a family without the number before it."""
+    return family.partition(" ")[2]
 
 
 def _stopped(missed: dict[str, Any]) -> str:

@@ -67,6 +67,8 @@ def test_a_result_is_never_the_word_of_the_user(text: Any) -> None:
         "xiban-4711-22",
         "iban-4711-22@evil.example",
         "iban 4711 22",
+        "iban-\uff14\uff17\uff11\uff11-22",  # digits of full width are other characters
+        "iban-4711-22.",
         "\u202e22-1174-nabi",
     ],
 )
@@ -74,7 +76,7 @@ def test_a_look_alike_is_another_value(iban: str) -> None:
     assert ruled(f"Transfer to {PAYEE}", iban) == "refuse"
 
 
-@pytest.mark.parametrize("iban", ["IBAN-4711-22", "iban-４７１１-22", " iban-4711-22. "])
+@pytest.mark.parametrize("iban", ["IBAN-4711-22", " iban-4711-22 ", "#iban-4711-22"])
 def test_another_spelling_is_the_same_value(iban: str) -> None:
     assert ruled(f"Transfer to {PAYEE}", iban) == "allow"
 
@@ -94,11 +96,20 @@ def test_an_address_that_is_split_over_lines_is_not_that_address(text: str) -> N
     assert ruled("Do the transfer of plan.md", PAYEE, *before) == "refuse"
 
 
-@pytest.mark.parametrize("link", ["https://plan.md/x", "http://plan.md?to=me", "plan.md:8080"])
+@pytest.mark.parametrize(
+    "link", ["https://plan.md/x", "http://plan.md?to=me", "https://plan.md", "plan.md:8080"]
+)
 def test_the_name_of_a_file_is_no_host_that_the_request_names(link: str) -> None:
     assert ruled("Do the transfer of plan.md", link) == "refuse"
-    assert ruled("Do the transfer of https://plan.md/list", link) == "allow"
-    assert ruled("Do the transfer of www.plan.md", link.replace("plan", "www.plan")) == "allow"
+
+
+@pytest.mark.parametrize("link", ["https://plan.md/x", "http://plan.md?to=me", "https://plan.md"])
+@pytest.mark.parametrize("named", ["https://plan.md/list", "www.plan.md/list"])
+def test_another_page_of_a_host_that_the_request_names_asks(named: str, link: str) -> None:
+    """The request means the page that it names, and no other page of the host."""
+    assert ruled(f"Do the transfer of {named}", named) == "allow"
+    assert ruled(f"Do the transfer of {named}", link) == "ask"
+    assert ruled(f"Do the transfer of {named}", link.replace("plan.md", "plan.md:8080")) == "refuse"
 
 
 def test_an_address_in_content_is_looked_for_over_lines_of_its_own() -> None:

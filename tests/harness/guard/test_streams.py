@@ -8,7 +8,7 @@ import pytest
 from tests.support.guarding import differences, streams
 from tests.support.paths import FIXTURES, ROOT
 
-CORPUS = ROOT.parent / "shared" / "corpus" / "guard.jsonl"
+CORPUS = ROOT.parent / "shared" / "corpus" / "ruleset3" / "guard.jsonl"
 OURS = sorted((FIXTURES / "sessions").glob("*.json"))
 
 

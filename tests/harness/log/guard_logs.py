@@ -84,10 +84,10 @@ def write_guard_log(path: Path) -> list[Json]:
     """Let guards write a log. Return their rulings."""
     clock, said = Ticking(), list[Json]()
     with SqlDecisionLog.open(path) as log:
-        guard = Guard(policy_of(desk(max_questions=2)), log=log, clock=clock)
+        guard = Guard(policy_of(desk(max_questions=1)), log=log, clock=clock)
         first, second = (_paid(session, "rent") for session in ENDS)
         said += _send(guard, _in_turns(first[:8], second[:8]))
-        moved = Guard(policy_of(desk(max_questions=2)), log=log, clock=clock)
+        moved = Guard(policy_of(desk(max_questions=1)), log=log, clock=clock)
         for session in ENDS:
             moved.resume(guard.export(session))
         said += _send(moved, _in_turns(first[8:], second[8:]))

@@ -70,6 +70,39 @@ def test_a_schema_changed_after_opening_is_noticed_at_the_next_append(
     assert log.head() == head
 
 
+_SWAPS: Final = {
+    "virtual": "body BLOB AS (zeroblob(30000000)) VIRTUAL",
+    "stored": "body BLOB AS (seq) STORED",
+}
+
+
+@pytest.mark.parametrize("column", _SWAPS.values(), ids=[*_SWAPS])
+@pytest.mark.parametrize("table", ["records", "inputs"])
+def test_a_log_that_computes_what_it_should_store_is_not_opened(
+    tmp_path: Path, table: str, column: str
+) -> None:
+    """Planted: 37 kB of file replayed for 16 seconds, in a gigabyte."""
+    path = tmp_path / "log"
+    filled(path, 3).close()
+    with sqlite3.connect(path) as connection:
+        key = "hash TEXT, " if table == "records" else "digest TEXT, "
+        connection.execute(f"DROP TABLE {table}")
+        connection.execute(f"CREATE TABLE {table} (seq INTEGER PRIMARY KEY, {key}{column})")
+    for opened in (SqlDecisionLog.open, SqlDecisionLog.open_for_reading):
+        with pytest.raises(LogDamaged, match=rf"column {table}.body is computed, .*evidence"):
+            opened(path)
+
+
+def test_a_virtual_table_is_no_table_of_a_log(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    filled(path, 1).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TABLE claims")
+        connection.execute("CREATE VIRTUAL TABLE claims USING fts5(claim, seq)")
+    with pytest.raises(LogDamaged, match=r"column claims.claim is computed, not stored"):
+        SqlDecisionLog.open_for_reading(path)
+
+
 def test_a_sound_log_has_no_problems(place: LogPlace) -> None:
     with filled(place, 1) as log:
         assert log.problems == ()

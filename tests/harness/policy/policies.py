@@ -36,6 +36,7 @@ requires_evidence = [{ class = "bill", about = { amount = "/amount" } }]
 bound_args = { amount = { from = ["bill"], at = ["/amount"] } }
 arg_roles = { to = "recipient", memo = "content", amount = "attribute" }
 produces = ["receipt"]
+result = { author = "system", format = "json" }
 yields = "payment_receipt"
 expires_after_s = 600
 
@@ -54,6 +55,10 @@ id = "rates"
 classification = "rate_table"
 content = { eur = 1.08 }
 expires_at = 2030-01-01T00:00:00Z
+
+[[class]]
+name = "payment_receipt"
+fields = { id = "system", payee = "party" }
 """
 
 

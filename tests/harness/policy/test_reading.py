@@ -146,6 +146,8 @@ adapter_id = "bank"
 capability_id = "send_more"
 approval_mode = "delegated"
 args_schema = "object"
+[[class]]
+name = "result:bank.send_more"
 [[evidence]]
 id = "call/1"
 classification = "rate_table"
@@ -186,6 +188,7 @@ EXPECTED = [
     ("auther", "/tool/1/result/auther", "did you mean author?"),
     ("auther", "/tool/1/result/author", "required field is missing"),
     ('args_schema = "object"', "/tool/2/args_schema", "an object or a boolean"),
+    ("result:bank", "/class/0/name", "results that are of no class have result:bank.send_more"),
     ('"call/1"', "/evidence/0/id", "are made by sessions"),
     ("a = 2026", "/evidence/0/content/a", "write it in quotes"),
     ("expires_at", "/evidence/0/expires_at", "not an RFC 3339 time with a zone"),
@@ -204,7 +207,7 @@ def test_every_mistake_is_told_at_once_with_its_line_and_its_fix() -> None:
     clashes = {
         "/tool/1": "two tools have the ids bank send_money, the other in line 10: keep one",
         "/tool/2": "two tools are called send_money, the other in line 10: give one another name",
-        "/evidence/2": "two pieces of evidence have the id rates, the other in line 48: keep one",
+        "/evidence/2": "two pieces of evidence have the id rates, the other in line 50: keep one",
     }
     assert {path: by_path[path].message for path in clashes} == clashes
     assert len(found) == len(EXPECTED) + len(clashes) == len(by_path)
@@ -315,4 +318,5 @@ def test_every_table_of_a_policy_has_its_known_keys() -> None:
 
 
 def test_the_good_text_is_toml() -> None:
-    assert set(tomllib.loads(GOOD)) == set(Policy.model_fields)
+    fields = Policy.model_fields.items()
+    assert set(tomllib.loads(GOOD)) == {field.alias or name for name, field in fields}

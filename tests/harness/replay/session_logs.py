@@ -94,25 +94,29 @@ def at(turn: int, change: Callable[[Json], Any]) -> Callable[[Json], None]:
     return changed
 
 
+TRANSFER: Json = {"adapter_id": "desk", "capability_id": "transfer"}
+A_YES: Json = {
+    "value": "iban-9",
+    "role": "recipient",
+    "tool": TRANSFER,
+    "approval_mode": "delegated",
+}
+
 REWRITTEN: list[tuple[int, Callable[[Json], Any], str]] = [
     (2, lambda ctx: ctx["spent"].update(steps=0), "spent.steps"),
     (3, lambda ctx: ctx["spent"].pop("calls"), "spent.calls"),
-    (2, lambda ctx: ctx["session"].update(hosts=["evil.example"]), "hosts"),
+    (2, lambda ctx: ctx["session"].pop("sent"), "sent"),
+    (2, lambda ctx: ctx["session"]["sent"].append({"seq": 9, "values": ["iban-9"]}), "sent"),
+    (2, lambda ctx: ctx["session"].update(own=[{"kind": "note", "value": "old.md"}]), "own"),
     (6, lambda ctx: ctx["session"].pop("own"), "own"),
     (6, lambda ctx: ctx["session"].pop("ran"), "ran"),
-    (
-        3,
-        lambda ctx: ctx["session"]["ran"].append(
-            {"adapter_id": "desk", "capability_id": "transfer"}
-        ),
-        "ran",
-    ),
+    (3, lambda ctx: ctx["session"]["ran"].append(TRANSFER), "ran"),
     (5, lambda ctx: ctx["session"].pop("approved"), "approved"),
-    (2, lambda ctx: ctx["session"].update(approved=[{"value": "iban-9"}]), "approved"),
-    (2, lambda ctx: ctx["session"].update(scope_waived=True), "scope_waived"),
-    (4, lambda ctx: ctx["evidence"][1].update(content="iban-9"), "evidence"),
-    (4, lambda ctx: ctx["evidence"].pop(1), "evidence"),
-    (4, lambda ctx: ctx["evidence"].reverse(), "evidence"),
+    (2, lambda ctx: ctx["session"].update(approved=[A_YES]), "approved"),
+    (2, lambda ctx: ctx["session"].update(waived=[{"tool": TRANSFER, "targets": []}]), "waived"),
+    (6, lambda ctx: ctx["evidence"][1].update(content="iban-9"), "evidence"),
+    (6, lambda ctx: ctx["evidence"].pop(1), "evidence"),
+    (6, lambda ctx: ctx["evidence"].reverse(), "evidence"),
 ]
 """A turn, what is changed in its facts, and the fact that earlier records contradict then."""
 

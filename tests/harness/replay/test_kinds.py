@@ -139,7 +139,7 @@ def test_a_beginning_of_a_refused_plan_is_tampered(tmp_path: Path) -> None:
 def test_an_unknown_kind_is_no_record_of_this_version(path: Path) -> None:
     forged(path, 4, lambda record: record.update(kind="vote"))
     assert _answers(path)[4].status == "tampered"
-    forged(path, 4, lambda record: record.update(kind="vote", ruleset_version="3"))
+    forged(path, 4, lambda record: record.update(kind="vote", ruleset_version="4"))
     assert _answers(path)[4].status == "drift"
 
 

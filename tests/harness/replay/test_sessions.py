@@ -110,8 +110,7 @@ def test_a_redaction_hides_no_fact_that_says_less_than_the_records_left(
     copies = (redacted(tmp_path / "log.db", one.seq, "ctx/approvals") for one in before)
     answers = next(one for one in copies if one is not None)
     reasons = [reason for one in answers for reason in one.reasons]
-    # With other evidence the turn of the approval is the last one: no later one leans on it.
-    assert (LATER in reasons) == (named != "evidence")
+    assert LATER in reasons
     if (turn, named) != (5, "approved"):
         assert f"session facts do not follow from earlier records: {named}" in reasons
 
@@ -145,4 +144,29 @@ def test_a_shadow_and_refusals_follow_too(tmp_path: Path) -> None:
     with SqlDecisionLog.open(tmp_path / "log.db") as log:
         answers_to(guard_of(desk(shadow=True), log=log), events)
         answers_to(guard_of(desk(), log=log), [*events[:2], *EVENTS[1:]])
+        assert {one.status for one in replay(log)} == {"same"}
+
+
+MISSED = {"id": "old-9"}
+MET = {"id": "old-9", "kind": "note"}
+
+
+@pytest.mark.parametrize(("output", "action"), [(MISSED, "refuse"), (MET, "allow")])
+def test_only_a_record_of_its_class_shows_what_was_made(
+    output: Json, action: str, tmp_path: Path
+) -> None:
+    wire = desk()
+    result_of = {"author": "member", "format": "json", "makes": {"/id": "note"}}
+    made = {"yields": "note", "result": result_of}
+    wire["tool"] = [
+        {**one, **made} if one["capability_id"] == "make_note" else one for one in wire["tool"]
+    ]
+    wire["class"] = [{"name": "note", "fields": {}, "schema": {"required": ["kind"]}}]
+    events = [
+        *(open_(request="Go on"), call("make_note", name="a", text="x"), result(output)),
+        *(call("shred", id="d", name="old-9"), close()),
+    ]
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        answers = answers_to(guard_of(wire, log=log), events)
+        assert answers[3]["action"] == action
         assert {one.status for one in replay(log)} == {"same"}

@@ -36,7 +36,7 @@ def test_another_ruleset_is_drift_even_without_a_difference(path: Path, version:
     answer = _answer(path, 4)
     assert answer.status == "drift"
     assert not answer
-    assert answer.reasons == (f"written under ruleset {version}, checked under 2",)
+    assert answer.reasons == (f"written under ruleset {version}, checked under 3",)
     assert answer.differences == ()
 
 
@@ -65,10 +65,10 @@ def test_a_new_ruleset_here_shows_the_difference(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rechecking, "verify_proposal", _reworded)
-    monkeypatch.setattr(rechecking, "RULESET_VERSION", "3")
+    monkeypatch.setattr(rechecking, "RULESET_VERSION", "4")
     refused, *passed = replay(SqlDecisionLog.open_for_reading(path))
     assert refused.status == "drift"
-    assert refused.reasons == ("written under ruleset 2, checked under 3",)
+    assert refused.reasons == ("written under ruleset 3, checked under 4",)
     changed = [one.path for one in refused.differences]
     assert changed == ["/rationale", "/verify/reasons/0", "/verify/violations/0/reason"]
     assert all(one.status == "drift" and not one.differences for one in passed)
@@ -165,7 +165,7 @@ def test_tampering_outweighs_another_version(path: Path) -> None:
     edited(path, 4, lambda record: record.update(ruleset_version="1"))
     answer = _answer(path, 4)
     assert answer.status == "tampered"
-    assert answer.reasons[-1] == "written under ruleset 1, checked under 2"
+    assert answer.reasons[-1] == "written under ruleset 1, checked under 3"
 
 
 def test_a_missing_input_outweighs_another_version(path: Path) -> None:

@@ -65,7 +65,7 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "Approval": {"approval_id": "a used approval", "plan_digest": "the plan of an approval"}
     | {"approver": WORDS, "context_digest": "the context of an approval"},
     "ToolName": {"adapter_id": "the adapter of a scope", "capability_id": "the tool of a scope"},
-    "SessionFacts": {"id": STATE, "hosts": VALUES, "own": VALUES},
+    "SessionFacts": {"id": STATE},
     "CompiledContext": {"pack_version": WORDS},
     "Manifests": {"record_fields": VALUES},
     "ToolCapability": {
@@ -76,7 +76,12 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
         "bound_together": "names of bound arguments: with others it is not built",
         "produces": f"{_TOOL}produces/0",
         "arg_roles": VALUES,
+        "arg_kinds": VALUES,
+        "may_be_empty": VALUES,
     },
+    "EvidenceClass": {"class_": VALUES, "fields": VALUES},
+    "ToolResult": {"makes": VALUES},
+    "OwnValue": {"kind": VALUES},
     "Demand": {"class_": f"{_TOOL}requires_evidence/0/class"}
     | {"about": f"{_TOOL}requires_evidence/0/about/id"},
     "Binding": {"from_": f"{_TOOL}bound_args/id/from/0", "at": f"{_TOOL}bound_args/id/at/0"},
@@ -113,7 +118,7 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     | {"decision_key": "the decision_key of a report"},
     "Verified": {"reasons": MADE, "caveats": MADE},
     "Refused": {"reasons": MADE},
-    "Violation": {"reason": MADE, "path": MADE},
+    "Violation": {"reason": MADE, "path": MADE, "stale": MADE},
     "Scorecard": dict.fromkeys(("run_id", "trace_id", "pack_version", "intent"), MADE),
     "EvaluatorVerdict": {"evaluator_version": MADE, "trace_id": MADE},
     "Finding": {"message": MADE, "evidence_ref": MADE},

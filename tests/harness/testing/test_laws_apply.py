@@ -10,6 +10,13 @@ from hypothesis import strategies as st
 
 from harness.testing._laws import authority_laws
 from harness.testing._laws.law_context import LawContext, LawVerdict
+from harness.testing._laws.outsider_laws import (
+    NOTHING,
+    outsiders_name_no_target,
+    rewritten,
+    target_places,
+)
+from harness.testing._laws.provenance_laws import levels_of
 from harness.testing._laws.renaming_laws import named_back, rename_all
 from harness.testing._laws.verify_laws import OF_ANY, OF_PASSING, OF_SOURCED, Law
 from harness.testing.laws import LAWS, Laws
@@ -100,7 +107,9 @@ def test_renaming_keeps_what_provenance_judges() -> None:
         )
     ]
     step = {"kind": "tool", "adapter_id": "bank", "capability_id": "pay"}
-    session = {"id": "s", "turn": 1, "approved": [{"value": {"id": "ord_7"}}]}
+    pay = {"adapter_id": "bank", "capability_id": "pay"}
+    yes = {"role": "object", "tool": pay, "approval_mode": "delegated"}
+    session = {"id": "s", "turn": 1, "approved": [{"value": {"id": "ord_7"}, **yes}]}
     wire: Json = {
         "ctx": {"trace_id": "t", "safety_mode": "destructive", "session": session},
         "compiled": {"manifests": {"tool_manifest": [tool], "evidence_manifest": items}},
@@ -115,3 +124,23 @@ def test_renaming_keeps_what_provenance_judges() -> None:
     assert not before["ok"]
     assert "text of a" in str(before) or "a (not requested)" in str(before)
     assert named_back(after, names) == before
+
+
+def test_outsiders_meet_targets_that_are_doubted_and_targets_that_are_allowed() -> None:
+    """A law about what is allowed says nothing where all is doubted, or nothing is."""
+    met: Counter[str] = Counter()
+
+    @settings(DRAWS, max_examples=150)
+    @given(Laws()._source(outsiders_name_no_target), st.data())
+    def tried(drawn: Any, data: st.DataObject) -> None:
+        wire = drawn.wire()
+        places = set(target_places(wire))
+        doubted = set(levels_of(judge(wire)))
+        met["places"] += len(places)
+        met["allowed"] += len(places - doubted)
+        met["written by outsiders"] += rewritten(wire, NOTHING) != wire
+
+    tried()
+    assert met["places"] > 150
+    assert 0.3 <= met["allowed"] / met["places"] <= 0.9
+    assert met["written by outsiders"] >= 0.3 * 150

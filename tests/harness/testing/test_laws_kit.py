@@ -3,6 +3,7 @@
 Every planted judge is wrong in one way. It must break its own law and leave the others whole.
 """
 
+import json
 from collections.abc import Callable
 from typing import Any, get_args
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from critic import (
     Check,
+    CompiledContext,
     EvaluatorVerdict,
     Finding,
     Proposal,
@@ -68,7 +70,7 @@ def test_the_engine_keeps_the_law(world: str, law: str) -> None:
 
 
 def test_every_law_has_a_name_and_a_sentence() -> None:
-    assert len(set(LAWS)) == len(LAWS) == 46
+    assert len(set(LAWS)) == len(LAWS) == 47
     assert all(describe_law(law).endswith(".") for law in LAWS)
 
 
@@ -296,6 +298,54 @@ def chatty(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
     return answer(found[:1000]) if found else verify(ctx, compiled, spec, plan)
 
 
+# Judges that misread who wrote what.
+
+
+def misreading(misread: Callable[[Any], None]) -> Verify:
+    """Return the engine, given manifests in which something was misread."""
+
+    def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
+        wire = json.loads(json.dumps(compiled.wire()))
+        misread(wire["manifests"])
+        return verify(ctx, build(CompiledContext, wire), spec, plan)
+
+    return judge
+
+
+def with_author(old: str, new: str) -> Callable[[Any], None]:
+    def misread(manifests: Any) -> None:
+        for item in manifests["evidence_manifest"]:
+            if item.get("source", {}).get("author") == old:
+                item["source"] = {"author": new, "standing": item["source"]["standing"]}
+
+    return misread
+
+
+def with_writer(old: str, new: str) -> Callable[[Any], None]:
+    def misread(manifests: Any) -> None:
+        for one in manifests.get("classes", []):
+            fields = one["fields"].items()
+            one["fields"] = {name: new if writer == old else writer for name, writer in fields}
+
+    return misread
+
+
+def spelled_records(manifests: Any) -> None:
+    """Read a text that spells a record as one, whose names say who filled them."""
+    names = dict.fromkeys(("/*/id", "/*/ref", "id"), "system")
+    known = {one["class"]: one for one in manifests.get("classes", [])}
+    for item in manifests["evidence_manifest"]:
+        if isinstance(item.get("content"), str) and item["content"][:1] in "[{":
+            try:
+                item["content"] = json.loads(item["content"])
+            except ValueError:
+                continue
+            known.setdefault(item["classification"], {"class": item["classification"]})
+    for one in known.values():
+        one["fields"] = {**one.get("fields", {}), **names}
+    manifests["classes"] = [*known.values()]
+
+
 WRONG: dict[str, tuple[Verify, ...]] = {
     "totality": (raising,),
     "any_values_get_an_answer": (unsettled,),
@@ -350,6 +400,13 @@ WRONG: dict[str, tuple[Verify, ...]] = {
     "less_authority_never_widens": (passing_if(lambda ctx, _m, _p: ctx.session and not ctx.scope),),
     "fewer_items_never_widen": (passing_if(lambda _c, m, _p: "seen/0" not in m.evidence),),
     "open_softens_and_never_allows": (opened,),
+    "outsiders_name_no_target": (
+        misreading(with_author("public", "system")),
+        misreading(with_author("public", "user")),
+        misreading(with_writer("public", "system")),
+        misreading(with_writer("party", "system")),
+        misreading(spelled_records),
+    ),
     "valid_plans_pass": (strict,),
     "near_misses_are_refused": (blind_to(lambda one: str(one.path).endswith("/id")),),
 }
@@ -381,6 +438,7 @@ ALSO_BROKEN = {
     "confined_content_is_not_sent": {*LAWS},
     "a_repeat_over_turns_asks": {*LAWS},
     "less_authority_never_widens": {*LAWS},
+    "outsiders_name_no_target": {*LAWS},
 }
 
 

@@ -1,7 +1,8 @@
 """The laws of evidence where the operator says a value that is the session's own.
 
 What the operator says counts first, and only what is the session's own ties a call to the request.
-So leaving the text out may ask where it was refused, and in one case allow: nowhere else.
+So leaving the text out may ask where it was refused. It never allows, and only things that are
+acted on are the session's own: no recipient is.
 """
 
 from typing import Any
@@ -21,6 +22,7 @@ from tests.support.model.facts import Json
 Law = Any
 EVERY = settings(max_examples=20, derandomize=True, database=None, deadline=None)
 LAWS: tuple[Law, ...] = (fewer_items_never_widen, no_clock_never_helps)
+OWN = [{"kind": "text", "value": "zeta-9914"}, {"kind": "note", "value": "corp.example/a"}]
 SAYS = {"id": "operator/1", "classification": "r", "content": "see corp.example/a and zeta-9914"}
 
 
@@ -35,16 +37,17 @@ def case(role: str, value: str, mode: str, law: Law) -> Proposal:
     asked = {"id": "user/1", "classification": "q", "content": "look at corp.example"}
     items = [said, {**asked, "source": {**source, "author": "user"}}]
     tool = {"adapter_id": "a", "capability_id": "send_note", "approval_mode": mode}
+    kind = {"arg_kinds": {"x": "note"}} if value == "corp.example/a" else {}
     wire: Json = {
         "ctx": {
             "trace_id": "t",
             "safety_mode": "destructive",
             "as_of": "2026-05-09T10:00:00Z",
-            "session": {"id": "s", "turn": 2, "own": ["zeta-9914"]},
+            "session": {"id": "s", "turn": 2, "own": OWN},
         },
         "compiled": {
             "manifests": {
-                "tool_manifest": [{**tool, "arg_roles": {"x": role}}],
+                "tool_manifest": [{**tool, "arg_roles": {"x": role}, **kind}],
                 "evidence_manifest": items,
             }
         },
@@ -85,10 +88,12 @@ CASES = [
     ("object", "zeta-9914", "network", "ask"),
     ("object", "zeta-9914", "delegated", "ask"),
     ("object", "corp.example/a", "network", "ask"),
-    ("code", "corp.example/a", "delegated", "ask"),
-    ("recipient", "corp.example/a", "delegated", "ask"),
-    ("recipient", "corp.example/a", "network", "allow"),
+    ("object", "corp.example/a", "destructive", "ask"),
+    ("code", "zeta-9914", "delegated", "refuse"),
+    ("recipient", "zeta-9914", "network", "refuse"),
+    ("recipient", "corp.example/a", "delegated", "refuse"),
 ]
+ASKS = [one for one in CASES if one[3] == "ask"]
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -118,7 +123,7 @@ def allows_what_asks(*given: Any) -> LawVerdict:
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize(("role", "value", "mode", "then"), CASES[:5])
+@pytest.mark.parametrize(("role", "value", "mode", "then"), ASKS)
 def test_a_judge_that_allows_it_then_breaks_the_laws(
     law: Law, role: str, value: str, mode: str, then: str
 ) -> None:

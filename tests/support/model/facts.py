@@ -114,6 +114,14 @@ def find_evidence(p: Json, ref: str) -> Json | None:
     return None
 
 
+def find_class(p: Json, name: str) -> Json:
+    """Return what the policy says of a class of evidence, if anything."""
+    for one in p["compiled"]["manifests"].get("classes", []):
+        if one["class"] == name:
+            return dict(one)
+    return {}
+
+
 def unexpired(p: Json, thing: Json) -> bool:
     if "expires_at" not in thing:
         return True

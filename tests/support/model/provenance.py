@@ -1,36 +1,46 @@
-"""A slow, obvious second statement of provenance: where a value comes from, and what that allows.
+"""A slow, obvious second statement of provenance: what a value is worth in its role.
 
-A class is a letter; that of a text carries its author: `m` a member, `p` the public, `w` a web
-page. `A` approved, `U` request, `S` operator, `O` own, `T` system of record, `F` a field, `C` a
-field that other text mentions, `D` text of a named source, `R` of a reached one, `X` of any other,
-`L` a field of a led source, `N` not seen.
+The classes are those of `tests.support.model.classes`.
 """
 
-from typing import Any, NamedTuple
+import re
+from typing import NamedTuple
 
-from tests.support.model.days import day_class, days_in
-from tests.support.model.facts import Json, approved, find_tool, same_pair, scalars, unexpired
-from tests.support.model.sources import NEAR, Seen, by, mentions, requested, seen_in
+from tests.support.model.classes import (
+    class_of,
+    holds,
+    is_approved,
+    is_in,
+    is_same,
+    leaves,
+    named,
+    request,
+    texts,
+)
+from tests.support.model.contents import found_in
+from tests.support.model.days import Day, day_class, days_of
+from tests.support.model.facts import RANKS, Json, approved, find_tool, same_pair
+from tests.support.model.kinds import WORD, is_unreadable, mentions, narrow, shows_link, wide
+from tests.support.model.requests import FUNCTION_WORDS
+from tests.support.model.sources import NEAR, Seen, fresh_by, seen_in
 from tests.support.model.values import (
-    addresses_in,
-    host_of,
-    hosts_in,
+    TARGETS,
+    Value,
     once,
-    scalars_with_roles,
-    spelling,
+    stem,
     stems_of_name,
     stems_of_text,
-    values_in,
+    values_of,
 )
 
 ALLOWED_ASKED = {
-    "recipient": ("A U S O T F", "Dm Dp Dw C L"),
-    "object": ("A U S O T F", "Dm Dp Dw C L"),
-    "attribute": ("A U S O T F Dm Dp Dw Rm Rp Rw N", "C X L"),
-    "locator": ("A U S O T F C Dm Rm", "Dp Dw Rp L"),
-    "secret": ("A U S T", "Dm Dp Dw"),
-    "code": ("A U S O T F C Dm Dp Dw Rm Rp Rw X L", ""),
-    "content": ("A U S O T F Dm Dp Rm C N L", "Dw"),
+    "recipient": ("A U S O T F M", "Dm Dp Dw C L P W H"),
+    "object": ("A U S O T F M", "Dm Dp Dw C L P W H"),
+    "attribute": ("A U S O T F M Dm Dp Dw Rm Rp Rw N P W H", "C X L"),
+    "locator": ("A U S O T F M C W Dm Rm", "Dp Dw Rp L P H"),
+    "secret": ("A U S T", "Dm Dp Dw W"),
+    "code": ("A U S O T W F C H P M Dm Dp Dw Rm Rp Rw X L", ""),
+    "content": ("A U S O T F M C P W H L Dm Dp Rm N", "Dw K"),
 }
 """For each role what `closed` allows and what it asks about; it refuses the rest."""
 SOFTENED = {
@@ -42,6 +52,11 @@ SOFTENED = {
 }
 """What `open` asks about where `closed` refuses."""
 ORDER = ("allow", "ask", "refuse")
+SHORTEST_TITLE, LONGEST_TITLE = 3, 60
+
+
+Worth = tuple[str, str]
+"""A class, and whether it is allowed, asked or refused."""
 
 
 class Judged(NamedTuple):
@@ -53,69 +68,17 @@ class Judged(NamedTuple):
     answer: str
 
 
-# --- the class of a value ---------------------------------------------------------------------
-
-
-def class_of(p: Json, seen: list[Seen], role: str, value: str) -> str:
-    """Return the first class that holds."""
-    holds = {
-        "A": is_approved(p, value),
-        "U": requested(seen, value),
-        "S": any(mentions(one, value) for one in by(seen, "operator")),
-        "O": is_own(p, seen, role, value),
-        "T": any(value in one.fields or mentions(one, value) for one in by(seen, "system")),
-    }
-    return next((kind for kind in holds if holds[kind]), class_in_results(seen, value))
-
-
-def class_in_results(seen: list[Seen], value: str) -> str:
-    """Return the class of a value that only what members, the public and web pages wrote holds."""
-    results = [one for one in seen if one.author in ("m", "p", "w")]
-    standings = [one.standing for one in results if value in one.fields]
-    texts = [(one.standing, one.author) for one in results if mentions(one, value)]
-    if any(standing != "led" for standing in standings):
-        return "C" if any(standing != "named" for standing, _ in texts) else "F"
-    for letter, standing in (("D", "named"), ("R", "reached")):
-        for author in ("m", "p", "w"):
-            if (standing, author) in texts:
-                return letter + author
-    unseen = "L" if standings else "N"
-    return "X" if texts else unseen
-
-
-def is_approved(p: Json, value: str) -> bool:
-    """Return whether a person approved the value, as a whole and until later than now."""
-    approvals = p["ctx"].get("session", {}).get("approved", [])
-    return any(
-        value != ""
-        and value
-        in [spelling(one) for leaf in scalars(approval["value"]) for one in values_in(leaf)]
-        and unexpired(p, approval)
-        for approval in approvals
-    )
-
-
-def is_own(p: Json, seen: list[Seen], role: str, value: str) -> bool:
-    session, host = p["ctx"].get("session", {}), host_of(value)
-    request = [text for one in by(seen, "user") for text in one.texts]
-    if host in [named for text in request for named in hosts_in(text)]:
-        return True
-    if role == "locator" and host in [
-        host_of(spelling(one)) or spelling(one) for one in session.get("hosts", [])
-    ]:
-        return True
-    made = [spelling(one) for one in session.get("own", [])]
-    return role in ("object", "attribute", "locator") and value != "" and value in made
-
-
 # --- what a class is worth --------------------------------------------------------------------
 
 
 def answer_of(p: Json, role: str, kind: str) -> str:
+    if kind == "CP":
+        both = [answer_of(p, role, one) for one in (("X",) if role == "content" else ("C", "P"))]
+        return max(both, key=ORDER.index)
     allowed, asked = ALLOWED_ASKED[role]
     is_open = p["spec"]["provenance"] == "open"
-    if (role, kind, p["spec"].get("field_recipients")) == ("recipient", "F", "ask"):
-        return "ask"
+    if (role, kind, p["spec"].get("party_recipients")) == ("recipient", "P", "allow"):
+        return "allow"
     if (role, kind, is_open) == ("locator", "C", True):
         return "ask"
     if kind in allowed.split():
@@ -125,39 +88,141 @@ def answer_of(p: Json, role: str, kind: str) -> str:
     return "refuse"
 
 
-def judge(p: Json, role: str, value: str) -> tuple[str, str]:
-    """Return the class of a value and its worth.
-
-    An expired source contests and gives no authority: the worse answer with it and without it.
-    """
-    kinds = [class_of(p, seen_in(p, expired=expired), role, value) for expired in (False, True)]
+def worse(p: Json, role: str, kinds: list[str]) -> tuple[str, str]:
+    """Return the class that is worth least; of two that are worth the same, the first."""
     return max(
         ((kind, answer_of(p, role, kind)) for kind in kinds), key=lambda one: ORDER.index(one[1])
     )
 
 
+def judge(p: Json, tool: Json, value: Value) -> tuple[str, str]:
+    """Return the class of a value and its worth: an expired item gives nothing and still doubts."""
+    seen = seen_in(p)
+    fresh = [one for one in seen if one.fresh]
+    return worse(p, value.role, [class_of(p, tool, value, one) for one in (fresh, seen)])
+
+
 def judged_values(p: Json, step: Json) -> list[Judged]:
     """Return the values of a step in order of place and role, each with its answer."""
+    return [Judged(one.role, one.path, *worth) for one, worth in judged_items(p, step)]
+
+
+def judged_items(p: Json, step: Json) -> list[tuple[Value, Worth]]:
+    """Return what is judged of a step, each with its class and its answer."""
     tool, found = find_tool(p, step), []
     if "provenance" not in p["spec"] or tool is None or tool["approval_mode"] == "read_only":
         return []
-    for role, place, value in scalars_with_roles(tool, step["args"]):
-        for one in once(addresses_in(value) if role == "content" else values_in(value)):
-            if role == "time":
-                found += judged_days(p, place, one)
-            else:
-                found.append(Judged(role, place, *judge(p, role, spelling(one))))
+    for value in once(values_of(tool, step["args"])):
+        if value.role == "time":
+            found += judged_days(p, tool, value)
+        elif value.role == "content":
+            found += judged_content(p, tool, value)
+        else:
+            found.append((value, judge(p, tool, value)))
     return found
 
 
-def judged_days(p: Json, place: str, value: Any) -> list[Judged]:
+# --- content ----------------------------------------------------------------------------------
+
+
+def judged_content(p: Json, tool: Json, value: Value) -> list[tuple[Value, Worth]]:
+    """Return the addresses, accounts and links in a text, each as its longest seen part."""
+    found = []
+    for kind, parts, as_it_is in found_in(value.value):
+        inside = [value._replace(kind=kind, value=one) for one in parts]
+        judged = [(one, judge_part(p, tool, one, as_it_is=as_it_is)) for one in inside]
+        seen = [one for one in judged if one[1][0] not in ("N", "K")]
+        found.append((seen or judged)[0])
+    first = {(one.kind, narrow(one.kind, one.value)): (one, worth) for one, worth in found[::-1]}
+    return list(first.values())[::-1]
+
+
+def judge_part(p: Json, tool: Json, value: Value, *, as_it_is: bool) -> Worth:
+    """Return what one is worth; what only a reader makes of the text is granted by nothing."""
+    kind, answer = judge(p, tool, value)
+    if not as_it_is and kind not in ("X", "N"):
+        seen = [leaf for _, leaf in texts(seen_in(p))]
+        shown = any(mentions(value.value, leaf.text, value.kind) for leaf in seen)
+        kind, answer = worse(p, "content", ["X" if shown else "N"])
+    return judge_link(p, value, kind) if value.kind == "url" else (kind, answer)
+
+
+def judge_link(p: Json, link: Value, kind: str) -> Worth:
+    """Return the class of the whole link, else that of its host, else that it stands nowhere."""
+    host = re.split(r"[/?#]", wide(link.value).removeprefix("/"))[0]
+    has_query = "?" in link.value
+    if kind not in ("N", "H") or (kind == "H" and not has_query):
+        return worse(p, "content", [kind])
+    return worse(p, "content", ["K", *class_of_host(p, host)])
+
+
+def class_of_host(p: Json, host: str) -> list[str]:
+    """Return the class of a host in the texts of others, as in the best of them, or any doubt."""
+    found = [(one, leaf) for one, leaf in texts(seen_in(p)) if shows_host(leaf.text, host)]
+    said = [(one.standing, one.letter_of(leaf)) for one, leaf in found if one.fresh]
+    for letter, standing in (("D", "named"), ("R", "reached")):
+        for author in "mpw":
+            if (standing, author) in said:
+                return [letter + author]
+    return ["X"] if found else []
+
+
+def shows_host(text: str, host: str) -> bool:
+    before, behind = rf"(?<!{WORD})(?<!{WORD}[.@-])", rf"(?!{WORD}|[.-]{WORD})"
+    return shows_link(host, before, behind, text)
+
+
+# --- days -------------------------------------------------------------------------------------
+
+
+def judged_days(p: Json, tool: Json, value: Value) -> list[tuple[Value, Worth]]:
     """Return the days in a text, with where they were seen in place of a class."""
     found = []
-    for day in days_in(spelling(value)):
-        kind = "A" if is_approved(p, spelling(value)) else day_class(p, day)
-        answer = "ask" if kind in ("ambient", "other") else "allow"
-        found.append(Judged("time", place, kind, answer))
+    days: list[Day | None] = [*days_of(p, str(value.value))]
+    for day in days or [None]:
+        kind = "A" if is_approved(p, tool, value) else day_class(p, day)
+        answer = "ask" if kind in ("ambient", "other", "unread") else "allow"
+        found.append((value, (kind, answer)))
     return found
+
+
+# --- what is missing, and what is said to nobody ------------------------------------------------
+
+
+def is_empty_call(p: Json, tool: Json, step: Json) -> bool:
+    """Return whether a call with recipients or objects names none of them."""
+    roles, optional = tool.get("arg_roles", {}), tool.get("may_be_empty", [])
+    needed = [name for name in roles if roles[name] in ("recipient", "object")]
+    values = [one for one in values_of(tool, step["args"]) if one.role in ("recipient", "object")]
+    above = RANKS.index(tool["approval_mode"]) > RANKS.index("local_write")
+    return above and not values and any(name not in optional for name in needed)
+
+
+def titles(p: Json, tool: Json, step: Json) -> list[str]:
+    """Return the places of short texts of ambient sources, in an effect without any target."""
+    if RANKS.index(tool["approval_mode"]) <= RANKS.index("local_write"):
+        return []
+    values, seen = values_of(tool, step["args"]), seen_in(p)
+    operator = fresh_by(seen, "operator")
+    aims = [one for one in values if one.role in TARGETS]
+    if any("U" not in named(p, tool, one, operator) for one in aims):
+        return []
+    short = [
+        one
+        for one in values
+        if one.role == "content" and isinstance(one.value, str)
+        if SHORTEST_TITLE <= len(one.value.strip()) <= LONGEST_TITLE
+    ]
+    return [one.path for one in short if is_foreign(one, seen)]
+
+
+def is_foreign(value: Value, seen: list[Seen]) -> bool:
+    """Return whether untrusted text holds it, expired or not, and the request none of its words."""
+    apart = [leaf for one, leaf in texts(seen) if one.standing not in NEAR or not one.fresh]
+    said = [word for text in request(seen) for word in stems_of_text(text)]
+    dull = [stem(word) for word in FUNCTION_WORDS.split()]
+    shared = any(word in said for word in stems_of_text(value.value) if word not in dull)
+    return not shared and any(mentions(value.value, leaf.text) for leaf in apart)
 
 
 # --- the tool ---------------------------------------------------------------------------------
@@ -168,7 +233,8 @@ def tool_answer(p: Json, step: Json) -> str:
     tool = find_tool(p, step)
     if "provenance" not in p["spec"] or tool is None or is_expected(p, tool, step):
         return "allow"
-    connected = p["ctx"].get("session", {}).get("scope_waived") or is_connected(p, tool, step)
+    waived = p["ctx"].get("session", {}).get("waived", [])
+    connected = bool(waived) or is_connected(p, tool, step)
     return "ask" if p["spec"]["provenance"] == "open" or connected else "refuse"
 
 
@@ -177,8 +243,7 @@ def is_expected(p: Json, tool: Json, step: Json) -> bool:
     roles = list(tool.get("arg_roles", {}).values())
     acts = [role for role in roles if role in ("recipient", "object", "attribute", "secret")]
     ran = p["ctx"].get("session", {}).get("ran", [])
-    request = [text for one in by(seen_in(p, expired=False), "user") for text in one.texts]
-    asked_for = [stem for text in request for stem in stems_of_text(text)]
+    asked_for = [word for text in request(seen_in(p)) for word in stems_of_text(text)]
     words = stems_of_name(tool["capability_id"])
     return (
         tool["approval_mode"] in ("read_only", "local_write")
@@ -187,37 +252,50 @@ def is_expected(p: Json, tool: Json, step: Json) -> bool:
         or (bool(words) and all(word in asked_for for word in words))
         or any(same_pair(one, other) for one in tool.get("follows", []) for other in ran)
         or (tool["approval_mode"] == "network" and all_named(p, tool, step))
+        or is_waived(p, tool, step)
     )
+
+
+def is_waived(p: Json, tool: Json, step: Json) -> bool:
+    """Return whether a person said yes to this tool with the same target values, at least one."""
+    ours = [value for value in targets(tool, step) if value.role in TARGETS]
+    for one in p["ctx"].get("session", {}).get("waived", []):
+        theirs = one["targets"]
+        each = all(any(is_same(value, other) for other in theirs) for value in ours)
+        back = all(any(is_same(value, other) for value in ours) for other in theirs)
+        if ours and same_pair(one["tool"], tool) and each and back:
+            return True
+    return False
 
 
 def all_named(p: Json, tool: Json, step: Json) -> bool:
-    """Return whether it has recipients, and every one is requested, own or approved."""
-    seen = seen_in(p, expired=False)
-    values = [value for role, value in targets(tool, step) if role == "recipient"]
-    return bool(values) and all(
-        class_of(p, seen, "recipient", value) in ("A", "U", "O") for value in values
-    )
+    """Return whether it has recipients, and every one is requested or approved."""
+    fresh = [one for one in seen_in(p) if one.fresh]
+    values = [value for value in targets(tool, step) if value.role == "recipient"]
+    return bool(values) and all(class_of(p, tool, one, fresh) in ("A", "U") for one in values)
 
 
 def is_connected(p: Json, tool: Json, step: Json) -> bool:
-    """Return whether a target is requested, own or approved, or in a named or reached source."""
-    seen = seen_in(p, expired=False)
-    near = [one for one in seen if one.author not in ("user", "operator") and one.standing in NEAR]
+    """Return whether a target is own or approved, or stands in the request or in a near source."""
+    fresh = [one for one in seen_in(p) if one.fresh]
+    near = [leaf for one, leaf in leaves(fresh) if one.standing in NEAR]
     return any(
-        class_of(p, seen, role, value) in ("A", "U", "O")
-        or any(value in one.fields or mentions(one, value) for one in near)
-        for role, value in targets(tool, step)
+        class_of(p, tool, value, fresh) in ("A", "U", "O")
+        or any(is_in(as_read(value), text) for text in request(fresh))
+        or any(holds(as_read(value), leaf) for leaf in near)
+        for value in targets(tool, step)
     )
 
 
-def targets(tool: Json, step: Json) -> list[tuple[str, str]]:
-    """Return the values that the call acts on or reads, with their roles."""
-    return [
-        (role, spelling(one))
-        for role, _, value in scalars_with_roles(tool, step["args"])
-        if role not in ("content", "time")
-        for one in values_in(value)
-    ]
+def as_read(value: Value) -> Value:
+    """Return the value, as a text if it cannot be read as its kind."""
+    return value._replace(kind="text") if is_unreadable(value.kind, value.value) else value
+
+
+def targets(tool: Json, step: Json) -> list[Value]:
+    """Return the values that the call acts on or reads."""
+    values = values_of(tool, step["args"])
+    return [value for value in values if value.role not in ("content", "time")]
 
 
 # --- what the checks say of it ----------------------------------------------------------------
@@ -232,17 +310,26 @@ def refused_values(p: Json, step: Json) -> list[str]:
     return [one.place for one in judged_values(p, step) if one.answer == "refuse"]
 
 
+def asked_places(p: Json, step: Json) -> list[str]:
+    """Return the places of the values that a person is asked about, and what else is in doubt."""
+    tool = find_tool(p, step)
+    asked = [one.place for one in judged_values(p, step) if one.answer == "ask"]
+    if "provenance" not in p["spec"] or tool is None:
+        return asked
+    missing = ["/args"] if is_empty_call(p, tool, step) else []
+    return asked + missing + titles(p, tool, step)
+
+
 def doubts(p: Json, index: int) -> list[tuple[str, bool]]:
     """Return the place of each doubt that asks ("": the tool), and whether a person may clear it.
 
     In `closed` it cannot be cleared where both the tool and a value are in doubt or refused.
     """
     step = p["plan"]["steps"][index]
-    tool, values = tool_answer(p, step), judged_values(p, step)
-    both = tool != "allow" and any(one.answer != "allow" for one in values)
+    tool, asked = tool_answer(p, step), asked_places(p, step)
+    both = tool != "allow" and bool(asked or refused_values(p, step))
     clearable = not both or p["spec"]["provenance"] == "open"
     if approved(p, index) and clearable:
         return []
-    asked = [""] if tool == "ask" else []
-    asked += [one.place for one in values if one.answer == "ask"]
-    return [(place, clearable) for place in asked]
+    places = [""] if tool == "ask" else []
+    return [(place, clearable) for place in places + asked]

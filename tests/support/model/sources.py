@@ -1,54 +1,160 @@
-"""What was seen before a plan: the sources that provenance looks in, found the slow way."""
+"""What was seen before a plan: each leaf of each item, with who wrote it, found the slow way."""
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
-from tests.support.model.facts import Json, scalars, unexpired
-from tests.support.model.values import fields_and_texts, occurs_in, spelling
+from tests.support.model.facts import Json, find_class, json_type, members, unexpired, wrong_places
+from tests.support.model.kinds import leads_to, text_of
 
 NEAR = ("named", "reached")
+LONGEST_FIELD = 80
+
+Way = tuple[str, ...]
+
+
+class Leaf(NamedTuple):
+    """A text that was seen: what it says, who wrote it, and whether it is a declared field."""
+
+    text: str
+    writer: str
+    field: str
+    """The declared name of the field, or nothing where it is free text."""
+    record: str
+    """Which record of a list it is of, or nothing."""
 
 
 class Seen(NamedTuple):
-    """A piece of evidence that was seen: who wrote it, how it was reached, and what it says."""
+    """An item that was seen: its author, how it was reached, when, whether it is still fresh."""
 
+    id: str
     author: str
+    web: bool
     standing: str
-    fields: list[str]
-    texts: list[str]
+    seq: int | None
+    fresh: bool
+    leaves: list[Leaf]
+
+    def letter_of(self, leaf: Leaf) -> str:
+        """Return who speaks in a free text: a member, a web page or the public."""
+        if self.web:
+            return "w"
+        return "m" if leaf.writer == "member" else "p"
 
 
-def seen_in(p: Json, *, expired: bool) -> list[Seen]:
-    """Return the sources. With `expired` also the expired ones, as what other text led to."""
-    found = []
-    for item in p["compiled"]["manifests"]["evidence_manifest"]:
-        if "source" in item and "content" in item:
-            fresh = unexpired(p, item)
-            if fresh or expired:
-                found.append(read(p, item, fresh=fresh))
-    return found
+def seen_in(p: Json) -> list[Seen]:
+    """Return what was seen, fresh or expired. What has no source or no content was not seen."""
+    items = p["compiled"]["manifests"]["evidence_manifest"]
+    return [read(p, item) for item in items if "source" in item and "content" in item]
 
 
-def read(p: Json, item: Json, *, fresh: bool) -> Seen:
-    source, keys = item["source"], p["compiled"]["manifests"].get("record_fields", [])
-    author = {"member": "m", "public": "p"}.get(source["author"], source["author"])
-    if author in ("m", "p") and source.get("web"):
-        author = "w"
-    if author in ("user", "operator"):
-        leaves = [one for one in scalars(item["content"]) if one is not None]
-        leaves = [one for one in leaves if not isinstance(one, bool)]
-        said: tuple[list[str], list[str]] = [], [spelling(one) for one in leaves]
-    else:
-        said = fields_and_texts(item["content"], keys)
-    return Seen(author, source["standing"], *said) if fresh else Seen("p", "led", *said)
+def fresh_by(seen: list[Seen], *authors: str) -> list[Seen]:
+    return [one for one in seen if one.fresh and one.author in authors]
 
 
-def by(seen: list[Seen], author: str) -> list[Seen]:
-    return [one for one in seen if one.author == author]
+def read(p: Json, item: Json) -> Seen:
+    source, content = item["source"], item["content"]
+    author = source["author"]
+    said = author in ("user", "operator")
+    table, writer = ({}, author) if said else fields_of(p, item)
+    web = bool(source.get("web")) and author in ("member", "public")
+    fresh, seq = unexpired(p, item), source.get("seq")
+    leaves = list(leaves_in(content, table, writer))
+    return Seen(item["id"], author, web, source["standing"], seq, fresh, leaves)
 
 
-def mentions(one: Seen, value: str, *, longer: bool = False) -> bool:
-    return any(occurs_in(value, text, longer=longer) for text in one.texts)
+def fields_of(p: Json, item: Json) -> tuple[Json, str]:
+    """Return who fills which field, and who all else: of items that meet the schema of the class.
+
+    Where others than systems fill fields of a class, a record that breaks its schema is public.
+    """
+    manifests, author = p["compiled"]["manifests"], item["source"]["author"]
+    declared = find_class(p, item["classification"])
+    own = declared.get("fields", {})
+    is_record = json_type(item["content"]) == "container"
+    if is_record and "schema" in declared and wrong_places(declared["schema"], item["content"]):
+        return {}, "public" if any(own[name] != "system" for name in own) else author
+    parties = [name for name in manifests.get("record_fields", []) if name not in own]
+    return {**own, **dict.fromkeys(parties, "party")}, author
 
 
-def requested(seen: list[Seen], value: str) -> bool:
-    return any(mentions(one, value, longer=True) for one in by(seen, "user"))
+# --- the leaves of an item ----------------------------------------------------------------------
+
+
+def leaves_in(content: Any, table: Json, author: str) -> Iterator[Leaf]:
+    for place, value, is_name in leaves_at((), content):
+        if value is None or isinstance(value, bool) or text_of(value) == "":
+            continue
+        record = place[0] if isinstance(content, list) and place else ""
+        text, name = text_of(value), field_at(table, place, content, is_name)
+        if is_name and is_name_of_field(table, place, content):
+            continue
+        around = writer_at(table, place[:-1], content, author)
+        is_field = name and (
+            table[name] == "party" or (table[name], around) != ("system", "system")
+        )
+        if is_field and is_short(text) and table[name] in ("system", "party"):
+            yield Leaf(text, table[name], name, record)
+        else:
+            yield Leaf(text, writer_at(table, place, content, author), "", record)
+
+
+def writer_at(table: Json, place: Way, content: Any, author: str) -> str:
+    """Return who wrote a free text: inside a field that others fill, these, however deep it is."""
+    writer = author
+    for depth in range(1, len(place) + 1):
+        fields = [name for name in table if is_field(name, place[:depth], content)]
+        filler = table[fields[0]] if fields else "system"
+        if filler == "party" and writer == "system":
+            writer = "public"
+        elif filler not in ("system", "party"):
+            writer = filler
+    return writer
+
+
+def leaves_at(place: Way, value: Any) -> Iterator[tuple[Way, Any, bool]]:
+    """Return scalars with the way to each, and the names of members, which count as texts too."""
+    if json_type(value) != "container":
+        yield place, value, False
+    for name, item in members(value):
+        if isinstance(value, dict):
+            yield (*place, str(name)), name, True
+        yield from leaves_at((*place, str(name)), item)
+
+
+def field_at(table: Json, place: Way, content: Any, is_name: bool) -> str:
+    """Return the field whose value this is: its scalar, an element, or the name of a member."""
+    for name in table:
+        depth = len(place) - 1
+        if is_field(name, place[:depth], content) and (is_name or is_element(place, content)):
+            return name
+        if not is_name and is_field(name, place, content):
+            return name
+    return ""
+
+
+def is_field(name: str, place: Way, content: Any) -> bool:
+    """Return whether a name, bare or a pointer, is that of the place itself."""
+    if name.startswith("/"):
+        return leads_to(name, list(place)) and name.count("/") == len(place)
+    return place == (name,) if isinstance(content, dict) else is_of_element(name, place, content)
+
+
+def is_of_element(name: str, place: Way, content: Any) -> bool:
+    return isinstance(content, list) and len(place) == 2 and place[1] == name
+
+
+def is_element(place: Way, content: Any) -> bool:
+    """Return whether what holds the place is a list."""
+    inside = content
+    for part in place[:-1]:
+        inside = inside[part] if isinstance(inside, dict) else inside[int(part)]
+    return isinstance(inside, list)
+
+
+def is_name_of_field(table: Json, place: Way, content: Any) -> bool:
+    """Return whether a member's name is that of a field, which the policy wrote."""
+    return any(is_field(name, place, content) for name in table)
+
+
+def is_short(text: str) -> bool:
+    return len(text) <= LONGEST_FIELD and text.splitlines() == [text]

@@ -1,39 +1,23 @@
-"""Values as provenance compares them: how they are spelled, and where they occur."""
+"""The values of a call: which there are, in which role, of which kind; and words of names."""
 
 import ast
 import json
 import re
-import unicodedata
-from typing import Any
+from typing import Any, NamedTuple
 
-from tests.support.model.facts import (
-    Json,
-    joined,
-    json_type,
-    members,
-    scalars,
-    spelled,
+from tests.support.model.facts import Json, joined, members, scalars
+from tests.support.model.kinds import (
+    WORD,
+    covered,
+    fold,
+    is_unreadable,
+    leads_to,
+    narrow,
+    shape_of,
 )
-
-Path = list[str]
-"""Names and positions that lead from the args to a value."""
 
 ROLES = ["recipient", "object", "attribute", "locator", "secret", "code", "content", "time"]
-
-WORD = r"[\w\u0300-\u036f\xad\u200b-\u200f\u2060-\u2064\ufeff]"
-"""A character of a word. Marks and characters without a width change the word they stand in."""
-
-NFKC = unicodedata.ucd_3_2_0.normalize
-LONGEST_FIELD = 80
-
-HOST = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}(?=$|[/:?#])")
-FILE_ENDINGS = "md|mov|py|zip"
-FILE_NAME = re.compile(rf"(?!www\.)[\w.-]*\.(?:{FILE_ENDINGS})")
-ADDRESSES = re.compile(
-    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-    r"|(?:[hH][tT]{2}[pP][sS]?://|\b[wW]{3}\.)[^\s<>\"'`|\\^{}()\[\]]*\w"
-    r"|\b[A-Z]{2}\d{2}[A-Z0-9]{8,}\b"
-)
+TARGETS = ("recipient", "object", "locator", "secret")
 
 NO_WORDS = (
     "get all in for the to a of and by user from city information info update up git with through"
@@ -41,74 +25,74 @@ NO_WORDS = (
 ENDINGS = "ations ation ings ing ions ion ers ies es ed s e"
 
 
-# --- spelling ---------------------------------------------------------------------------------
+class Value(NamedTuple):
+    """A value of a call: its role, where it stands, its kind, and itself."""
 
+    role: str
+    place: tuple[str, ...]
+    kind: str
+    value: Any
 
-def spelling(value: Any) -> str:
-    """Return the spelling that all equal values share. What has none was never seen."""
-    text = value if isinstance(value, str) else spelled(value)
-    text = re.sub("https?://", "", NFKC("NFKC", text).casefold())
-    text = re.sub(r"\s+", " ", text).strip(" \"'")
-    return text.rstrip("/.")
-
-
-def host_of(value: str) -> str | None:
-    """Return the host that a spelling begins with. E-mail addresses and phrases have none."""
-    found = HOST.match(value)
-    if not found or "@" in value or " " in value or FILE_NAME.fullmatch(value):
-        return None
-    return found.group()
-
-
-def hosts_in(text: str) -> list[str]:
-    """Return the hosts that a text names, as words of their own."""
-    words = re.findall(r"[.:/-]*([\w@](?:[\w.@:/-]*[\w@])?/?)", spelling(f"{text} x"))
-    return [host for word in words if (host := host_of(word))]
-
-
-def occurs_in(value: str, text: str, *, longer: bool = False) -> bool:
-    """Return whether the text holds the value as a word; `longer`: also inside an address."""
-    before, after = f"(?<!{WORD})", f"(?!{WORD})"
-    if not longer:
-        before, after = before + f"(?<!{WORD}[./:@-])", f"(?!{WORD}|[./:@-]{WORD})"
-    if re.fullmatch("[0-9]{1,3}", value):
-        before = r"\bids?\b\W{0,4}"
-    return value != "" and bool(re.search(before + re.escape(value) + after, spelling(text)))
+    @property
+    def path(self) -> str:
+        return joined("args", *self.place)
 
 
 # --- the values of an argument ----------------------------------------------------------------
 
 
-def scalars_with_roles(tool: Json, args: Json) -> list[tuple[str, str, Any]]:
-    """Return role, place and scalar, by name and position, then by role; unjudged ones left out."""
-    return [
-        (role, joined("args", *place), value)
-        for place, value in scalars_at([], args)
-        for role in ROLES
-        if role in roles_at(tool, place)
-    ]
+def values_of(tool: Json, args: Json) -> list[Value]:
+    """Return the judged values by name, position and role, names of members before their values."""
+    found = []
+    for place, leaf, is_name in leaves_at([], args):
+        roles = names_roles(tool, place) if is_name else roles_at(tool, place)
+        for role in [one for one in ROLES if one in roles]:
+            whole = is_name or (isinstance(leaf, bool) and role in TARGETS)
+            plain = [leaf] if whole else values_in(leaf)
+            found += [value_at(tool, role, place, one) for one in plain]
+    return found
 
 
-def scalars_at(place: Path, value: Any) -> list[tuple[Path, Any]]:
-    """Return the scalars of a value, each with its way from the args: names and positions."""
+def names_roles(tool: Json, place: list[str]) -> list[str]:
+    """Return the roles of the name of a member: those of targets, unless the policy names it."""
+    if is_named_by_policy(tool, place) or place[-1] == "":
+        return []
+    return [role for role in roles_at(tool, place[:-1]) if role in TARGETS]
+
+
+def is_named_by_policy(tool: Json, place: list[str]) -> bool:
+    """Return whether a role or a kind names this member: then its name is the policy's."""
+    named = [*tool.get("arg_roles", {}), *tool.get("arg_kinds", {})]
+    return joined(*place) in named
+
+
+def leaves_at(place: list[str], value: Any) -> list[tuple[list[str], Any, bool]]:
+    """Return the scalars of a value with the way to each, and the names of members inside."""
     if not isinstance(value, (dict, list)):
-        return [(place, value)]
-    return [one for name, item in members(value) for one in scalars_at([*place, str(name)], item)]
+        return [(place, value, False)]
+    inside = members(value)
+    named = isinstance(value, dict) and place
+    found: list[tuple[list[str], Any, bool]] = []
+    found += [([*place, str(name)], name, True) for name, _ in inside] if named else []
+    for name, item in inside:
+        found += leaves_at([*place, str(name)], item)
+    return found
 
 
-def roles_at(tool: Json, place: Path) -> list[str]:
+def roles_at(tool: Json, place: list[str]) -> list[str]:
     roles = tool.get("arg_roles", {})
-    return [roles[name] for name in roles if covers(name, place)] if roles else ["recipient"]
+    return [roles[name] for name in roles if leads_to(name, place)] if roles else ["recipient"]
 
 
-def covers(name: str, place: Path) -> bool:
-    """Return whether a name, or a JSON pointer with `*` for any segment, leads to or above it."""
-    parts = [part.replace("~1", "/").replace("~0", "~") for part in name.split("/")[1:]]
-    if not name.startswith("/"):
-        return place[:1] == [name]
-    return len(parts) <= len(place) and all(
-        part in ("*", other) for part, other in zip(parts, place, strict=False)
-    )
+def value_at(tool: Json, role: str, place: list[str], value: Any) -> Value:
+    """Return the value with the kind that the policy gives, else the one of its shape.
+
+    What is no account is a text, and so is an attribute or a code that cannot be read as its kind.
+    """
+    kind: str = covered(tool.get("arg_kinds", {}), place) or shape_of(value)
+    is_target = role in TARGETS and kind != "account"
+    kind = "text" if not is_target and is_unreadable(kind, value) else kind
+    return Value(role, tuple(place), kind, value)
 
 
 def values_in(value: Any) -> list[Any]:
@@ -124,11 +108,11 @@ def values_in(value: Any) -> list[Any]:
     return [one for one in inside if one is not None and one != "" and not isinstance(one, bool)]
 
 
-def once(values: list[Any]) -> list[Any]:
-    """Return the values, of those with one spelling the first."""
-    first: dict[str, Any] = {}
-    for value in values:
-        first.setdefault(spelling(value), value)
+def once(values: list[Value]) -> list[Value]:
+    """Return the values of each scalar, of those with one spelling the first."""
+    first: dict[tuple[object, ...], Value] = {}
+    for one in values:
+        first.setdefault((one.role, one.place, one.kind, narrow(one.kind, one.value)), one)
     return list(first.values())
 
 
@@ -162,60 +146,21 @@ def read_python(text: str) -> Any:
     return ast.literal_eval(text)
 
 
-def addresses_in(value: Any) -> list[str]:
-    """Return the addresses, links and account numbers in a text."""
-    found = ADDRESSES.findall(NFKC("NFKC", value)) if isinstance(value, str) else []
-    return [one.strip("+-.") for one in found]
-
-
-# --- fields and free text of a result ---------------------------------------------------------
-
-
-def fields_and_texts(
-    value: Any, keys: list[str], *, field: bool = False
-) -> tuple[list[str], list[str]]:
-    """Return the spelled fields of a result, and its free texts."""
-    if not isinstance(value, (dict, list)):
-        return leaf_of(value, field=field)
-    fields: list[str] = []
-    texts: list[str] = []
-    for name, item in members(value):
-        inner = field or name in keys or (isinstance(value, list) and is_one_word(item))
-        found = [fields_and_texts(item, keys, field=inner)]
-        if name in keys and isinstance(item, dict):
-            found += [leaf_of(key, field=True) for key in item]
-        fields += [one for own, _ in found for one in own]
-        texts += [one for _, own in found for one in own]
-    return fields, texts
-
-
-def leaf_of(value: Any, *, field: bool) -> tuple[list[str], list[str]]:
-    if value is None or isinstance(value, bool):
-        return [], []
-    text = value if isinstance(value, str) else spelled(value)
-    short = len(text) <= LONGEST_FIELD and text.splitlines() in ([], [text])
-    return ([spelling(text)] if spelling(text) else [], []) if field and short else ([], [text])
-
-
-def is_one_word(value: Any) -> bool:
-    if json_type(value) not in ("string", "number"):
-        return False
-    text = value if isinstance(value, str) else spelled(value)
-    return re.fullmatch(f"(?:{WORD}|[.@-]){{1,40}}", text) is not None
-
-
 # --- words of a name --------------------------------------------------------------------------
+
+
+def words_of_name(name: str) -> list[str]:
+    spaced = re.sub("([A-Z]+)", r" \1", re.sub("([A-Z][a-z])", r" \1", name))
+    return re.sub("[_./-]", " ", spaced).lower().split()
 
 
 def stems_of_name(name: str) -> list[str]:
     """Return the stems of the words of a capability's name that say something."""
-    spaced = re.sub("([A-Z]+)", r" \1", re.sub("([A-Z][a-z])", r" \1", name))
-    words = re.sub("[_./-]", " ", spaced).lower().split()
-    return [stem(word) for word in words if word not in NO_WORDS.split()]
+    return [stem(word) for word in words_of_name(name) if word not in NO_WORDS.split()]
 
 
 def stems_of_text(text: str) -> list[str]:
-    return [stem(word) for word in re.findall(f"(?:(?!_){WORD})+", spelling(text))]
+    return [stem(word) for word in re.findall(f"(?:(?!_){WORD})+", fold(text))]
 
 
 def stem(word: str) -> str:

@@ -73,7 +73,7 @@ def test_findings_are_lines_in_the_order_of_the_text(critic: Critic, tmp_path: P
     path = saved(tmp_path, RISKY)
     said = critic("policy", "check", path)
     assert (said.status, said.err) == (1, "")
-    assert [line.split(": ")[1] for line in said.lines] == ["line 26", "line 40"]
+    assert [line.split(": ")[1] for line in said.lines] == ["line 26", "line 41"]
     assert said.lines[0].endswith("did you mean bill? add it to one of them [unknown_class]")
     assert said.lines[1].endswith("did you mean maximum? [misspelt_keyword]")
     answer = json.loads(critic("policy", "check", "--format", "json", path).out)

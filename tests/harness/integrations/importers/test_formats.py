@@ -153,9 +153,27 @@ def test_calls_that_failed_are_failed_where_the_format_says_so(imported: Any) ->
 
 def test_a_result_that_is_too_large_a_number_or_too_deep_is_kept_as_text(imported: Any) -> None:
     deep = "[" * 70 + "]" * 70
-    for output, kept in ((f'{{"n":{2**60}}}', {"n": str(2**60)}), (deep, deep)):
-        tool = {"role": "tool", "tool_call_id": "c1", "content": output}
-        assert said(imported("openai", [*openai_call(), tool]))[-1]["output"] == kept
+    call = {"part_kind": "tool-call", "tool_name": "lookup", "args": None, "tool_call_id": "c1"}
+    for output, kept in (({"n": 2**60}, {"n": str(2**60)}), (json.loads(deep), deep)):
+        part = {"part_kind": "tool-return", "content": output, "tool_call_id": "c1"}
+        record = [{"kind": "response", "parts": [call]}, {"kind": "request", "parts": [part]}]
+        assert said(imported("pydantic-ai", record))[-1]["output"] == kept
+
+
+SPELLED = ['["US64SVBKUS6S3300958879"]', '{"id": "US64SVBKUS6S3300958879"}', "[]", ' {"a": 1} ']
+
+
+@pytest.mark.parametrize("output", SPELLED)
+def test_a_result_that_spells_json_stays_text(imported: Any, output: str) -> None:
+    """Who writes the whole of a text must not choose what its fields are."""
+    tool = {"role": "tool", "tool_call_id": "c1", "content": output}
+    assert said(imported("openai", [*openai_call(), tool]))[-1]["output"] == output
+    call = {"method": "tools/call", "id": 1, "params": {"name": "lookup", "arguments": {}}}
+    told: dict[str, Any] = {"content": [{"type": "text", "text": output}]}
+    result = {"jsonrpc": "2.0", "id": 1, "result": told}
+    assert said(imported("mcp", [{"jsonrpc": "2.0", **call}, result]))[-1]["output"] == output
+    told["structuredContent"] = {"id": "7"}
+    assert said(imported("mcp", [{"jsonrpc": "2.0", **call}, result]))[-1]["output"] == {"id": "7"}
 
 
 def test_calls_that_were_not_made_have_no_result(imported: Any) -> None:

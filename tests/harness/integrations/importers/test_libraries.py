@@ -53,7 +53,7 @@ def test_what_a_library_wrote_of_a_run_is_that_run(
     run = RUN
     if source == "mcp":
         run = alone(RUN, [one["id"] for event in found for one in event.get("calls", ())])
-    assert found == events(run, "s")
+    assert found == events(run, "s", source)
     rulings = {rulings_on(critic, policy, found)}
     for name in WRITERS.keys() - ({"mcp"} if source != "mcp" else set()):
         file.write_bytes(WRITERS[name](run))

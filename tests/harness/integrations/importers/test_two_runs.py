@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from harness.commands.import_runs.import_command import events_of
 from harness.integrations.importers.formats import IMPORTERS
 from harness.integrations.importers.imported_events import session_events
-from tests.harness.integrations.importers.writers import WRITERS, Asked, Recording, events
+from tests.harness.integrations.importers.writers import (
+    MODELS_ALONE,
+    WRITERS,
+    Asked,
+    Recording,
+    events,
+)
 from tests.support.effort import examples
 
 Json = dict[str, Any]
@@ -106,7 +112,6 @@ def _of_messages(pair: Pair, ids: tuple[str, str], mixed: Mixed) -> list[Any]:
     return [_request([one for one in spans if "execute_tool" not in json.dumps(one)])]
 
 
-MODELS_ALONE: Final = "otlp, of models alone"
 FORMATS: Final[dict[str, tuple[str, Callable[[Pair, tuple[str, str], Mixed], list[Any]]]]] = {
     "claude-code": ("claude-code", _of_lines),
     "otlp": ("otlp", _of_spans),
@@ -161,7 +166,7 @@ def test_two_runs_in_one_file_are_each_as_alone(name: str) -> None:
         for at, session in enumerate(ids):
             alone = imported(source, written((pair[at], pair[at]), ids, _only(at)))
             assert both[session] == alone[session]
-            found, wanted = both[session][0], events(pair[at], session)
+            found, wanted = both[session][0], events(pair[at], session, name)
             if name == MODELS_ALONE:  # there, words come before the results that came before them
                 found, wanted = (sorted(one, key=json.dumps) for one in (found, wanted))
             assert found == wanted

@@ -30,8 +30,20 @@ def _text(output: Any) -> str:
     return output if type(output) is str else json.dumps(output)
 
 
-def events(recording: Recording, session: str) -> list[dict[str, Any]]:
-    """Return the events that every format has to give."""
+MODELS_ALONE: Final = "otlp, of models alone"
+"""Traces without spans of tools: what these returned stands in messages, as values."""
+
+_WITH_VALUES: Final = ("pydantic-ai", MODELS_ALONE)
+
+
+def _kept(output: Any, source: str) -> Any:
+    """Return an output as a format has it: most have it as text, which stays text."""
+    has_values = source in _WITH_VALUES or (source == "mcp" and type(output) is dict)
+    return output if has_values else _text(output)
+
+
+def events(recording: Recording, session: str, source: str) -> list[dict[str, Any]]:
+    """Return the events that a format has to give."""
     system = {} if recording.system is None else {"system": recording.system}
     found: list[dict[str, Any]] = [{"event": "open", "request": recording.request, **system}]
     for turn in recording.turns:
@@ -41,7 +53,12 @@ def events(recording: Recording, session: str) -> list[dict[str, Any]]:
         calls = [{"id": one.id, "tool": one.tool, "args": one.args} for one in turn]
         found.append({"event": "calls", "calls": calls})
         found += [
-            {"event": "result", "id": one.id, "status": "completed", "output": one.output}
+            {
+                "event": "result",
+                "id": one.id,
+                "status": "completed",
+                "output": _kept(one.output, source),
+            }
             for one in turn
         ]
     return [{**one, "session": session} for one in found]

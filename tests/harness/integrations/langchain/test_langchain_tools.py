@@ -1,6 +1,7 @@
 """Tools of LangChain of all kinds, and what the guard is told of them."""
 
 import asyncio
+import json
 import subprocess
 import sys
 import threading
@@ -28,18 +29,20 @@ from tests.support.langchain_agents import (
 POLICY = policy_of_scene("destructive", asks=True)
 
 
-def test_what_a_tool_returned_is_told_as_it_is() -> None:
+@pytest.mark.parametrize("output", ['{"order": "1", "paid": true}', '["US64"]', [1, "US64"]])
+def test_what_the_model_is_shown_stays_the_text_that_it_is(output: Any) -> None:
     @tool(response_format="content_and_artifact")
     def lookup(order_id: str) -> Any:
         """Look up an order."""
-        return {"order": order_id, "paid": True}, object()
+        return output, object()
 
     log = JournalLog([])
     agent = guarded_agent(model(asks_for(LOOKUP)), [lookup], guard=Guard(POLICY, log=log))
     agent.invoke(GO)
     run = log.decisions[-1].run
     assert run is not None
-    assert run.calls[0].output == {"order": "1", "paid": True}
+    shown = output if type(output) is str else json.dumps(output)
+    assert run.calls[0].output == shown
 
 
 def test_what_the_framework_injects_is_no_argument_of_a_call() -> None:

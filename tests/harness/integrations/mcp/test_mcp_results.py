@@ -26,7 +26,8 @@ def text(words: str) -> Json:
         ({"result": True}, [text("true")], {"result": True}),
         ({"a": 1}, [], {"a": 1}),
         (None, [text("plain")], "plain"),
-        (None, [text('{"a": 1}')], {"a": 1}),
+        (None, [text('{"a": 1}')], '{"a": 1}'),
+        (None, [text('["US64"]')], '["US64"]'),
         (None, [text("one"), text("two")], "one\ntwo"),
     ],
 )

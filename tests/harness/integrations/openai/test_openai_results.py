@@ -87,8 +87,9 @@ OUTPUTS = [
     (None, None),
     (5, 5),
     (object, None),
-    ('{"paid": 5}', PAID),
-    (ToolOutputText(text='{"paid": 5}'), PAID),
+    ('{"paid": 5}', '{"paid": 5}'),
+    ('["US64"]', '["US64"]'),
+    (ToolOutputText(text='{"paid": 5}'), '{"paid": 5}'),
     ({"type": "text", "text": "paid"}, "paid"),
 ]
 

@@ -102,6 +102,34 @@ def with_role(role: Any, mode: str = "closed", tier: str = "delegated") -> Json:
     return with_tool(judged, arg_roles=roles, approval_mode=tier, follows=...)
 
 
+def with_result(**result: Any) -> Json:
+    return with_tool(BASE, result=result)
+
+
+def with_fresh(seconds: int | None) -> Json:
+    """Return a policy whose receipts are fresh for so long by their class."""
+    (one,) = BASE["class"]
+    limit = {} if seconds is None else {"fresh_s": seconds}
+    return {**with_tool(BASE, expires_after_s=...), "class": [{**one, **limit}]}
+
+
+WRITES: Json = {"author": "member", "format": "json"}
+LOOSER = [
+    (with_tool(BASE, expires_after_s=60), BASE),
+    (BASE, with_tool(BASE, expires_after_s=...)),
+    (with_fresh(60), with_fresh(600)),
+    (with_fresh(600), with_fresh(None)),
+    (with_tool(BASE, result=...), with_result(author="member")),
+    (with_result(**WRITES), with_result(**{**WRITES, "author": "system"})),
+    (with_result(**WRITES, web=True), with_result(**WRITES)),
+    (with_result(**WRITES), with_result(**WRITES, makes={"memo": "note"})),
+    (
+        with_result(**WRITES, makes={"memo": "note"}),
+        with_result(**WRITES, makes={"memo": "note", "to": "account"}),
+    ),
+]
+"""What is believed more, counts for longer or makes more, the looser one second."""
+
 CHANGES = [
     ("equal", PAY, BASE, BASE),
     # Its arguments.
@@ -188,7 +216,7 @@ CHANGES = [
     ("both", PAY, with_role("attribute"), with_role("locator")),
     ("tighter", PAY, ROLES, with_tool(ROLES, arg_roles={**ROLE_OF, "memo": "recipient"})),
     ("tighter", PAY, ROLES, with_tool(ROLES, follows=...)),
-    ("tighter", PAY, ROLES, with_spec(ROLES, field_recipients="ask")),
+    ("looser", PAY, ROLES, with_spec(ROLES, party_recipients="allow")),
     ("looser", PAY, ROLES, with_spec(ROLES, provenance="open")),
     ("looser", PAY, ROLES, with_spec(ROLES, provenance=...)),
     ("not decided", READ, ROLES, with_tool(ROLES, 0, arg_roles={"path": "object"})),
@@ -202,10 +230,57 @@ CHANGES = [
     ("looser", "guard", BASE, with_guard(BASE, shadow=True)),
     ("tighter", "guard", BASE, with_guard(BASE, on_ask="refuse")),
     ("both", "guard", BASE, with_guard(BASE, on_refusal="halt", max_questions=9)),
+    # What no plan shows, and is so by order.
+    *(("looser", PAY, one, other) for one, other in LOOSER),
     # What no plan shows.
     ("not decided", PAY, BASE, with_tool(BASE, yields="other")),
+    ("not decided", PAY, BASE, with_result(author="system")),
+    ("not decided", PAY, BASE, with_result(author="user", format="json")),
     ("not decided", PLANS, BASE, with_spec(BASE, output_schemas={"receipt": False})),
 ]
+NAMED = [
+    ("fresh_s of class payment_receipt (no plan shows it)", with_fresh(60), with_fresh(600)),
+    ("expires_after_s (no plan shows it)", BASE, with_tool(BASE, expires_after_s=...)),
+    ("result.author (no plan shows it)", BASE, with_result(author="public", format="json")),
+    (
+        "result.makes (no plan shows it)",
+        BASE,
+        with_result(author="system", format="json", makes={"memo": "note"}),
+    ),
+    ("arg_kinds", ROLES, with_tool(ROLES, arg_kinds={"to": "account"})),
+    ("may_be_empty", ROLES, with_tool(ROLES, may_be_empty=["to"])),
+    ("spec.party_recipients", ROLES, with_spec(ROLES, party_recipients="allow")),
+    ("fields of class payment_receipt", ROLES, {**ROLES, "class": [{"name": "payment_receipt"}]}),
+    (
+        "schema of class payment_receipt",
+        ROLES,
+        {**ROLES, "class": [{**ROLES["class"][0], "schema": {"type": "array"}}]},
+    ),
+    (
+        "fields of class mail",
+        ROLES,
+        {**ROLES, "class": [*ROLES["class"], {"name": "mail", "fields": {"sender": "party"}}]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("what", "old", "new"), NAMED)
+def test_a_change_is_named_by_its_member(what: str, old: Json, new: Json) -> None:
+    assert changes_of(old, new)[PAY].changed == (what,)
+
+
+def test_an_example_of_a_class_decides_nothing() -> None:
+    one = {**ROLES["class"][0], "example": {"id": "7"}}
+    assert overall(changes_of(ROLES, {**ROLES, "class": [one]}).values()) == "equal"
+
+
+def test_trust_in_parties_is_of_tools_with_a_recipient() -> None:
+    writes = {"adapter_id": "a", "capability_id": "w", "approval_mode": "local_write"}
+    old = {**ROLES, "tool": [*ROLES["tool"], {**writes, "arg_roles": {"x": "attribute"}}]}
+    changes = changes_of(old, with_spec(old, party_recipients="allow"))
+    assert changes["tool w"].change == "equal"
+
+
 REVERSED = {"tighter": "looser", "looser": "tighter"}
 
 
@@ -292,6 +367,21 @@ def test_no_plan_shows_what_a_change_of_roles_may_not_do(mode: str, tier: str) -
             assert Search(old, new, tools=200).for_tool(pair) is None, (one, other)
         if not effect.looser:
             assert Search(new, old, tools=200).for_tool(pair) is None, (one, other)
+
+
+def test_a_yes_to_a_value_in_one_role_counts_in_no_other() -> None:
+    old, new = policy_of(with_role("recipient")), policy_of(with_role("object"))
+    pair = {"adapter_id": "bank", "capability_id": "send_money"}
+    given = {"value": "acct-9911", "role": "recipient", "tool": pair, "approval_mode": "delegated"}
+    session = {"id": "s", "turn": 2, "approved": [given]}
+    ctx = build(RunContext, {"trace_id": "t", "safety_mode": "destructive", "session": session})
+    step = {"kind": "tool", **pair, "args": {"to": "acct-9911", "amount": 1}}
+    plan = build(Plan, {"steps": [step], "declared_outputs": ["receipt"]})
+    ctx = ctx.model_copy(update={"scope": [given["tool"]]})
+    assert isinstance(verify(ctx, old.compiled(), old.spec, plan), Verified)
+    assert isinstance(verify(ctx, new.compiled(), new.spec, plan), Refused)
+    effects = effects_on_tool(sides_of(old, new), ("bank", "send_money"))
+    assert any(effect.tighter for effect in effects)
 
 
 # --- the proofs -------------------------------------------------------------------------------

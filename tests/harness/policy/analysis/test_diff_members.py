@@ -31,6 +31,7 @@ NOT_READ: dict[Path, str] = {
     ("spec", "id"): "the name of the decision",
     ("guard", "budget", "wall_ms"): "what a run took is scored, and refuses no plan",
     ("guard", "budget", "cost_micros"): "the same",
+    ("tool", 0, "result"): "anybody writes what a tool returns of which nothing is said",
     ("evidence", 0, "content"): "no tool here demands what it says",
     ("evidence", 0, "content", "eur"): "the same",
 }

@@ -54,6 +54,11 @@ def test_the_manifest_of_the_refund_example_is_quiet() -> None:
     assert linted(policy) == ()
 
 
+def open_beside(to: Any, **changes: Any) -> dict[str, Any]:
+    schema = {**ARGS, "properties": {**PROPERTIES, "to": to}, "additionalProperties": True}
+    return with_tool(good(), args_schema=schema, **changes)
+
+
 PERSON = {"type": "object", "properties": {"x": {"type": "string"}}}
 AT_X = {"amount": "attribute", "memo": "content", "/to/x": "recipient"}
 AT_EACH = {"amount": "attribute", "memo": "content", "/to/*/x": "recipient"}
@@ -73,6 +78,13 @@ RISKS = [
     # A bound argument, a role, a demand or a requirement for an argument that is not there.
     (with_tool(good(), bound_args={"amont": ["bill"]}), "unknown_argument", "did you mean amount?"),
     (with_tool(good(), arg_roles={"too": "recipient"}), "unknown_argument", "did you mean to?"),
+    (with_tool(good(), arg_kinds={"too": "account"}), "unknown_argument", "did you mean to?"),
+    (with_tool(good(), may_be_empty=["too"]), "unknown_argument", "did you mean to?"),
+    (
+        with_tool(good(), result={"author": "system", "makes": {"mem": "note"}}),
+        "unknown_argument",
+        "did you mean memo?",
+    ),
     (
         with_tool(good(), arg_roles={"/to/x": "recipient", "/tu": "content"}),
         "unknown_argument",
@@ -152,6 +164,8 @@ RISKS = [
     (with_args(memo={"nullable": True}), "misspelt_keyword", "no effect in draft 2020-12"),
     (with_tool(good(), args_schema={**ARGS, "requierd": []}), "misspelt_keyword", "required?"),
     (with_spec(good(), output_schemas={"receipt": {"typ": 1}}), "misspelt_keyword", "type?"),
+    # A pattern on one argument, beside which any other may stand.
+    (open_beside({"type": "string", "pattern": "^ls$"}), "arguments_open", "to has a pattern"),
     # What nothing can back, and what is never reached.
     (with_tool(good(), bound_args={"amount": []}), "unmeetable_demand", "no class may back"),
     (
@@ -220,6 +234,9 @@ def test_what_is_ineffective_or_risky_is_found(value: Any, rule: str, words: str
         with_args(urgent={"type": "boolean"}, until={"type": ["null", "boolean"]}),
         with_args(memo={"type": "string", "format": "uri", "x-note": "1", "description": "d"}),
         with_spec(good(), output_schemas={"receipt": {"anyOf": [{"type": "object"}, True]}}),
+        with_args(to={"type": "string", "pattern": "^ls$"}),
+        open_beside({"type": "string", "minLength": 1}),
+        open_beside({"type": "string", "pattern": "^ls$"}, approval_mode="local_write"),
         with_tool(good(), args_schema={**ARGS, "properties": {**PROPERTIES, "never": False}}),
         with_tool(good(), bound_args={"amount": {"from": ["rate_table"], "at": ["/*"]}}),
         with_tool(good(), follows=[{"adapter_id": "files", "capability_id": "read_file"}]),

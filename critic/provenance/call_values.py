@@ -1,0 +1,74 @@
+"""The values of one call that are judged, in their roles."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from critic.provenance.content_values import ContentValue, content_values
+from critic.provenance.roles import AIMED_AT, Placed, RoleTree, placed_values, tool_roles
+from critic.provenance.spoken_words import Nouns, nouns_in, nouns_of
+from critic.provenance.value_facts import Aim, NamePair
+from critic.provenance.value_kinds import Sought, read_value
+from critic.provenance.written_lists import Scalar, elements
+from evals.capability import Role, ToolCapability
+from evals.kinds import MODE_RANK
+
+
+class JudgedValue(NamedTuple):
+    """A value in a call: what it is asked for, where it is, as written, and as it is looked for."""
+
+    asked: Aim
+    path: tuple[str | int, ...]
+    written: Scalar
+    sought: Sought
+    content: ContentValue | None = None
+
+
+class CallValues:
+    """Finds the values in the calls of some tools."""
+
+    def __init__(self, tools: Mapping[NamePair, ToolCapability]) -> None:
+        self._tools: Final = tools
+        self._others: frozenset[str] | None = None
+        self._trees: dict[NamePair, RoleTree] = {}
+        self._asked: dict[tuple[NamePair, Role, tuple[str, ...], str | None], Aim] = {}
+
+    def values_of(self, pair: NamePair, args: Mapping[str, Any]) -> Iterator[JudgedValue]:
+        """Yield the values of a call: those of each scalar once, in each of its roles."""
+        tree = self._trees.get(pair)
+        if tree is None:
+            tree = self._trees[pair] = tool_roles(self._tools[pair])
+        for place in placed_values(tree, args):
+            for role in place.roles:
+                yield from self._values_at(pair, place, role)
+
+    def _values_at(self, pair: NamePair, place: Placed, role: Role) -> Iterator[JudgedValue]:
+        asked = self._asked_for(pair, place, role)
+        if role == "content":
+            for one in content_values(place.value) if type(place.value) is str else ():
+                yield JudgedValue(asked, place.path, one.shown, one.parts[0], one)
+            return
+        found: dict[Sought, Scalar] = {}
+        for value in elements(place.value, every=role in AIMED_AT):
+            found.setdefault(read_value(value, place.kind), value)
+        yield from (JudgedValue(asked, place.path, value, one) for one, value in found.items())
+
+    def _asked_for(self, pair: NamePair, place: Placed, role: Role) -> Aim:
+        names = tuple(name for name in place.path if isinstance(name, str))
+        key = (pair, role, names, place.kind)
+        found = self._asked.get(key)
+        if found is None:
+            tool = self._tools[pair]
+            if self._others is None:
+                self._others = nouns_in(self._tools.values())
+            own = nouns_of(tool, "_".join(names), place.kind)
+            rank = MODE_RANK[tool.approval_mode]
+            found = Aim(role, pair, rank, place.kind, Nouns(own, self._others - own))
+            self._asked[key] = found
+        return found
+
+
+def target_keys(values: Iterable[JudgedValue]) -> frozenset[tuple[str, str]]:
+    """Return the narrow forms of the values that a call is aimed at."""
+    return frozenset(
+        (one.sought.form, one.sought.narrow) for one in values if one.asked.role in AIMED_AT
+    )

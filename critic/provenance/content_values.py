@@ -1,0 +1,82 @@
+"""The addresses, links and account numbers in a text that a call sends.
+
+Rule 1: they are found in the wide form of the text, as a reader would find them. Only what stands
+        in the text in its narrow form, too, can be granted by anything.
+Rule 2: an address or account number is judged by the longest of its parts that was seen, of those
+        that end at a separator, so that a word behind it hides nothing.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from critic.provenance.folding import narrow, unescape_breaks, wide, wide_links
+from critic.provenance.links import WebLink, links_in, may_be_file, wide_link_of, wide_links_in
+from critic.provenance.value_kinds import (
+    Sought,
+    account_parts,
+    address_parts,
+    addresses_in,
+    wide_accounts_in,
+    wide_form,
+)
+
+_AS_LINK = "https://"
+
+
+class ContentValue(NamedTuple):
+    """An address, a link or an account number in content.
+
+    Attributes:
+        shown: how it is shown to a person.
+        parts: what it is looked for as: of a link the worst counts, else the longest that was
+            seen, which stands before the shorter ones.
+        link: the wide form of a link.
+        is_link_alone: whether a reader takes it for a link wherever it stands.
+    """
+
+    shown: str
+    parts: tuple[Sought, ...]
+    link: WebLink | None = None
+    is_link_alone: bool = False
+
+    @property
+    def host(self) -> str:
+        """The host of a link, without its port."""
+        return self.link.host.partition(":")[0] if self.link else ""
+
+
+def content_values(text: str) -> Iterator[ContentValue]:
+    """Yield what is judged in a text, each once."""
+    small, folded = narrow(text), wide(text)
+    addresses = {part for one in addresses_in(small) for part in _ends(one)}
+    for parts in dict.fromkeys(address_parts(folded)):
+        forms = (
+            Sought("address", one if one in addresses else "", wide_form(one)) for one in parts
+        )
+        yield ContentValue(parts[0], tuple(forms))
+    accounts = frozenset(wide_accounts_in(small))
+    for parts in dict.fromkeys(account_parts(folded)):
+        forms = (Sought("account", one if one in accounts else "", one) for one in parts[::-1])
+        yield ContentValue(parts[-1], tuple(forms))
+    yield from _links(text)
+
+
+def _ends(address: str) -> Iterator[str]:
+    return (part for parts in address_parts(address) for part in parts)
+
+
+def _links(text: str) -> Iterator[ContentValue]:
+    exact: dict[str, list[WebLink]] = {}
+    for link, _ in links_in(unescape_breaks(text)):
+        wide_link = wide_link_of(wide_links(_AS_LINK + link.key))
+        if wide_link is not None:
+            exact.setdefault(wide_link.key, []).append(link)
+    for link, looks in dict.fromkeys(wide_links_in(wide_links(text))):
+        if looks == "words":
+            continue
+        forms = [
+            Sought("url", one.key, link.key, link=one, may_be_file=may_be_file(one.key))
+            for one in exact.get(link.key, ())
+        ]
+        parts = tuple(dict.fromkeys(forms)) or (Sought("url", "", link.key),)
+        yield ContentValue(link.key, parts, link, looks == "link")

@@ -1,0 +1,218 @@
+"""Who filled which part of a piece of evidence: the policy says so, never the bytes.
+
+Rule 1: a part is written by the author of the item, unless the item's class declares the field.
+Rule 2: only a record has fields: a JSON value that satisfies the schema of its class. A text is a
+        text, whatever it spells.
+Rule 3: where a class narrows what its author says, a record that does not satisfy it is public:
+        what an outsider writes into it could be anywhere.
+Rule 4: the values of a field are its scalar, the elements of its list, or the names of its object's
+        members, each as a whole, of 80 characters at most, on one line. All else is text.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+from critic.provenance.folding import write_scalar
+from evals.capability import FieldWriter
+from evals.json_schemas import compile_schema
+from evals.manifest import EvidenceItem, Manifests
+from evals.pointers import segments
+
+Writer = Literal["user", "operator", "system", "member", "party", "public"]
+
+_LINE_BREAK: Final = re.compile("[\n-\r\x1c-\x1e\x85\u2028\u2029]")
+_LONGEST_FIELD: Final = 80
+
+
+class ItemPart(NamedTuple):
+    """A value in an item: who wrote it, and the name of the field that it is a value of, if any."""
+
+    writer: Writer
+    text: str
+    field: str = ""
+
+
+class ItemParts(NamedTuple):
+    """An item by its parts, and the records in it if it is a list of records."""
+
+    parts: list[ItemPart]
+    records: list[list[ItemPart]]
+
+
+class _Fields:
+    """The declared fields below a place, by the way that leads there."""
+
+    __slots__ = ("inner", "writer")
+
+    def __init__(self) -> None:
+        self.writer: FieldWriter | None = None
+        self.inner: dict[str, _Fields] = {}
+
+    def add(self, way: tuple[str, ...], writer: FieldWriter) -> None:
+        place = self
+        for segment in way:
+            place = place.inner.setdefault(segment, _Fields())
+        place.writer = writer
+
+    def below(self, key: str) -> "_Fields | None":
+        """Return what is declared for a member or element: its own name counts first."""
+        return self.inner.get(key) or self.inner.get("*")
+
+
+class _Class(NamedTuple):
+    """A class: its fields, for an item and for a list of them, and whether a value satisfies it."""
+
+    of_item: _Fields
+    of_list: _Fields
+    is_valid: Callable[[Any], bool]
+    narrows: bool = False
+
+
+class FieldTables:
+    """The fields of all classes of some manifests."""
+
+    def __init__(self, manifests: Manifests | None = None) -> None:
+        self._classes: dict[str, _Class] = {}
+        keys = (manifests.record_fields if manifests else None) or ()
+        self._shared: Final[Mapping[str, FieldWriter]] = dict.fromkeys(keys, "party")
+        for one in (manifests.classes if manifests else None) or ():
+            fields = {**self._shared, **one.fields}
+            schema = one.schema_
+            is_valid = _always if schema is None else compile_schema(schema).is_valid
+            self._classes[one.class_] = _Class(
+                _tree(fields, of_list=False),
+                _tree(fields, of_list=True),
+                is_valid,
+                narrows=any(writer != "system" for writer in one.fields.values()),
+            )
+        self._other = _Class(
+            _tree(self._shared, of_list=False), _tree(self._shared, of_list=True), _always
+        )
+
+    def declares(self, name: str) -> bool:
+        """Return whether fields are declared for a class."""
+        return name in self._classes
+
+    def is_record(self, name: str, content: Any) -> bool:
+        """Return whether content is a record of a class."""
+        return type(content) in (dict, list) and self._classes[name].is_valid(content)
+
+    def is_of_every_class(self, content: Any) -> bool:
+        """Return whether content is a record whatever its class is."""
+        return all(self.is_record(name, content) for name in self._classes)
+
+    def narrows(self, name: str) -> bool:
+        """Return whether a class says of any field that its author did not fill it."""
+        return self._classes[name].narrows
+
+    def parts_of(self, item: EvidenceItem) -> ItemParts:
+        """Return the parts of an item with a source."""
+        assert item.source is not None  # noqa: S101 - items without one show nothing
+        author: Writer = item.source.author
+        content = item.content
+        table = self._classes.get(item.classification, self._other)
+        if author in ("user", "operator"):
+            return ItemParts([*_text_parts(content, author)], [])
+        if type(content) not in (dict, list):
+            return ItemParts([*_text_parts(content, author)], [])
+        if not table.is_valid(content):
+            return ItemParts([*_text_parts(content, "public" if table.narrows else author)], [])
+        fields = table.of_list if type(content) is list else table.of_item
+        if type(content) is not list or not all(type(one) is dict for one in content):
+            whole = [*_parts(content, fields, author)]
+            return ItemParts(whole, [whole])
+        records = [[*_parts(one, fields.below(str(at)), author)] for at, one in enumerate(content)]
+        return ItemParts([part for record in records for part in record], records)
+
+
+def _always(_value: Any) -> bool:
+    return True
+
+
+def _tree(fields: Mapping[str, FieldWriter], *, of_list: bool) -> _Fields:
+    tree = _Fields()
+    for name, writer in fields.items():
+        if name.startswith("/"):
+            tree.add(segments(name), writer)
+        else:
+            tree.add(("*", name) if of_list else (name,), writer)
+    return tree
+
+
+def _parts(
+    value: Any, fields: _Fields | None, author: Writer, name: str = ""
+) -> Iterator[ItemPart]:
+    """Yield the parts of a record, or of what stands in one under a name, in its order."""
+    open_values: list[tuple[str, Any, _Fields | None]] = [(name, value, fields)]
+    while open_values:
+        name, current, place = open_values.pop()
+        if place is None:
+            yield from _text_parts(current, author)
+        elif place.writer is not None:
+            yield from _field_parts(name, current, place, author)
+        elif type(current) is dict:
+            yield from (ItemPart(author, one) for one in current if one)
+            below = [(one, inner, place.below(one)) for one, inner in current.items()]
+            open_values.extend(reversed(below))
+        elif type(current) is list:
+            elements = [(name, inner, place.below(str(at))) for at, inner in enumerate(current)]
+            open_values.extend(reversed(elements))
+        else:
+            yield from _text_parts(current, author)
+
+
+def _field_parts(name: str, value: Any, place: _Fields, author: Writer) -> Iterator[ItemPart]:
+    """Yield the values of a declared field, and what in it is text of the author all the same."""
+    writer: Writer = place.writer or author
+    rest = _writer_beside(writer, author)
+    if type(value) is dict:
+        for one, inner in value.items():
+            yield from _field_value(name, one, writer, rest)
+            yield from _parts(inner, place.below(one), rest, one)
+    elif type(value) is list:
+        for at, inner in enumerate(value):
+            below = place.below(str(at))
+            if below is None:
+                yield from _field_value(name, inner, writer, rest)
+            else:
+                yield from _parts(inner, below, rest, name)
+    else:
+        yield from _field_value(name, value, writer, rest)
+
+
+def _writer_beside(writer: Writer, author: Writer) -> Writer:
+    """Return who wrote what stands in a field and is no value of it.
+
+    A party chose what is in its field, also where a system of record shows it.
+    """
+    if writer == "party" and author == "system":
+        return "public"
+    return author if writer in ("system", "party") else writer
+
+
+def _field_value(name: str, value: Any, writer: Writer, rest: Writer) -> Iterator[ItemPart]:
+    if rest != writer and _is_short(value):
+        yield from (ItemPart(writer, part.text, name or "/") for part in _text_parts(value, writer))
+    else:
+        yield from _text_parts(value, rest)
+
+
+def _is_short(value: Any) -> bool:
+    if type(value) is str:
+        return len(value) <= _LONGEST_FIELD and _LINE_BREAK.search(value) is None
+    return type(value) in (int, float)
+
+
+def _text_parts(value: Any, author: Writer) -> Iterator[ItemPart]:
+    """Yield the leaves of a value, and the names of members, as text of an author."""
+    open_values = [value]
+    while open_values:
+        current = open_values.pop()
+        if type(current) is dict:
+            yield from (ItemPart(author, name) for name in current if name)
+            open_values.extend(reversed(current.values()))
+        elif type(current) is list:
+            open_values.extend(reversed(current))
+        elif type(current) in (str, int, float) and current != "":
+            yield ItemPart(author, write_scalar(current))

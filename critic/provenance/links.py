@@ -1,0 +1,181 @@
+"""Links: what a tool would open, and what a reader takes for one.
+
+Rule 1: a narrow link is one that every reader takes for the same page. A link with another scheme,
+        a user part, a backslash, dots or empty segments in its path is none.
+Rule 2: a wide link is anything that a program may turn into one: any scheme or none, any case.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple
+
+from critic.provenance.folding import SEPARATORS, WORD, collapse_spaces, has_control, small
+
+_IN_HOST: Final = f"[^{SEPARATORS.replace('-/', '-,./', 1)}]"
+"""A word or a hyphen: what stands between the dots of a host."""
+
+_HOST: Final = rf"{_IN_HOST}++(?:\.{_IN_HOST}++)*+"
+_REST: Final = (
+    r"(?::[0-9]{1,5})?(?:[/?#][^\x00-\x20\x85\u1680\u180e\u2028\u2029<>\"'`|\\^{}()\[\]]*)?"
+)
+_WIDE_REST: Final = (
+    r"(?::[0-9]{1,5})?(?:[/\\?#][^\x00-\x20\x85\u1680\u180e\u2028\u2029<>\"'`|^{}()\[\]]*)?"
+)
+_NARROW: Final = re.compile(
+    rf"(?:https?:)?(?://)?({_HOST}(?::[0-9]{{1,5}})?)(/[^?#]*)?(\?[^#]*)?(#.*)?", re.IGNORECASE
+)
+_NARROW_IN_TEXT: Final = re.compile(
+    rf"(?:(?<![A-Za-z0-9+.:/@-])(?:https?:)?//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST})){_HOST}{_REST}",
+    re.IGNORECASE,
+)
+_WIDE_IN_TEXT: Final = re.compile(
+    r"(?:(?P<scheme>(?<![a-z0-9+.-])(?:[a-z][a-z0-9+.-]{0,19}:[/\\]{2}|https?:)[/\\]*+"
+    rf"|(?<![:/\\a-z0-9])[/\\]{{2,}}+(?={_IN_HOST}++\.{_IN_HOST}))"
+    r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?"
+    rf"|(?<!{WORD})(?<![@.-])(?={_IN_HOST}++\.{_IN_HOST}))"
+    rf"(?P<host>{_HOST})(?P<rest>{_WIDE_REST})"
+)
+_ESCAPED: Final = re.compile("%(?:2e|2f|5c)", re.IGNORECASE)
+_ENDS: Final = ".,;:!?'\"*_~"
+_NAMED_TLD: Final = re.compile(r"[^\x00-@\[-`{-\xbf]{2,}")
+_FILE_ENDINGS: Final = frozenset(
+    (
+        *("bak", "bat", "bmp", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "dat"),
+        *("db", "doc", "docx", "dmg", "eml", "env", "exe", "gif", "go", "gz", "h", "hpp"),
+        *("htm", "html", "ics", "ini", "ipynb", "jar", "java", "jpeg", "jpg", "js", "json"),
+        *("jsonl", "jsx", "kt", "lock", "log", "lua", "m4a", "md", "mov", "mp3", "mp4"),
+        *("numbers", "odp", "ods", "odt", "old", "ogg", "pages", "parquet", "pdf", "pem"),
+        *("php", "pl", "png", "ppt", "pptx", "ps", "py", "rar", "rb", "rs", "rst", "rtf"),
+        *("sh", "so", "sql", "sqlite", "svg", "swift", "tar", "tex", "tgz", "toml", "ts"),
+        *("tsv", "tsx", "txt", "vue", "wav", "webp", "xls", "xlsx", "xml", "yaml"),
+        *("yml", "zip"),
+    )
+)
+"""What ends the names of files more often than hosts that are written bare."""
+_TLDS: Final = frozenset(
+    (
+        *("ai", "app", "biz", "click", "cloud", "club", "com", "dev", "edu", "email"),
+        *("example", "fun", "gov", "info", "int", "invalid", "io", "link", "live", "mil"),
+        *("mobi", "name", "net", "online", "org", "page", "pro", "shop", "site", "space"),
+        *("store", "tech", "test", "top", "tv", "website", "work", "world", "xyz", "zone"),
+    )
+)
+"""What ends a host that is written bare, beside the two letters of a country."""
+_MOST_SEGMENTS: Final = 64
+
+
+Looks = Literal["link", "host", "words"]
+"""What a reader takes for a link by itself, for a host only where it was seen as one, or never."""
+
+
+class WebLink(NamedTuple):
+    """A link in one of its forms: host, path without a final slash, and query and fragment."""
+
+    host: str
+    path: str
+    rest: str
+
+    @property
+    def key(self) -> str:
+        """The link as one text."""
+        return f"{self.host}{self.path}{self.rest}"
+
+    def parents(self) -> Iterator[str]:
+        """Yield the pages that the page of this link is below, but for the host itself."""
+        parts = self.path.split("/")
+        if len(parts) <= _MOST_SEGMENTS:
+            yield from (self.host + "/".join(parts[:end]) for end in range(len(parts) - 1, 1, -1))
+
+
+def link_of(text: str) -> WebLink | None:
+    """Return the narrow form of a link; None where programs may read it in two ways."""
+    match = _NARROW.fullmatch(text)
+    if match is None or has_control(text) or collapse_spaces(text).find(" ") >= 0:
+        return None
+    if "\\" in text or _ESCAPED.search(text):
+        return None
+    host, path, query, fragment = match.groups()
+    segments = (path or "").split("/")[1:]
+    if segments and not segments[-1]:
+        del segments[-1]
+    if not all(segment not in ("", ".", "..") for segment in segments):
+        return None
+    name = small(host).removeprefix("www.")
+    return WebLink(name, "".join(f"/{one}" for one in segments), (query or "") + (fragment or ""))
+
+
+def links_in(text: str) -> Iterator[tuple[WebLink, bool]]:
+    """Yield the narrow links in a text, and whether each may be the name of a file."""
+    for match in _NARROW_IN_TEXT.finditer(text):
+        found = match[0].rstrip(_ENDS)
+        for one in (found, _before_sentence(found)):
+            link = link_of(one) if one else None
+            is_bare = link is not None and "/" not in one
+            if link and not (is_bare and not _NAMED_TLD.fullmatch(_last_label(link.host))):
+                yield link, may_be_file(one)
+
+
+def may_be_file(text: str) -> bool:
+    """Return whether what can be read as a link may be the name of a file: it names no host."""
+    host = small(re.split("[/?#]", text, maxsplit=1)[0])
+    return _last_label(host) in _FILE_ENDINGS and not host.startswith("www.")
+
+
+def _before_sentence(host: str) -> str:
+    """Return a host without the word after its full stop that begins a sentence, or nothing."""
+    before, dot, word = host.rpartition(".")
+    begins = dot and word[:1].isupper() and word[1:].islower() and before == before.lower()
+    return before if begins and "." in before else ""
+
+
+def wide_link_of(text: str) -> WebLink | None:
+    """Return the wide form of a link that is a wide text as a whole."""
+    match = _WIDE_IN_TEXT.match(text.strip(" "))
+    return None if match is None else _wide_link(match)
+
+
+def wide_links_in(text: str) -> Iterator[tuple[WebLink, Looks]]:
+    """Yield what may be links in a wide text, and what each looks like."""
+    for match in _WIDE_IN_TEXT.finditer(text):
+        link = _wide_link(match)
+        if match["scheme"] is not None or match["host"].startswith("www."):
+            yield link, "link"
+        else:
+            yield link, _looks_of(_last_label(link.host), has_page=link.path != "")
+
+
+def looks_like_link(text: str) -> bool:
+    """Return whether a value is a link by its shape."""
+    if "://" in text:
+        return re.match("[A-Za-z][A-Za-z0-9+.-]*://", text) is not None
+    match = _NARROW.fullmatch(text)
+    if match is None or " " in text:
+        return False
+    host = small(match[1]).partition(":")[0]
+    if "." not in host:
+        return text.startswith("//")
+    looks = _looks_of(_last_label(host), has_page=match[2] is not None)
+    return host.startswith("www.") or looks != "words"
+
+
+def _looks_of(ending: str, *, has_page: bool) -> Looks:
+    if ending in _FILE_ENDINGS or _NAMED_TLD.fullmatch(ending) is None:
+        return "words"
+    if has_page or ending in _TLDS:
+        return "link"
+    return "host" if len(ending) == 2 and ending.isascii() else "words"
+
+
+def _wide_link(match: re.Match[str]) -> WebLink:
+    rest = match["rest"].rstrip(_ENDS).replace("\\", "/")
+    page, mark, after = _split_page(rest)
+    return WebLink(match["host"].removeprefix("www.").strip("."), page.rstrip("/"), mark + after)
+
+
+def _split_page(rest: str) -> tuple[str, str, str]:
+    at = min((at for at in (rest.find("?"), rest.find("#")) if at >= 0), default=len(rest))
+    return rest[:at], rest[at : at + 1], rest[at + 1 :]
+
+
+def _last_label(host: str) -> str:
+    return host.partition(":")[0].rpartition(".")[2]

@@ -1,0 +1,235 @@
+"""What sources of one kind show: fields by their narrow forms, texts in both forms, and days.
+
+Rule 1: an index is made when it is first asked for, and reads each entry once.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeVar
+
+from critic.provenance.day_forms import Day, days_in, keys_of
+from critic.provenance.folding import narrow, wide, wide_links
+from critic.provenance.holders import Holders, ItemText, Shown
+from critic.provenance.links import links_in, wide_links_in
+from critic.provenance.texts import NARROW, PATHS, WIDE, Reading, Texts, as_written
+from critic.provenance.value_kinds import (
+    Sought,
+    ValueForm,
+    accounts_in,
+    addresses_in,
+    same_values,
+    text_form,
+    wide_accounts_in,
+    wide_addresses_in,
+    wide_form,
+)
+from critic.provenance.written_lists import leaves, parse_list
+
+_NUMBERED: Final = re.compile(
+    r"(?:#|\b(?:ids?|numbers?|no)\b)\W{0,4}([0-9]{1,3})(?![\w]|[./:@-]\w)"
+)
+
+_K = TypeVar("_K")
+_Key = tuple[ValueForm, str]
+
+
+class _Index(Holders[_K]):
+    """The entries that hold each key, of a list to which entries are only added."""
+
+    __slots__ = ("_all", "_keys_in", "_read")
+
+    def __init__(
+        self, entries: list[ItemText], keys_in: Callable[[ItemText], Iterable[_K]]
+    ) -> None:
+        super().__init__()
+        self._all, self._keys_in, self._read = entries, keys_in, 0
+
+    def first_of(self, key: _K, shown: Shown | None) -> ItemText | None:
+        """Return the first entry that counts and holds a key."""
+        self.read_new()
+        return self.first(key, shown)
+
+    def read_new(self) -> None:
+        """Read the entries that were added since the last lookup."""
+        for entry in self._all[self._read :]:
+            self.add(self._keys_in(entry), entry)
+        self._read = len(self._all)
+
+
+class Place:
+    """What sources of one kind show."""
+
+    def __init__(self) -> None:
+        self._entries: Final[list[ItemText]] = []
+        self._texts: dict[Reading, Texts] = {}
+        self._indexes: dict[Callable[[ItemText], Iterable[_Key]], _Index[_Key]] = {}
+        self._days = _Index(self._entries, _field_days), _Index(self._entries, _text_days)
+
+    def add(self, entry: ItemText) -> None:
+        """Add what an item says."""
+        self._entries.append(entry)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def shown_entries(self, shown: Shown | None) -> Iterable[ItemText]:
+        """Return the entries that count, in the order in which they were added."""
+        return self._entries if shown is None else filter(shown.shows, self._entries)
+
+    def texts(self, reading: Reading) -> Texts:
+        """Return what is said in texts, read in one way."""
+        if reading not in self._texts:
+            self._texts[reading] = Texts(reading, self._entries)
+        return self._texts[reading]
+
+    def field(self, value: Sought, shown: Shown | None) -> ItemText | None:
+        """Return the first entry with a field of this value that the system filled."""
+        return self._first(_fields_in, value.form, value.narrow, shown)
+
+    def party(self, value: Sought, shown: Shown | None) -> ItemText | None:
+        """Return the first entry with a field of this value that names a party."""
+        return self._first(_parties_in, value.form, value.narrow, shown)
+
+    def leaf(self, value: Sought, shown: Shown | None) -> ItemText | None:
+        """Return the first entry with a leaf, or a line or an element of one, of this value."""
+        return self._first(_leaves_in, value.form, value.narrow, shown)
+
+    def says(self, value: Sought, shown: Shown | None) -> ItemText | None:
+        """Return the first entry in whose text the value stands in its narrow form."""
+        if value.is_short_number:
+            return None
+        if value.form in ("text", "path"):
+            reading = PATHS if value.form == "path" else NARROW
+            return self.texts(reading).entry(value.narrow, shown)
+        keys_in = _all_links if value.may_be_file else _NARROW_IN[value.form]
+        return self._first(keys_in, value.form, value.narrow, shown)
+
+    def mentions(self, value: Sought, shown: Shown | None) -> ItemText | None:
+        """Return the first entry in whose text the value stands in its wide form.
+
+        A short number only does where the text says that it is a number of something.
+        """
+        if value.is_short_number:
+            return self._first(_short_numbers, "text", value.narrow, shown)
+        if value.form in ("text", "path"):
+            return self.texts(WIDE).entry(value.wide, shown)
+        return self._first(_WIDE_IN[value.form], value.form, value.wide, shown)
+
+    def mentions_host(self, host: str, shown: Shown | None) -> ItemText | None:
+        """Return the first entry in whose text a host stands in its wide form."""
+        return self._first(_wide_hosts, "url", host, shown)
+
+    def says_link(self, key: str, shown: Shown | None) -> ItemText | None:
+        """Return the first entry in whose text a link stands in its narrow form."""
+        return self._first(_links, "url", key, shown)
+
+    def says_host(self, host: str, shown: Shown | None) -> ItemText | None:
+        """Return the first entry in whose text a narrow link begins with a host."""
+        return self._first(_hosts, "url", host, shown)
+
+    def day(self, day: Day, shown: Shown | None, *, in_fields: bool) -> ItemText | None:
+        """Return the first entry that names a day in a field, or in a text."""
+        return self._days[not in_fields].first_of(day, shown)
+
+    def names_any_day(self, shown: Shown | None) -> bool:
+        """Return whether any entry that counts names a day."""
+        for index in self._days:
+            index.read_new()
+        return any(index.holds_any(shown) for index in self._days)
+
+    def _first(
+        self,
+        keys_in: Callable[[ItemText], Iterable[_Key]],
+        form: ValueForm,
+        key: str,
+        shown: Shown | None,
+    ) -> ItemText | None:
+        if not key or not self._entries:
+            return None
+        index = self._indexes.get(keys_in)
+        if index is None:
+            index = self._indexes[keys_in] = _Index(self._entries, keys_in)
+        return index.first_of((form, key), shown)
+
+
+def _fields_in(entry: ItemText) -> Iterator[_Key]:
+    return (key for field in entry.fields for key in same_values(field))
+
+
+def _parties_in(entry: ItemText) -> Iterator[_Key]:
+    return (key for field in entry.parties for key in same_values(field))
+
+
+def _leaves_in(entry: ItemText) -> Iterator[_Key]:
+    for text in entry.texts:
+        for leaf in (text, *text.splitlines(), *map(str, leaves(parse_list(text)))):
+            yield "text", text_form(leaf)
+            yield "path", leaf
+
+
+def _short_numbers(entry: ItemText) -> Iterator[_Key]:
+    return (("text", one[1]) for one in _NUMBERED.finditer(entry.text(wide)))
+
+
+def _links(entry: ItemText) -> Iterator[_Key]:
+    found = links_in(entry.text(as_written))
+    return (("url", link.key) for link, is_file in found if not is_file)
+
+
+def _all_links(entry: ItemText) -> Iterator[_Key]:
+    return (("url", link.key) for link, _ in links_in(entry.text(as_written)))
+
+
+def _hosts(entry: ItemText) -> Iterator[_Key]:
+    found = links_in(entry.text(as_written))
+    return (("url", link.host) for link, is_file in found if not is_file)
+
+
+def _wide_urls(entry: ItemText) -> Iterator[_Key]:
+    for link, _ in wide_links_in(entry.text(wide_links)):
+        yield "url", link.key
+        # What follows a full stop or a bracket may be no part of it.
+        yield "url", wide_form(link.key)
+
+
+def _wide_hosts(entry: ItemText) -> Iterator[_Key]:
+    links = wide_links_in(entry.text(wide_links))
+    return (("url", link.host.partition(":")[0]) for link, _ in links)
+
+
+def _addresses(entry: ItemText) -> Iterator[_Key]:
+    return (("address", one) for one in addresses_in(entry.text(narrow)))
+
+
+def _wide_addresses(entry: ItemText) -> Iterator[_Key]:
+    return (("address", wide_form(one)) for one in wide_addresses_in(entry.text(wide)))
+
+
+def _accounts(entry: ItemText) -> Iterator[_Key]:
+    return (("account", one) for one in accounts_in(entry.text(narrow)))
+
+
+def _wide_accounts(entry: ItemText) -> Iterator[_Key]:
+    return (("account", one) for one in wide_accounts_in(entry.text(wide)))
+
+
+def _field_days(entry: ItemText) -> Iterator[Day]:
+    fields = (*entry.fields, *entry.parties)
+    return (day for field in fields for day in keys_of(days_in(wide(field))))
+
+
+def _text_days(entry: ItemText) -> Iterator[Day]:
+    return keys_of(days_in(entry.text(wide_links)))
+
+
+_Keys = Callable[[ItemText], Iterable[_Key]]
+_NARROW_IN: Final[dict[ValueForm, _Keys]] = {
+    "url": _links,
+    "address": _addresses,
+    "account": _accounts,
+}
+_WIDE_IN: Final[dict[ValueForm, _Keys]] = {
+    "url": _wide_urls,
+    "address": _wide_addresses,
+    "account": _wide_accounts,
+}

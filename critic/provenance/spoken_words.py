@@ -1,0 +1,202 @@
+"""Whether what a person says means a value, or only holds the word.
+
+Rule 1: words that any sentence may hold are meant where they are quoted, after `#` or `@`, with a
+        capital inside a sentence, beside the noun of the argument, or, for a recipient, after "to"
+        or "with".
+Rule 2: a number of three digits or fewer is meant after the noun of the argument, after `#` or
+        `id`, or in a list of such numbers. `id`, `no.` and `number` belong to the noun before them.
+Rule 3: of very many places in which a value stands the first ones are looked at.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from critic.provenance.folding import QUOTES, WORD, mark_lines, small
+from critic.provenance.holders import GAP, ItemText, Shown
+from critic.provenance.place import Place
+from critic.provenance.texts import NARROW, PATHS, WIDE, as_written
+from critic.provenance.tool_words import stem_of, stems_of, words_of_name
+from critic.provenance.value_kinds import Sought
+from evals.capability import Role, ToolCapability
+
+_WINDOW: Final = 120
+_BETWEEN: Final = f"[ :({QUOTES}]*"
+_WORD_BEFORE: Final = re.compile(rf"({WORD}++){_BETWEEN}(?:(?:named|called|titled){_BETWEEN})?\Z")
+_WORD_AFTER: Final = re.compile(rf"[ ){QUOTES}]*({WORD}++)")
+_TO_OR_WITH: Final = re.compile(rf"(?<!{WORD})(?:to|with) \Z")
+_PART: Final = re.compile(rf"{WORD}++\.?|[^ ]")
+_AROUND: Final = QUOTES + "()[]{}<>=*"
+_NUMBER: Final = re.compile("[0-9]++")
+_JOINS: Final = frozenset({",", ";", "&", "and", "or"})
+_MARKS: Final = frozenset({"#", "id", "ids", "number", "numbers", "no.", "nos.", "nr."})
+_SENTENCE_ENDS: Final = ".!?\n"
+_SKIPPED: Final = " ([{*\u2022-" + QUOTES
+_MEANINGLESS: Final = frozenset(
+    (
+        *("id", "ids", "no", "nos", "nr", "num", "number", "numbers", "key", "ref", "name"),
+        *("names", "list", "value", "arg", "to", "from", "for", "of", "in", "on", "at", "by"),
+        *("the", "a", "an", "text"),
+    )
+)
+"""What names of arguments hold beside their nouns."""
+_FUNCTION_WORDS: Final = frozenset(
+    (
+        *("a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any"),
+        *("anybody", "anyone", "anything", "are", "as", "at", "be", "because", "been"),
+        *("before", "being", "below", "between", "both", "but", "by", "can", "could", "did"),
+        *("do", "does", "done", "each", "either", "else", "everybody", "everyone"),
+        *("everything", "few", "for", "from", "get", "had", "has", "have", "he", "her"),
+        *("here", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its"),
+        *("just", "let", "like", "many", "may", "me", "might", "mine", "more", "most"),
+        *("much", "must", "my", "no", "nobody", "none", "nor", "not", "nothing", "now", "of"),
+        *("off", "on", "once", "one", "only", "or", "other", "our", "ours", "out", "over"),
+        *("own", "please", "same", "shall", "she", "should", "so", "some", "somebody"),
+        *("someone", "something", "such", "than", "thanks", "that", "the", "their", "theirs"),
+        *("them", "then", "there", "these", "they", "this", "those", "to", "too", "under"),
+        *("until", "up", "us", "very", "was", "we", "well", "were", "what", "when", "where"),
+        *("which", "who", "whom", "whose", "why", "will", "with", "would", "yes", "you"),
+        *("your", "yours"),
+    )
+)
+
+
+_FUNCTION_STEMS: Final = frozenset(map(stem_of, _FUNCTION_WORDS))
+
+
+class Nouns(NamedTuple):
+    """The stems of the nouns of an argument, and those of all other arguments and kinds."""
+
+    own: frozenset[str]
+    others: frozenset[str] = frozenset()
+
+
+NO_NOUNS: Final = Nouns(frozenset())
+
+
+def nouns_of(tool: ToolCapability, name: str, kind: str | None) -> frozenset[str]:
+    """Return the stems of the nouns of an argument: of its name and kind, else of its tool."""
+    found = _stems((name, kind or ""))
+    return found or _stems("_".join(words_of_name(tool.capability_id)[1:]).split("_"))
+
+
+def nouns_in(tools: Iterable[ToolCapability]) -> frozenset[str]:
+    """Return the stems of the nouns of all arguments that have a role or a kind."""
+    found: set[str] = set()
+    for tool in tools:
+        named: tuple[Mapping[str, str], ...] = (tool.arg_roles or {}, tool.arg_kinds or {})
+        found |= _stems(part for one in named for name in one for part in name.split("/"))
+        found |= _stems((tool.arg_kinds or {}).values())
+    return frozenset(found)
+
+
+def meaning_stems(text: str) -> frozenset[str]:
+    """Return the stems of the words of a narrow text that mean something by themselves."""
+    return frozenset(stems_of(text)) - _FUNCTION_STEMS
+
+
+def _stems(names: Iterable[str]) -> frozenset[str]:
+    words = (word for name in names for word in words_of_name(name))
+    return frozenset(stem_of(word) for word in words if word and word not in _MEANINGLESS)
+
+
+def find_meant(
+    place: Place, value: Sought, role: Role, nouns: Nouns, shown: Shown | None
+) -> tuple[ItemText | None, bool]:
+    """Return the first entry of a place that holds a value, and whether any of them means it."""
+    if value.is_short_number:
+        texts = place.texts(NARROW)
+        for entry, at in texts.occurrences(value.narrow, shown):
+            if _number_is_meant(entry.text(NARROW.form), at, nouns):
+                return entry, True
+        return None, False
+    found = place.says(value, shown)
+    if found is None or not value.is_words:
+        return found, found is not None
+    texts = place.texts(PATHS if value.form == "path" else NARROW)
+    form = as_written if value.form == "path" else mark_lines
+    for entry, at in texts.occurrences(value.narrow, shown):
+        if _words_are_meant(entry.text(form), at, at + len(value.narrow), role, nouns.own):
+            return entry, True
+    return found, False
+
+
+def find_mention(place: Place, value: Sought, nouns: Nouns, shown: Shown | None) -> ItemText | None:
+    """Return the first entry of a place that mentions a value, in whichever characters."""
+    if not value.is_short_number:
+        return place.mentions(value, shown)
+    texts = place.texts(WIDE)
+    for entry, at in texts.occurrences(value.narrow, shown):
+        if _number_is_meant(entry.text(WIDE.form), at, Nouns(nouns.own)):
+            return entry
+    return None
+
+
+def _words_are_meant(text: str, start: int, end: int, role: Role, own: frozenset[str]) -> bool:
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if before and before in "#@":
+        return True
+    if before and after and before in QUOTES and after in QUOTES:
+        return True
+    left = small(_last_line(text[max(0, start - _WINDOW) : start]))
+    right = small(text[end : end + _WINDOW])
+    beside = (_WORD_BEFORE.search(left), _WORD_AFTER.match(right))
+    if any(match and stem_of(match[1]) in own for match in beside):
+        return True
+    words = small(text[start:end]).replace("-", " ").split(" ")
+    if not _FUNCTION_WORDS.isdisjoint(words):
+        return False
+    if role == "recipient" and _TO_OR_WITH.search(left):
+        return True
+    return _is_name(text, start, end)
+
+
+def _last_line(text: str) -> str:
+    return text[text.rfind("\n") + 1 :]
+
+
+def _is_name(text: str, start: int, end: int) -> bool:
+    """Return whether a word has a capital inside a sentence that is not all capitals."""
+    word = text[start:end]
+    if small(word[0]) == word[0] or ("-" in word and word == word.upper()):
+        return False
+    at = start - 1
+    while at >= 0 and text[at] in _SKIPPED:
+        at -= 1
+    if at < 0 or text[at] in _SENTENCE_ENDS:
+        return False
+    around = text[max(0, start - _WINDOW) : start] + text[end : end + _WINDOW]
+    return around != around.upper()
+
+
+def _number_is_meant(text: str, start: int, nouns: Nouns) -> bool:
+    window = text[max(0, start - _WINDOW) : start]
+    within = window[window.rfind(GAP) + len(GAP) :] if GAP in window else window
+    parts = [part for part in _PART.findall(within) if part not in _AROUND]
+    _drop_list(parts)
+    marked = False
+    while parts and (parts[-1] in _MARKS or (parts[-1] == ":" and len(parts) > 1)):
+        marked = marked or parts[-1] != ":"
+        parts.pop()
+    if parts and parts[-1] in ("no", "nr") and len(parts) > 1 and stem_of(parts[-2]) in nouns.own:
+        return True
+    stem = stem_of(parts[-1].rstrip(".")) if parts else ""
+    if stem in nouns.own and not parts[-1].endswith("."):
+        return True
+    return marked and stem not in nouns.others
+
+
+def _drop_list(parts: list[str]) -> None:
+    """Drop the numbers of a list before its last one, with what joins them."""
+    while parts and parts[-1] in _JOINS:
+        kept = parts[:]
+        while parts and parts[-1] in _JOINS:
+            parts.pop()
+        if not parts or not _NUMBER.fullmatch(parts[-1].rstrip(".")):
+            parts[:] = kept
+            return
+        parts.pop()
+        if parts and parts[-1] == "#" and len(parts) > 1:
+            if parts[-2] not in _JOINS:
+                return
+            parts.pop()

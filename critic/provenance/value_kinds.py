@@ -1,0 +1,283 @@
+"""A value as it is looked for: its narrow form, which grants, and its wide one, which doubts.
+
+Rule 1: values are compared by what they name. The policy says so for an argument; where it does
+        not, the shape of the value does.
+Rule 2: what cannot be read in one way alone is not readable: as a target it is refused.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final, Literal, NamedTuple
+
+from critic.provenance.folding import (
+    QUOTES,
+    SEPARATORS,
+    WORD,
+    has_control,
+    narrow,
+    small,
+    wide,
+    wide_links,
+    write_scalar,
+)
+from critic.provenance.links import (
+    WebLink,
+    link_of,
+    links_in,
+    looks_like_link,
+    may_be_file,
+    wide_link_of,
+)
+from critic.provenance.written_lists import Scalar
+
+ValueForm = Literal["text", "path", "url", "address", "account"]
+"""How values are compared. Every noun of a policy is read as text."""
+
+_FORMS: Final[dict[str, ValueForm]] = {
+    "path": "path",
+    "url": "url",
+    "address": "address",
+    "account": "account",
+}
+_IN_ADDRESS: Final = f"[^{SEPARATORS.replace('-/', '-*,/', 1)}]"
+_IN_HOST: Final = f"[^{SEPARATORS.replace('-/', '-,./', 1)}]"
+_ADDRESS: Final = re.compile(
+    rf"(?<!{_IN_ADDRESS}){_IN_ADDRESS}++@{_IN_HOST}++(?:\.{_IN_HOST}++)*+(?![@])"
+)
+_BESIDE_ADDRESS: Final = "+-."
+_SEPARATED: Final = re.compile("[ -]+")
+_MORE_DIGITS: Final = re.compile(r"[ -]+(?=\w*[0-9])\w")
+_WIDELY_SEPARATED: Final = re.compile("[ ./\u2010-\u2015\u2212-]+")
+_GROUP: Final = re.compile(f"(?:(?!_){WORD})++")
+_INSIDE_BEFORE: Final = re.compile(rf"(?<=[_+%~\\])|(?<={WORD}[./:@-])")
+_INSIDE_AFTER: Final = re.compile(rf"[_+%~\\]|[./:@-]{WORD}")
+_ACCOUNT: Final = re.compile("[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{8,30}")
+_OTHER_ACCOUNT: Final = re.compile("bc1[a-z0-9]{11,59}|0x[0-9a-f]{40}")
+_DIGIT: Final = re.compile("[0-9]")
+_SHORT_NUMBER: Final = re.compile("[0-9]{1,3}")
+_LETTERS: Final = f"(?:(?![0-9_]){WORD})++"
+_WORDS: Final = re.compile(rf"{_LETTERS}(?:[ '\u2019-]{_LETTERS})*+")
+_PATH_BEGINS: Final = re.compile(r"[~.]{0,2}/|[A-Za-z]:[/\\]")
+_SHORTEST, _LONGEST, _MOST_GROUPS = 4, 62, 12
+
+
+class Sought(NamedTuple):
+    """A value to look for.
+
+    Attributes:
+        narrow: what a tool would use, as one text.
+        wide: what a reader takes for the same.
+        is_readable: whether all programs read it in one way.
+        is_words: whether it is only words, which any text may hold.
+        link: the narrow form of a link.
+        may_be_file: whether what is read as a link may be the name of a file as well.
+    """
+
+    form: ValueForm
+    narrow: str
+    wide: str
+    is_readable: bool = True
+    is_words: bool = False
+    link: WebLink | None = None
+    may_be_file: bool = False
+
+    @property
+    def is_short_number(self) -> bool:
+        """Return whether it is a number of three digits or fewer."""
+        return _SHORT_NUMBER.fullmatch(self.narrow) is not None
+
+
+def read_value(value: Scalar, kind: str | None) -> Sought:
+    """Return what is looked for where an argument of a kind has a value."""
+    text = write_scalar(value)
+    form = _shape_of(text) if kind is None else _FORMS.get(kind, "text")
+    found = _READ[form](text) if form in _READ else None
+    return found or _as_text(text, is_readable=form in ("text", "account"))
+
+
+def same_values(value: Scalar) -> Iterator[tuple[ValueForm, str]]:
+    """Yield the narrow forms of a value, by all the ways to compare it."""
+    text = write_scalar(value)
+    yield "text", text_form(text)
+    for form, read in _READ.items():
+        if (found := read(text)) is not None:
+            yield form, found.narrow
+
+
+def text_form(text: str) -> str:
+    """Return the narrow form of a text: one leading `#` or `@` does not count."""
+    form = narrow(text).strip(" ")
+    return form[1:] if len(form) > 1 and form[0] in "#@" and form[1] != " " else form
+
+
+def wide_form(text: str) -> str:
+    """Return the wide form of a text as a value."""
+    return wide(text).strip(" " + QUOTES).strip("#@").rstrip("/.").strip(" ")
+
+
+def is_only_words(form: str) -> bool:
+    """Return whether the narrow form of a text is only words."""
+    return _WORDS.fullmatch(form) is not None
+
+
+def _as_text(text: str, *, is_readable: bool) -> Sought:
+    form = text_form(text)
+    return Sought("text", form, wide_form(text), is_readable, is_only_words(form))
+
+
+def _as_path(text: str) -> Sought | None:
+    parts = text.split("/")
+    inner = parts[(not parts[0]) : len(parts) - (not parts[-1])]
+    if has_control(text) or "\\" in text or any(part in ("", ".", "..") for part in inner):
+        return None
+    form = text[:-1] if len(text) > 1 and text.endswith("/") else text
+    return Sought("path", form, wide_form(text), is_words=is_only_words(small(form)))
+
+
+def _as_url(text: str) -> Sought | None:
+    link = link_of(text)
+    if link is None:
+        return None
+    wide_link = wide_link_of(wide_links(text))
+    wide_key = wide_link.key if wide_link else wide_form(text)
+    return Sought("url", link.key, wide_key, link=link, may_be_file=may_be_file(text))
+
+
+def _as_address(text: str) -> Sought | None:
+    form = small(text)
+    return Sought("address", form, wide_form(text)) if _ADDRESS.fullmatch(text) else None
+
+
+def _as_account(text: str) -> Sought | None:
+    form = _SEPARATED.sub("", small(text))
+    is_one = _GROUP.fullmatch(form) is not None and _SHORTEST <= len(form) <= _LONGEST
+    if not is_one or _DIGIT.search(form) is None:
+        return None
+    groups = _GROUP.findall(small(text))
+    if len(groups) > _MOST_GROUPS:
+        return None
+    return Sought("account", form, _WIDELY_SEPARATED.sub("", wide(text)))
+
+
+_READ: Final[dict[ValueForm, Callable[[str], Sought | None]]] = {
+    "path": _as_path,
+    "url": _as_url,
+    "address": _as_address,
+    "account": _as_account,
+}
+
+
+def _shape_of(text: str) -> ValueForm:
+    if _ADDRESS.fullmatch(text):
+        return "address"
+    if looks_like_link(text):
+        return "url"
+    if _ACCOUNT.fullmatch(_SEPARATED.sub("", text)):
+        return "account"
+    if _PATH_BEGINS.match(text) or ("/" in text and " " not in text):
+        return "path"
+    return "text"
+
+
+def addresses_in(text: str) -> Iterator[str]:
+    """Yield the addresses in a narrow text; behind a further `@` stands only a part of one."""
+    for match in _ADDRESS.finditer(text):
+        if text[match.start() - 1 : match.start()] != "@":
+            yield match[0].strip(_BESIDE_ADDRESS)
+
+
+def wide_addresses_in(text: str) -> Iterator[str]:
+    """Yield what may be an address in a wide text."""
+    return (match[0].strip(_BESIDE_ADDRESS) for match in _ADDRESS.finditer(text))
+
+
+def accounts_in(text: str) -> Iterator[str]:
+    """Yield what may be an account number in a narrow text, without what separates its groups."""
+    return _joined_groups(text, _SEPARATED, strict=True)
+
+
+def wide_accounts_in(text: str) -> Iterator[str]:
+    """Yield what may be an account number in a wide text, without what separates its groups."""
+    return _joined_groups(text, _WIDELY_SEPARATED, strict=False)
+
+
+def _joined_groups(text: str, separated: re.Pattern[str], *, strict: bool) -> Iterator[str]:
+    """Yield each run of groups that are only separated, joined, if it is of an account's length.
+
+    A strict run of some groups ends where no further group has a digit: else it is a part.
+    """
+    run: list[re.Match[str]] = []
+    for match in _GROUP.finditer(text):
+        if run and separated.fullmatch(text, run[-1].end(), match.start()) is None:
+            run.clear()
+        run.append(match)
+        del run[:-_MOST_GROUPS]
+        if strict and _INSIDE_AFTER.match(text, match.end()):
+            continue
+        joined, goes_on = "", strict and _MORE_DIGITS.match(text, match.end()) is not None
+        for group, before in zip(reversed(run), [*reversed(run[:-1]), None], strict=True):
+            is_grouped, joined = joined != "", group[0] + joined
+            if len(joined) > _LONGEST:
+                break
+            is_long = len(joined) >= _SHORTEST and _DIGIT.search(joined)
+            is_part = strict and is_grouped and (goes_on or _has_digit(before))
+            if is_long and not (strict and _INSIDE_BEFORE.match(text, group.start())):
+                yield from () if is_part else (joined,)
+
+
+def _has_digit(group: re.Match[str] | None) -> bool:
+    return group is not None and _DIGIT.search(group[0]) is not None
+
+
+def account_parts(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield the account numbers in a wide text, each as all of its parts that end at a separator.
+
+    A word behind a number does not hide it.
+    """
+    groups: list[tuple[int, int, str]] = [
+        (match.start(), match.end(), match[0]) for match in _GROUP.finditer(text)
+    ]
+    for first, (_, group_end, group) in enumerate(groups):
+        if _OTHER_ACCOUNT.fullmatch(group):
+            yield (group,)
+        if not (len(group) >= 4 and group[:2].isalpha() and group[2:4].isdigit()):
+            continue
+        joined, end, parts = group, group_end, list[str]()
+        for start, after, more in groups[first + 1 : first + _MOST_GROUPS]:
+            if _ACCOUNT.fullmatch(joined):
+                parts.append(joined)
+            if _WIDELY_SEPARATED.fullmatch(text, end, start) is None:
+                break
+            joined, end = joined + more, after
+        if _ACCOUNT.fullmatch(joined) and joined not in parts:
+            parts.append(joined)
+        if parts:
+            yield tuple(parts)
+
+
+def address_parts(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield the addresses in a wide text, each as all of its parts that end at a separator."""
+    for address in wide_addresses_in(text):
+        name, _, host = address.partition("@")
+        labels = host.split(".")
+        if len(labels) > 1 and len(labels) <= _MOST_GROUPS:
+            hosts = (".".join(labels[:end]) for end in range(len(labels), 1, -1))
+            yield tuple(f"{name}@{one}" for one in hosts)
+
+
+__all__ = [
+    "Sought",
+    "ValueForm",
+    "account_parts",
+    "accounts_in",
+    "address_parts",
+    "addresses_in",
+    "is_only_words",
+    "links_in",
+    "read_value",
+    "same_values",
+    "text_form",
+    "wide_accounts_in",
+    "wide_addresses_in",
+    "wide_form",
+]

@@ -1,0 +1,336 @@
+"""Bugs that give a value, a page or a yes more authority than the request or a person gave it."""
+
+from typing import Final
+
+from tests.assurance.planted.bug import Bug, Edit, slip
+from tests.assurance.planted.provenance_bugs import FILES
+
+_LEDGER: Final = "critic/session/ledger.py"
+_STANDING: Final = "critic/session/standing.py"
+_VALUES: Final = "critic/session/session_values.py"
+
+_WHO_FILLED_IT: Final[tuple[Bug, ...]] = (
+    slip(
+        "element-is-a-field",
+        FILES.parts,
+        "a short element of any list is a field that the system filled",
+        "        elif type(current) is list:\n            open_values.extend(reversed(current))\n",
+        "        elif type(current) is list:\n"
+        '            yield from (ItemPart("system", str(one), "/") for one in current)\n',
+    ),
+    slip(
+        "record-of-any-shape",
+        FILES.results,
+        "a record that does not satisfy the schema of its class has the fields of it",
+        "return value if tables.is_record(tool.result_class, value) else None",
+        "return value",
+    ),
+    slip(
+        "broken-record-keeps-its-author",
+        FILES.results,
+        "a text that is no record of its class is worth what its system says, whoever filled it",
+        'return content, tool.default_class, "public" if tables.narrows(name) else author',
+        "return content, tool.default_class, author",
+    ),
+    slip(
+        "error-of-its-tool",
+        FILES.results,
+        "the text of an error is worth what its tool says",
+        'made.append((result.error, FAILED_CLASS, "public"))',
+        "made.append((result.error, FAILED_CLASS, author))",
+    ),
+    slip(
+        "failed-call-says-as-much",
+        FILES.results,
+        "what a failed call returned is worth what a completed one returns",
+        '        if result.status != "completed":\n'
+        '            return result.output, FAILED_CLASS, "public"\n',
+        "",
+    ),
+    slip(
+        "party-is-the-system",
+        FILES.parts,
+        "what a party chose is worth what the system of record says",
+        '    if writer == "party" and author == "system":\n        return "public"\n',
+        "",
+    ),
+    slip(
+        "party-fills-a-field",
+        FILES.parts,
+        "a field that names a party counts as one that the system filled",
+        'yield from (ItemPart(writer, part.text, name or "/")',
+        'yield from (ItemPart("system", part.text, name or "/")',
+    ),
+    slip(
+        "one-field-designates",
+        FILES.sources,
+        "two values of one field that the request names make a record the user's reference",
+        "len(fields) > 1 and len(values) > 1",
+        "len(fields) > 0 and len(values) > 1",
+    ),
+    slip(
+        "one-value-designates-twice",
+        FILES.sources,
+        "a value that stands in two fields of a record designates it",
+        "len(fields) > 1 and len(values) > 1",
+        "len(fields) > 1",
+    ),
+    slip(
+        "better-of-contested-party",
+        FILES.worth,
+        "whoever writes a value into a field of a party makes it worth more than its text",
+        'return max(worth_of(role, "contested", spec), worth_of(role, other, spec))',
+        'return min(worth_of(role, "contested", spec), worth_of(role, other, spec))',
+    ),
+    slip(
+        "word-in-a-record",
+        FILES.sources,
+        "a word in a longer text of a system of record is a value of it",
+        "return place.leaf(value, shown) if whole else place.says(value, shown)",
+        "return place.leaf(value, shown) or place.says(value, shown)",
+    ),
+)
+
+_WHAT_IT_NAMES: Final[tuple[Bug, ...]] = (
+    slip(
+        "dots-in-a-path",
+        FILES.kinds,
+        "a path that goes up again from a named folder is below it",
+        'any(part in ("", ".", "..") for part in inner)',
+        'any(part in ("", ".") for part in inner)',
+    ),
+    slip(
+        "dots-in-a-link",
+        FILES.links,
+        "a link that goes up again from a named page is below it",
+        'all(segment not in ("", ".", "..") for segment in segments)',
+        'all(segment not in ("", ".") for segment in segments)',
+    ),
+    slip(
+        "escapes-in-a-link",
+        FILES.links,
+        "a link whose slashes and dots are written otherwise is read as it stands",
+        'if "\\\\" in text or _ESCAPED.search(text):',
+        'if "\\\\" in text:',
+    ),
+    slip(
+        "unreadable-target",
+        FILES.facts,
+        "a target that programs read in two ways is compared as it stands",
+        "if not value.is_readable and asked.role not in _LENIENT_ROLES:",
+        "if not value.is_readable and asked.role in _LENIENT_ROLES:",
+    ),
+    slip(
+        "names-of-members-unjudged",
+        FILES.roles,
+        "the names of members in a target are not judged",
+        "for name in sorted(members) if aimed and path else ():",
+        "for name in sorted(members) if aimed and not path else ():",
+    ),
+    slip(
+        "words-are-names",
+        FILES.sources,
+        "any word of the request names a target",
+        'return _UNSPOKEN if entry is None else Spoken("words", entry.item)',
+        'return _UNSPOKEN if entry is None else Spoken("request", entry.item)',
+    ),
+    slip(
+        "function-words-are-names",
+        FILES.spoken,
+        "a word such as `the` or `please` is a name where it has a capital",
+        "    if not _FUNCTION_WORDS.isdisjoint(words):\n        return False\n",
+        "",
+    ),
+    slip(
+        "page-of-a-named-host",
+        FILES.sources,
+        "every page of a host that the request names is one that it names",
+        'return Spoken("host", host.item, is_bare and not value.link.rest)',
+        'return Spoken("request", host.item)',
+    ),
+    slip(
+        "query-below-a-page",
+        FILES.sources,
+        "a page below a named one is named whatever its query says",
+        "pages = () if value.link.rest else value.link.parents()",
+        "pages = value.link.parents()",
+    ),
+    slip(
+        "below-a-folder-at-any-tier",
+        FILES.facts,
+        "what lies below a named folder may be destroyed, though the request only names the folder",
+        'has_depth = asked.role == "locator" or asked.rank <= _NETWORK',
+        "has_depth = True",
+    ),
+    slip(
+        "word-names-a-source",
+        _STANDING,
+        "a search for one word of the request is a source that the request names",
+        'is_phrase = spoken == "words" and " " in value.narrow',
+        'is_phrase = spoken == "words"',
+    ),
+    slip(
+        "host-names-a-source",
+        _STANDING,
+        "a page is named because the request names another page of its host",
+        'if (spoken == "request" or is_phrase)',
+        'if (spoken in ("request", "host") or is_phrase)',
+    ),
+    slip(
+        "led-page-is-reached",
+        _STANDING,
+        "a page that only untrusted text led to counts as one that the request leads to",
+        'return "led" if origin in ("untrusted", "led_field") else "ambient"',
+        'return "reached" if origin in ("untrusted", "led_field") else "ambient"',
+    ),
+    slip(
+        "host-with-any-query",
+        FILES.facts,
+        "a link to a named host may carry anything out in its query",
+        'if is_seen or (seen.origin == "host" and not has_query):',
+        'if is_seen or seen.origin == "host":',
+    ),
+    slip(
+        "new-link-in-content",
+        FILES.worth,
+        "a link that stands nowhere may be passed on in content",
+        '"reached_member", "led_field", "unseen"),',
+        '"reached_member", "led_field", "unseen", "new_link"),',
+    ),
+    slip(
+        "host-in-others-text",
+        FILES.facts,
+        "a new page of a host that only untrusted text names is as good as one of any host",
+        "return max([(self._worth(asked, new), new), *others], key=_level)",
+        "return self._worth(asked, new), new",
+    ),
+    slip(
+        "best-part-of-a-number",
+        FILES.facts,
+        "a word behind an account number hides it",
+        "return next(seen, found[0])",
+        "return found[0]",
+    ),
+    slip(
+        "unread-day",
+        FILES.judge,
+        "a day in a spelling that nobody reads is not judged",
+        "if not days and not self._facts.is_approved(asked, value.sought):",
+        "if not days and self._facts.is_approved(asked, value.sought):",
+    ),
+    slip(
+        "empty-call",
+        FILES.judge,
+        "a call without any of its recipients and objects is not doubted",
+        "is_empty = given_to and not any(",
+        "is_empty = given_to and not all(",
+    ),
+    slip(
+        "title-of-others",
+        FILES.judge,
+        "an effect without a target may carry a title that only others wrote",
+        "if item is not None and asked_for.isdisjoint(meaning_stems(narrow(text))):",
+        "if item is None and asked_for.isdisjoint(meaning_stems(narrow(text))):",
+    ),
+)
+
+_WHAT_A_SESSION_ADDS: Final[tuple[Bug, ...]] = (
+    Bug(
+        "own-of-another-kind",
+        "what a session made as a note is its own as a file as well",
+        (
+            Edit(
+                FILES.facts,
+                "                yield own.kind, spelled\n",
+                '                yield "", spelled\n',
+            ),
+            Edit(
+                FILES.facts,
+                "key = asked.kind or value.form, value.narrow",
+                'key = "", value.narrow',
+            ),
+        ),
+    ),
+    slip(
+        "made-by-a-failed-call",
+        _LEDGER,
+        "what a call was to make is the session's own though it failed, as where it existed",
+        'if tool is None or not gives_authority or result.status != "completed":',
+        "if tool is None or not gives_authority:",
+    ),
+    Bug(
+        "yes-for-any-tool",
+        "a value that a person approved for one tool is approved for every tool",
+        (
+            Edit(
+                FILES.facts,
+                "key = (one.role, pair, form, spelled)",
+                'key = (one.role, ("", ""), form, spelled)',
+            ),
+            Edit(
+                FILES.facts,
+                "key = (asked.role, asked.pair, value.form, value.narrow)",
+                'key = (asked.role, ("", ""), value.form, value.narrow)',
+            ),
+        ),
+    ),
+    Bug(
+        "yes-in-any-role",
+        "a value that a person approved to be read is approved to be paid",
+        (
+            Edit(
+                FILES.facts,
+                "key = (one.role, pair, form, spelled)",
+                'key = ("object", pair, form, spelled)',
+            ),
+            Edit(
+                FILES.facts,
+                "key = (asked.role, asked.pair, value.form, value.narrow)",
+                'key = ("object", asked.pair, value.form, value.narrow)',
+            ),
+        ),
+    ),
+    slip(
+        "echo-vouches",
+        FILES.sources,
+        "a value that the session sent itself counts as shown by the system that shows it again",
+        "return seq is not None and seq < limit",
+        "return seq is not None",
+    ),
+    slip(
+        "nothing-is-sent",
+        _LEDGER,
+        "what a call writes is not kept as sent",
+        'if tool is None or tool.capability.approval_mode == "read_only":\n        return ()\n'
+        "    values",
+        'if tool is None or tool.capability.approval_mode != "read_only":\n        return ()\n'
+        "    values",
+    ),
+    slip(
+        "waived-with-other-targets",
+        FILES.judge,
+        "a yes to a call holds for a call with further targets",
+        "if keys <= frozenset().union(*forms) and all(keys & form for form in forms):",
+        "if all(keys & form for form in forms):",
+    ),
+    slip(
+        "waived-with-fewer-targets",
+        FILES.judge,
+        "a yes to a call on two targets holds for a call on one of them",
+        "if keys <= frozenset().union(*forms) and all(keys & form for form in forms):",
+        "if keys <= frozenset().union(*forms):",
+    ),
+    slip(
+        "no-to-one-spelling",
+        _VALUES,
+        "what a person denied is asked again in other letters",
+        "        (one.sought.form, one.sought.wide)\n",
+        "        (one.sought.form, one.sought.narrow)\n",
+    ),
+)
+
+AUTHORITY_BUGS: Final[tuple[Bug, ...]] = (
+    *_WHO_FILLED_IT,
+    *_WHAT_IT_NAMES,
+    *_WHAT_A_SESSION_ADDS,
+)

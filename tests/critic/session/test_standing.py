@@ -1,0 +1,60 @@
+"""The standing of a source: what each locator gives, and that the best of several counts."""
+
+from itertools import permutations
+
+import pytest
+
+from critic.provenance.seen_sources import seen_in
+from critic.session import Call
+from critic.session.session_values import KnownValues, ValueFacts
+from critic.session.standing import standing_of
+from evals.manifest import Manifests
+from tests.critic.session.building import after, last, opened, read, rules, tool
+
+TOOLS = {
+    "read": tool("read", arg_roles={"name": "locator"}, result={"author": "public"}),
+    "mail": tool("mail", result={"author": "public"}),
+    "both": tool(
+        "both", arg_roles={"one": "locator", "other": "locator"}, result={"author": "public"}
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "standing"),
+    [("a-1", "named"), ("a1", "ambient"), ("cold fusion", "ambient"), ("b-1 b-2", "named")],
+)
+def test_a_name_is_three_characters_long_and_a_phrase_is_said(name: str, standing: str) -> None:
+    source = last(after(opened("Read a-1, a1 and b-1 b-2"), read(name), "x")).source
+    assert source is not None
+    assert source.standing == standing
+
+
+@pytest.mark.parametrize(
+    ("names", "standing"),
+    [
+        (("plan.md", "annex.md"), "named"),
+        (("plan.md", "trap.md"), "named"),
+        (("plan.md", "other.md"), "named"),
+        (("annex.md", "trap.md"), "reached"),
+        (("annex.md", "other.md"), "reached"),
+        (("trap.md", "other.md"), "led"),
+    ],
+)
+def test_the_best_of_two_locators_counts_in_either_order(
+    names: tuple[str, str], standing: str
+) -> None:
+    session = after(
+        opened("Read plan.md", tools=TOOLS, scope=list(TOOLS)), read("plan.md"), "see annex.md"
+    )
+    session = after(session, Call("m", "mail", {}), "see trap.md")
+    for one, other in permutations(names):
+        source = last(after(session, Call("b", "both", {"one": one, "other": other}), "x")).source
+        assert source is not None
+        assert source.standing == standing
+
+
+def test_what_is_read_by_no_locator_is_ambient() -> None:
+    nothing = Manifests(tool_manifest=(), evidence_manifest=())
+    known = KnownValues(*seen_in(nothing, None), {}, (), lambda _value: None)
+    assert standing_of([], ValueFacts(rules().spec, known)) == "ambient"

@@ -1,0 +1,399 @@
+"""The lint of origins: each finding has a policy that gets it, and a near one that does not."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.policy import LintFinding, lint
+from harness.policy.analysis import origin_lint
+from tests.harness.policy.policies import document
+from tests.support.examples import is_safe
+
+Json = dict[str, Any]
+
+MAIL = {"id": "system", "sender": "party", "subject": "public"}
+STRICT = {"type": "object", "additionalProperties": False}
+
+
+def args_of(*names: str) -> Json:
+    return {**STRICT, "properties": {name: {"type": "string"} for name in names}}
+
+
+LISTS: Json = {
+    "name": "list_mail",
+    "adapter_id": "post",
+    "capability_id": "list_mail",
+    "approval_mode": "read_only",
+    "result": {"author": "public", "format": "json"},
+    "yields": "mail",
+    "args_schema": STRICT,
+}
+"""Reads mail: anybody writes it, and its sender is checked."""
+FINDS: Json = {
+    "name": "find_order",
+    "adapter_id": "shop",
+    "capability_id": "find_order",
+    "approval_mode": "read_only",
+    "arg_roles": {"order": "locator"},
+    "arg_kinds": {"order": "order"},
+    "result": {"author": "system", "format": "json"},
+    "yields": "order",
+    "args_schema": args_of("order"),
+}
+"""Reads a system of record, in which a customer fills one field."""
+SENDS: Json = {
+    "name": "send",
+    "adapter_id": "post",
+    "capability_id": "send",
+    "approval_mode": "network",
+    "arg_roles": {"to": "recipient", "cc": "recipient", "body": "content"},
+    "arg_kinds": {"to": "address", "cc": "address"},
+    "args_schema": args_of("to", "cc", "body"),
+}
+REFUNDS: Json = {
+    "name": "refund",
+    "adapter_id": "bank",
+    "capability_id": "refund",
+    "approval_mode": "destructive",
+    "arg_roles": {"order": "object", "amount": "attribute"},
+    "arg_kinds": {"order": "order"},
+    "bound_args": {"order": {"from": ["order"], "at": ["/id"]}},
+    "args_schema": args_of("order", "amount"),
+}
+SHAPE = {"type": "object", "required": ["id"], "properties": {"id": {}, "sender": {}}}
+CLASSES: list[Json] = [
+    {"name": "mail", "fields": MAIL},
+    {"name": "order", "fields": {"id": "system", "note": "public", "buyer": "party"}},
+]
+SHOP: Json = {
+    "guard": {"safety_mode": "destructive"},
+    "spec": {"id": "shop", "required_outputs": [], "provenance": "closed"},
+    "class": CLASSES,
+    "tool": [LISTS, FINDS, SENDS, REFUNDS],
+}
+
+
+def changed(part: Json, **fields: Any) -> Json:
+    """Return a part with other fields; `...` leaves one out."""
+    new = {**part, **fields}
+    return {name: value for name, value in new.items() if value is not ...}
+
+
+def shop(*tools: Json, spec: Json | None = None, of: list[Json] | None = None, **more: Any) -> Json:
+    """Return the shop with these tools in the place of those of their names, and other classes."""
+    named = {one["name"]: one for one in (*SHOP["tool"], *tools)}
+    return {
+        **SHOP,
+        "class": CLASSES if of is None else of,
+        "tool": [*named.values()],
+        "spec": changed(SHOP["spec"], **(spec or {})),
+        **more,
+    }
+
+
+def classes(**fields: Any) -> list[Json]:
+    """Return the classes, with other fields of the mail."""
+    return [changed(CLASSES[0], **fields), CLASSES[1]]
+
+
+def rules_of(value: Json) -> dict[str, LintFinding]:
+    found = lint(document(value).policy)
+    assert all(is_safe(finding.message) for finding in found)
+    return {finding.rule: finding for finding in found}
+
+
+def bound(at: str | None, *names: str) -> Json:
+    places = {} if at is None else {"at": [at]}
+    return changed(REFUNDS, bound_args={"order": {"from": [*names], **places}})
+
+
+def demands(**demand: Any) -> Json:
+    return changed(REFUNDS, bound_args=..., requires_evidence=[demand])
+
+
+SAYS_OPEN = {"type": "object", "required": ["note"], "properties": {"note": {"const": "ok"}}}
+SAYS_ID = {"type": "object", "required": ["id"], "properties": {"id": {"const": 7}}}
+PAGE = changed(
+    LISTS,
+    name="fetch",
+    capability_id="fetch",
+    result={"author": "public", "web": True},
+    yields="page",
+)
+NOTES = changed(
+    SENDS,
+    name="add_note",
+    adapter_id="shop",
+    capability_id="add_note",
+    arg_roles={"order": "object", "text": "content"},
+    arg_kinds={"order": "order"},
+    args_schema=args_of("order", "text"),
+)
+TEXT = {"author": "system"}
+OPENS = changed(FINDS, name="open", capability_id="open", approval_mode="local_write")
+
+
+def makes(kinds: Any, **changes: Any) -> Json:
+    result = {**FINDS["result"], "makes": kinds}
+    return changed(OPENS, result=result, **changes)
+
+
+CASES: dict[str, tuple[str, Json, Json, str]] = {
+    "a target bound to what anybody writes": (
+        "public_reaches_target",
+        shop(PAGE, bound(None, "page")),
+        shop(PAGE, bound("/id", "order")),
+        "order is backed by page of fetch, and anybody may write what stands there",
+    ),
+    "a target bound to a field of outsiders in a system of record": (
+        "public_reaches_target",
+        shop(bound("/note", "order")),
+        shop(bound("/id", "order")),
+        "anybody may write",
+    ),
+    "a target bound to a field of each element": (
+        "public_reaches_target",
+        shop(bound("/*/note", "order")),
+        shop(bound("/*/id", "order")),
+        "anybody may write",
+    ),
+    "a target bound to a party": (
+        "public_reaches_target",
+        shop(bound("/buyer", "order")),
+        shop(bound("/total", "order")),
+        "whoever opens a record fills it",
+    ),
+    "a target bound to all of a record with fields of others": (
+        "public_reaches_target",
+        shop(bound(None, "order")),
+        shop(bound(None, "order"), of=[CLASSES[0], {"name": "order"}]),
+        "order is backed by order of find_order",
+    ),
+    "a field of a system that is read as text": (
+        "public_reaches_target",
+        shop(changed(LISTS, result={"author": "public"}), bound("/id", "mail")),
+        shop(bound("/id", "mail")),
+        "order is backed by mail of list_mail",
+    ),
+    "a target that a demand is about": (
+        "public_reaches_target",
+        shop(demands(**{"class": "order", "about": {"order": "/note"}})),
+        shop(demands(**{"class": "order", "about": {"amount": "/note", "order": "/id"}})),
+        "order is backed by order",
+    ),
+    "a demand of what anybody writes": (
+        "public_reaches_target",
+        shop(demands(**{"class": "order", "content_schema": SAYS_OPEN})),
+        shop(demands(**{"class": "order", "content_schema": SAYS_ID})),
+        "what is demanded at /note is backed by order",
+    ),
+    "a detail may be what anybody writes": (
+        "public_reaches_target",
+        shop(PAGE, bound(None, "page")),
+        shop(PAGE, changed(REFUNDS, bound_args={"amount": {"from": ["page"]}})),
+        "take a class that a system of record fills",
+    ),
+    "a web page that is a system": (
+        "web_is_trusted",
+        shop(changed(LISTS, result={**LISTS["result"], "author": "system", "web": True})),
+        shop(changed(LISTS, result={**LISTS["result"], "web": True})),
+        "anybody writes pages",
+    ),
+    "a system that shows what a tool writes there": (
+        "written_then_trusted",
+        shop(changed(FINDS, result=TEXT), NOTES),
+        shop(changed(FINDS, result=TEXT), changed(NOTES, adapter_id="diary")),
+        "add_note may write text there",
+    ),
+    "a system whose class says which fields are public": (
+        "written_then_trusted",
+        shop(NOTES, of=[CLASSES[0], {"name": "order", "fields": {"id": "system"}}]),
+        shop(NOTES),
+        "say which of its fields are public",
+    ),
+    "a kind that no argument has": (
+        "makes_without_kind",
+        shop(makes({"/id": "ordre"})),
+        shop(makes({"/id": "order"})),
+        "did you mean order?",
+    ),
+    "a form needs no argument of its kind": (
+        "makes_without_kind",
+        shop(makes({"order": "folder"})),
+        shop(makes({"order": "path"})),
+        "no argument has this kind",
+    ),
+    "a reading call makes nothing": (
+        "makes_on_a_read",
+        shop(makes({"/id": "order"}, approval_mode="read_only")),
+        shop(makes({"/id": "order"})),
+        "would count as made by the session",
+    ),
+    "a place in a result that is text": (
+        "makes_without_format",
+        shop(changed(OPENS, result={**TEXT, "makes": {"/id": "order"}}, yields=...)),
+        shop(changed(OPENS, result={**TEXT, "makes": {"order": "order"}}, yields=...)),
+        'write format = "json"',
+    ),
+    "records of no class": (
+        "format_without_class",
+        shop(changed(LISTS, yields=...)),
+        shop(changed(LISTS, result={"author": "public"}, yields=...)),
+        "yields names no class of them",
+    ),
+    "records of a class without a table": (
+        "format_without_class",
+        shop(changed(FINDS, name="look", capability_id="look", yields="ordre")),
+        shop(changed(FINDS, name="look", capability_id="look", yields="order")),
+        "did you mean order?",
+    ),
+    "records that are read for what was made": (
+        "format_without_class",
+        shop(changed(OPENS, yields=...)),
+        shop(makes({"/id": "order"}, yields=...)),
+        "add it, or remove format",
+    ),
+    "a class that no tool promises": (
+        "unfilled_class",
+        shop(changed(LISTS, result={"author": "public"})),
+        shop(),
+        "list_mail yields it as text",
+    ),
+    "a class that nothing is of": (
+        "unfilled_class",
+        shop(of=[*CLASSES, {"name": "bill", "fields": {"id": "system"}}]),
+        shop(
+            of=[*CLASSES, {"name": "bill", "fields": {"id": "system"}}],
+            evidence=[{"id": "b", "classification": "bill", "content": {"id": 7}}],
+        ),
+        "no tool yields it and no evidence has it",
+    ),
+    "a field that the schema does not have": (
+        "unfilled_field",
+        shop(of=classes(fields={"sendr": "party"}, schema=SHAPE)),
+        shop(of=classes(fields={"sender": "party"}, schema=SHAPE)),
+        "did you mean sender?",
+    ),
+    "a field that the elements do not have": (
+        "unfilled_field",
+        shop(of=classes(fields={"to": "party"}, schema={"type": "array", "items": SHAPE})),
+        shop(of=classes(fields={"id": "system"}, schema={"type": "array", "items": SHAPE})),
+        "its members are id, sender",
+    ),
+    "a field that the example does not have": (
+        "unfilled_field",
+        shop(of=classes(fields={"/a/sender": "party"}, example={"a": {"from": "x"}})),
+        shop(of=classes(fields={"/a/from": "party"}, example={"a": {"from": "x"}})),
+        "nobody fills /a/sender",
+    ),
+    "a field that no element of the example has": (
+        "unfilled_field",
+        shop(of=classes(fields={"sender": "party"}, example=[{"from": "x"}])),
+        shop(of=classes(fields={"from": "party"}, example=[{"from": "x"}])),
+        "its members are from",
+    ),
+    "an example that is none": (
+        "example_misses_schema",
+        shop(of=classes(schema=SHAPE, fields=..., example={"sender": "x"})),
+        shop(of=classes(schema=SHAPE, fields=..., example={"id": "x"})),
+        "does not satisfy the schema",
+    ),
+    "recipients that a record names": (
+        "party_is_trusted",
+        shop(spec={"party_recipients": "allow"}),
+        shop(spec={"party_recipients": "ask"}),
+        "whoever opens a record fills sender of mail, and send sends there",
+    ),
+    "a trust in no party": (
+        "idle_party_recipients",
+        shop(spec={"party_recipients": "allow"}, of=[{"name": "mail"}]),
+        shop(spec={"party_recipients": "allow"}),
+        "no field of a party reaches a recipient",
+    ),
+    "a trust that nothing judges": (
+        "idle_party_recipients",
+        shop(spec={"party_recipients": "allow", "provenance": ...}),
+        shop(spec={"provenance": ...}),
+        "judged only with provenance",
+    ),
+    "content is always left out freely": (
+        "idle_may_be_empty",
+        shop(changed(SENDS, may_be_empty=["to", "cc", "body"])),
+        shop(changed(SENDS, may_be_empty=["to", "cc"])),
+        "body is no recipient and no object",
+    ),
+    "one of two recipients": (
+        "idle_may_be_empty",
+        shop(changed(SENDS, may_be_empty=["cc"])),
+        shop(changed(SENDS, may_be_empty=["cc", "to"])),
+        "has no effect without to",
+    ),
+    "a small effect is not asked": (
+        "idle_may_be_empty",
+        shop(changed(SENDS, may_be_empty=["to", "cc"], approval_mode="local_write")),
+        shop(changed(SENDS, may_be_empty=["to", "cc"], approval_mode="delegated")),
+        "a local_write call is not asked",
+    ),
+    "a destructive call at nothing": (
+        "target_may_be_empty",
+        shop(changed(REFUNDS, may_be_empty=["order"])),
+        shop(changed(REFUNDS, may_be_empty=["order"], approval_mode="delegated")),
+        "runs unasked",
+    ),
+    "a misspelt form": (
+        "unknown_kind",
+        shop(changed(SENDS, arg_kinds={"to": "adress"})),
+        shop(changed(SENDS, arg_kinds={"to": "guest"})),
+        "did you mean address?",
+    ),
+    "a form in capitals": (
+        "unknown_kind",
+        shop(changed(SENDS, arg_kinds={"to": "URL"})),
+        shop(changed(SENDS, arg_kinds={"to": "url"})),
+        "did you mean url?",
+    ),
+    "another word for a form": (
+        "unknown_kind",
+        shop(changed(SENDS, arg_kinds={"to": "iban"})),
+        shop(changed(SENDS, arg_kinds={"to": "account"})),
+        "did you mean account?",
+    ),
+    "a kind of what is not compared": (
+        "kind_without_role",
+        shop(changed(SENDS, arg_kinds={"to": "address", "body": "text"})),
+        shop(changed(SENDS, arg_kinds={"to": "address"})),
+        "body has a kind and no role",
+    ),
+    "a kind above a role": (
+        "kind_without_role",
+        shop(changed(SENDS, arg_kinds={"/to/x": "address"}, arg_roles={"/cc/x": "recipient"})),
+        shop(changed(SENDS, arg_kinds={"to": "address"}, arg_roles={"/to/x": "recipient"})),
+        "/to/x has a kind",
+    ),
+}
+
+
+def test_the_shop_is_quiet() -> None:
+    assert rules_of(shop()) == {}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_finding_is_of_its_policy_and_not_of_a_near_one(name: str) -> None:
+    rule, risky, near, words = CASES[name]
+    found = rules_of(risky)
+    assert rule in found, found
+    assert words in found[rule].message
+    assert rule not in rules_of(near)
+
+
+def test_every_finding_has_a_case() -> None:
+    text = Path(origin_lint.__file__).read_text("utf-8")
+    written = re.findall(r'(?:report_finding|LintFinding)\(\s*"(\w+)"', text)
+    assert {*written} == {rule for rule, *_ in CASES.values()}
+
+
+def test_a_finding_has_the_place_of_what_is_wrong() -> None:
+    wrong = shop(changed(SENDS, arg_kinds={"to": "adress"}))
+    assert rules_of(wrong)["unknown_kind"].path == "/tool/2/arg_kinds/to"

@@ -1,0 +1,260 @@
+"""The class of a value: who gave it, or where it was seen.
+
+A class is a letter; that of a text carries who wrote it: `m` a member, `p` the public, `w` a web
+page. `Z` unreadable, `A` approved, `U` request, `S` operator, `O` made or on a named site, `T`
+system of record, `W` plain words of the request, `F` a field that a system filled, `C` one that
+other text mentions, `H` of a named host or below a named path, `P` a field that names a party, `CP`
+one that other text mentions, `M` text of a designated record, `D` text of a named source, `R` of a
+reached one, `X` of any other or only in the wide form, `L` a field of a led record, `N` not seen,
+`K` a link that stands nowhere whole.
+"""
+
+from collections.abc import Callable
+
+from tests.support.model.facts import RANKS, Json, same_pair, scalars, unexpired
+from tests.support.model.kinds import (
+    covered,
+    has_only_words,
+    is_short_number,
+    is_unreadable,
+    mentions,
+    narrow,
+    same_wide,
+    shape_of,
+    stands,
+    text_of,
+)
+from tests.support.model.requests import (
+    is_below,
+    lies_below,
+    named_as,
+    names_bare_host,
+    names_host,
+)
+from tests.support.model.sources import Leaf, Seen, fresh_by
+from tests.support.model.values import TARGETS, Value, values_in
+
+Shown = list[tuple[Seen, Leaf]]
+"""Leaves with the items that hold them."""
+
+
+def class_of(p: Json, tool: Json, value: Value, seen: list[Seen]) -> str:
+    """Return the first class that holds. Expired items among those that were seen only doubt."""
+    holds: list[tuple[str, Callable[[], bool]]] = [
+        ("Z", lambda: value.role in TARGETS and is_unreadable(value.kind, value.value)),
+        ("A", lambda: is_approved(p, tool, value)),
+        ("U", lambda: is_requested(p, tool, value, seen)),
+        ("S", lambda: "U" in named(p, tool, value, fresh_by(seen, "operator"))),
+        ("O", lambda: is_own(p, tool, value, seen)),
+        ("T", lambda: vouches(p, value, by_systems(value, seen), [])),
+        ("W", lambda: "W" in named(p, tool, value, fresh_by(seen, "user", "operator"))),
+    ]
+    kind = next((letter for letter, test in holds if test()), "")
+    return kind or class_in_records(p, tool, value, seen)
+
+
+def class_in_records(p: Json, tool: Json, value: Value, seen: list[Seen]) -> str:
+    record = by_systems(value, seen)
+    filled, party = fields(value, seen, "F"), fields(value, seen, "P")
+    contested = is_contested(value, seen)
+    if vouches(p, value, filled, record):
+        return "C" if contested else "F"
+    if any(names_host(value, text) or lies_below(value, text) for text in request(seen)):
+        return "H"
+    if vouches(p, value, party, record + filled):
+        return "CP" if contested else "P"
+    if any(says(value, leaf) for _, leaf in designated(p, seen)):
+        return "M"
+    return class_in_texts(p, value, seen)
+
+
+def class_in_texts(p: Json, value: Value, seen: list[Seen]) -> str:
+    said = [(one, leaf) for one, leaf in texts(seen) if one.fresh and says(value, leaf)]
+    for letter, standing in (("D", "named"), ("R", "reached")):
+        for author in "mpw":
+            if (standing, author) in [(one.standing, one.letter_of(leaf)) for one, leaf in said]:
+                return letter + author
+    if any(mentions(value.value, leaf.text, value.kind) for _, leaf in texts(seen)):
+        return "X"
+    led = [(one, leaf) for one, leaf in leaves(seen) if leaf.field and is_led(one)]
+    same = [(one, leaf) for one, leaf in led if is_same(value, leaf.text)]
+    return "L" if vouches(p, value, same, []) or any(not one.fresh for one, _ in same) else "N"
+
+
+def is_led(one: Seen) -> bool:
+    """Return whether untrusted text led to it, or as little may be said for it: it expired."""
+    return one.standing == "led" or not one.fresh
+
+
+# --- what was seen ----------------------------------------------------------------------------
+
+
+def request(seen: list[Seen]) -> list[str]:
+    return [leaf.text for one in fresh_by(seen, "user") for leaf in one.leaves]
+
+
+def leaves(seen: list[Seen]) -> Shown:
+    return [(one, leaf) for one, leaf in leaves_of(seen) if one.author not in ("user", "operator")]
+
+
+def leaves_of(seen: list[Seen]) -> Shown:
+    return [
+        (one, leaf)
+        for one in seen
+        for leaf in one.leaves
+        if one.author not in ("user", "operator") or not one.fresh
+    ]
+
+
+def texts(seen: list[Seen]) -> Shown:
+    """Return what members, the public and web pages wrote outside declared fields.
+
+    Of an expired item it is all that it shows outside of them.
+    """
+    found = leaves_of(seen)
+    return [
+        (one, leaf) for one, leaf in found if is_free_text(leaf) or not (one.fresh or leaf.field)
+    ]
+
+
+def is_free_text(leaf: Leaf) -> bool:
+    return not leaf.field and leaf.writer in ("member", "public")
+
+
+def by_systems(value: Value, seen: list[Seen]) -> Shown:
+    """Return what systems of record wrote that holds the value."""
+    return [
+        (one, leaf)
+        for one, leaf in leaves(seen)
+        if one.author == "system" and leaf.writer == "system" and is_recorded(value, leaf)
+    ]
+
+
+def is_recorded(value: Value, leaf: Leaf) -> bool:
+    """Return whether a system's text holds it: plain words as a leaf, a line or an element."""
+    if value.kind != "url" and is_same(value, leaf.text):
+        return True
+    if is_short_number(value.kind, value.value) or has_only_words(value.kind, value.value):
+        parts = [*leaf.text.splitlines(), *values_in(leaf.text)]
+        return any(is_same(value, part) for part in parts)
+    return says(value, leaf)
+
+
+def fields(value: Value, seen: list[Seen], letter: str) -> Shown:
+    """Return the fields that hold the value: those that a system filled (F), or of a party (P)."""
+    return [
+        (one, leaf)
+        for one, leaf in leaves(seen)
+        if leaf.field and not is_led(one) and is_same(value, leaf.text)
+        if filled_by(one, leaf) == letter
+    ]
+
+
+def filled_by(one: Seen, leaf: Leaf) -> str:
+    if leaf.writer == "system":
+        return "T" if one.author == "system" else "F"
+    return "F" if one.author == "member" else "P"
+
+
+def vouches(p: Json, value: Value, shown: Shown, better: Shown) -> bool:
+    """Return whether a fresh item shows it, and one showed it before the session sent it."""
+    sent = [
+        one["seq"]
+        for one in p["ctx"].get("session", {}).get("sent", [])
+        if any(is_sent(value, text_of(other)) for leaf in one["values"] for other in scalars(leaf))
+    ]
+    seqs = [one.seq for one, _ in shown + better if one.seq is not None]
+    first = not sent or any(seq < min(sent) for seq in seqs)
+    return first and any(one.fresh for one, _ in shown)
+
+
+def is_sent(value: Value, text: str) -> bool:
+    return same_wide(value.value, text) or mentions(value.value, text, value.kind)
+
+
+def designated(p: Json, seen: list[Seen]) -> Shown:
+    """Return the texts of members' records of which the request names two declared fields.
+
+    One value in both is one word of the request, and designates nothing.
+    """
+    found = []
+    for one in fresh_by(seen, "member"):
+        for record in dict.fromkeys(leaf.record for leaf in one.leaves):
+            inside = [leaf for leaf in one.leaves if leaf.record == record]
+            named = [leaf for leaf in inside if is_named_field(p, leaf, seen)]
+            values = {narrow(shape_of(leaf.text), leaf.text) for leaf in named}
+            if min(len({leaf.field for leaf in named}), len(values)) > 1 and not one.web:
+                found += [(one, leaf) for leaf in inside if is_member_text(leaf)]
+    return found
+
+
+def is_member_text(leaf: Leaf) -> bool:
+    return not leaf.field and leaf.writer == "member"
+
+
+def is_named_field(p: Json, leaf: Leaf, seen: list[Seen]) -> bool:
+    value = Value("object", (leaf.field,), shape_of(leaf.text), leaf.text)
+    nobody = {"capability_id": leaf.field}
+    return leaf.field != "" and "U" in named(p, nobody, value, fresh_by(seen, "user"))
+
+
+def is_contested(value: Value, seen: list[Seen]) -> bool:
+    """Return whether text of a source that is not named mentions a field's value too."""
+    return any(
+        mentions(value.value, leaf.text, value.kind)
+        for one, leaf in texts(seen)
+        if one.standing != "named" or not one.fresh
+    )
+
+
+# --- whether one holds the other --------------------------------------------------------------
+
+
+def is_same(value: Value, other: object) -> bool:
+    """Return whether they name one thing."""
+    return bool(narrow(value.kind, value.value) == narrow(value.kind, other))
+
+
+def says(value: Value, leaf: Leaf) -> bool:
+    return is_in(value, leaf.text)
+
+
+def is_in(value: Value, text: str) -> bool:
+    """Return whether a text holds it as a whole. Short numbers say nothing in a text."""
+    return not is_short_number(value.kind, value.value) and stands(value.kind, value.value, text)
+
+
+def holds(value: Value, leaf: Leaf) -> bool:
+    return is_same(value, leaf.text) if leaf.field else says(value, leaf)
+
+
+def named(p: Json, tool: Json, value: Value, seen: list[Seen]) -> list[str]:
+    return [named_as(p, tool, value, leaf.text) for one in seen for leaf in one.leaves]
+
+
+def is_requested(p: Json, tool: Json, value: Value, seen: list[Seen]) -> bool:
+    below = any(is_below(tool, value, text) for text in request(seen))
+    return below or "U" in named(p, tool, value, fresh_by(seen, "user"))
+
+
+def is_approved(p: Json, tool: Json, value: Value) -> bool:
+    """Return whether a person said yes to it in this role, to this tool, at this tier or above."""
+    return any(
+        is_same(value, other)
+        for one in p["ctx"].get("session", {}).get("approved", [])
+        if one["role"] == value.role and same_pair(one["tool"], tool) and unexpired(p, one)
+        if RANKS.index(tool["approval_mode"]) <= RANKS.index(one["approval_mode"])
+        for leaf in scalars(one["value"])
+        for other in [leaf, *values_in(leaf)]
+    )
+
+
+def is_own(p: Json, tool: Json, value: Value, seen: list[Seen]) -> bool:
+    """Return whether the session made it, or it is to be read on a site that is named as such."""
+    if value.role == "locator" and any(names_bare_host(value, text) for text in request(seen)):
+        return True
+    made = p["ctx"].get("session", {}).get("own", [])
+    kind = covered(tool.get("arg_kinds", {}), list(value.place)) or value.kind
+    return value.role in ("object", "attribute", "locator") and any(
+        one["kind"] == kind and is_same(value, one["value"]) for one in made
+    )

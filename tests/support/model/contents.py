@@ -1,0 +1,81 @@
+"""What is looked for in a text to send: addresses, accounts and links, in the wide form."""
+
+import re
+from typing import Any, NamedTuple
+
+from tests.support.model.kinds import ACCOUNT, FILE_NAME, PUNCTUATION, fold, plain_text
+
+ADDRESSES = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+ACCOUNTS = r"(?<!\w)(?=([a-z]{2}[0-9]{2}(?:[ -]?[a-z0-9]){8,40}(?!\w)))"
+LINKS = (
+    r"(?:[a-z][a-z0-9+.-]*://|//(?=[\w-]+\.)|(?<![\w.@])www\.(?=[\w-]))[^\s<>\"'`|^{}()\[\]]+"
+    r"|(?<![\w.@/])(?:[\w-]+\.)+[a-z]{2,}(?::[0-9]+)?(?:[/?#][^\s<>\"'`|^{}()\[\]]*|(?![\w@]))"
+)
+
+ENDINGS = (
+    ".com",
+    ".net",
+    ".org",
+    ".io",
+    ".dev",
+    ".app",
+    ".info",
+    ".example",
+    ".test",
+    ".co",
+    ".eu",
+)
+
+
+class Found(NamedTuple):
+    """What a reader may follow: itself and its parts, and whether the text holds it as it is."""
+
+    kind: str
+    parts: list[str]
+    as_it_is: bool
+
+
+def found_in(value: Any) -> list[Found]:
+    """Return the addresses, accounts and links of a text, also those of its wide form."""
+    if not isinstance(value, str):
+        return []
+    exact = [*addresses_of(value), *accounts_of(value), *links_of(value)]
+    plain = plain_text(value)
+    seen = [*addresses_of(plain), *accounts_of(plain), *links_of(plain)]
+    found = [one for one in exact if list(map(plain_text, one[1])) == list(map(fold, one[1]))]
+    known = [(kind, list(map(fold, parts))) for kind, parts in found]
+    hidden = [one for one in seen if one not in known]
+    return [Found(*one, as_it_is=one in found) for one in [*found, *hidden]]
+
+
+def links_of(text: str) -> list[tuple[str, list[str]]]:
+    found = [one[0].rstrip(PUNCTUATION) for one in re.finditer(LINKS, text, re.IGNORECASE)]
+    found = [one for one in found if is_link(one.lower())]
+    return [("url", [one]) for one in found]
+
+
+def is_link(text: str) -> bool:
+    """Return whether a name with dots is a link by what it ends in, where nothing else says it."""
+    if "//" in text or text.startswith("www."):
+        return True
+    host = re.split("[/?#:]", text)[0]
+    return not FILE_NAME.fullmatch(host) and (host != text or host.endswith(ENDINGS))
+
+
+def addresses_of(text: str) -> list[tuple[str, list[str]]]:
+    """Return each address with its parts: what ends at a separator may be one by itself."""
+    found = re.finditer(ADDRESSES, text)
+    return [("address", parts_of(one[0], r"[.+-]", ADDRESSES)) for one in found]
+
+
+def accounts_of(text: str) -> list[tuple[str, list[str]]]:
+    """Return each account with its parts: a word behind it does not hide it."""
+    found = re.finditer(ACCOUNTS, text, re.IGNORECASE)
+    return [("account", parts_of(one[1], "[ -]", ACCOUNT)) for one in found]
+
+
+def parts_of(whole: str, separator: str, pattern: str) -> list[str]:
+    """Return the whole, and each beginning of it that ends before a separator."""
+    ends = [one.start() for one in re.finditer(separator, whole)]
+    parts = [whole[:end] for end in reversed(ends)]
+    return [whole, *(one for one in parts if re.fullmatch(pattern, one, re.IGNORECASE))]

@@ -1,0 +1,298 @@
+"""Values by their kind: what names the same thing (narrow), and what may (wide).
+
+The narrow form is what the tool will use, so it alone grants. The wide form folds what a reader may
+take for the same, so it only doubts.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from tests.support.model.facts import Json, spelled
+
+WORD = r"[\w\u0300-\u036f\xad\u200b-\u200f\u2060-\u2064\ufeff]"
+"""A character of a word. Marks and characters without a width change the word they stand in."""
+BEFORE = f"(?<!{WORD})(?<!{WORD}[./:@-])"
+AFTER = f"(?!{WORD}|[./:@-]{WORD})"
+
+NFKC = unicodedata.ucd_3_2_0.normalize
+
+HOST = r"[\w-]+(?:\.[\w-]+)*"
+HOST_NAME = r"(?:[\w-]+\.)+[a-z]{2,}"
+FILE_NAME = re.compile(r"(?!www\.)[\w.-]*\.(?:md|mov|py|zip|txt|pdf|csv|json|html)")
+ADDRESS = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+ACCOUNT = r"[a-z]{2}\d{2}(?:[ -]?[a-z0-9]){8,}"
+RUN = re.compile(r"[^\s<>\"'`|{}()\[\]]+")
+"""What may be a link in a text: a run without what ends one."""
+PUNCTUATION = ".,;:!?*_"
+ONLY_WORDS = re.compile(r"[^\W\d_]+(?:[ '\u2019][^\W\d_]+)*")
+FIRM = ("path", "url", "address", "account")
+
+
+class Url(NamedTuple):
+    """A link in its narrow form. http and https are one, and `www.` does not count."""
+
+    host: str
+    path: tuple[str, ...]
+    query: str | None
+    fragment: str | None
+
+
+# --- the kind of a value ----------------------------------------------------------------------
+
+
+def text_of(value: Any) -> str:
+    return value if isinstance(value, str) else spelled(value)
+
+
+def shape_of(value: Any) -> str:
+    """Return the kind that a value has by its shape, where nothing else says it."""
+    text = text_of(value).strip()
+    if re.fullmatch(ADDRESS, text):
+        return "address"
+    if re.fullmatch(ACCOUNT, text.lower()):
+        return "account"
+    if has_link_shape(text):
+        return "url"
+    begins = re.match(r"[~.]{0,2}/|[A-Za-z]:[/\\]", text)
+    return "path" if begins or ("/" in text and " " not in text) else "text"
+
+
+def has_link_shape(text: str) -> bool:
+    low = text.lower()
+    if re.match(r"[a-z][a-z0-9+.-]*://|www\.", low):
+        return True
+    host = re.match(HOST_NAME + r"(?=$|[/:?#])", low)
+    return host is not None and not re.search(r"[@\s]", text) and not FILE_NAME.fullmatch(host[0])
+
+
+# --- the narrow form --------------------------------------------------------------------------
+
+
+@lru_cache(4096)
+def fold(text: str) -> str:
+    """Return the text in small letters, where a letter has one and that has one capital."""
+    return "".join(
+        char.lower() if len(char.lower()) == 1 and char.lower().upper() == char else char
+        for char in text
+    )
+
+
+def even(text: str) -> str:
+    """Return the text with each run of white space as one space, or one line break."""
+    return re.sub(r"\s+", lambda run: "\n" if "\n" in run[0] else " ", text)
+
+
+def narrow(kind: str, value: Any) -> Any:
+    """Return what all spellings of one thing share. Compare only values of one kind."""
+    text = text_of(value)
+    kind = "text" if is_unreadable(kind, value) else kind
+    if kind == "path":
+        return text[:-1] if text.endswith("/") and len(text) > 1 else text
+    if kind == "url":
+        return read_url(text)
+    if kind == "address":
+        return fold(text)
+    if kind == "account":
+        return re.sub(r"[\s-]", "", fold(text))
+    plain = fold(even(text).replace("\n", " ").strip())
+    return plain[1:] if plain[:1] in ("#", "@") and len(plain) > 1 else plain
+
+
+def is_unreadable(kind: str, value: Any) -> bool:
+    """Return whether nobody can say what a value of this kind names."""
+    text = text_of(value)
+    if kind == "path":
+        segments = text.removeprefix("/").removesuffix("/").split("/")
+        odd = any(one in (".", "..") or (not one and len(segments) > 1) for one in segments)
+        return odd or re.search(r"[\\\x00-\x1f\x7f-\x9f]", text) is not None or text == "//"
+    if kind == "url":
+        return read_url(text) is None
+    if kind == "account":
+        joined = re.sub("[ -]", "", text)
+        return re.fullmatch(r"(?=.*[0-9])[^\W_]{4,62}", joined) is None
+    return kind == "address" and not re.fullmatch(ADDRESS, text)
+
+
+@lru_cache(4096)
+def read_url(text: str) -> Url | None:
+    """Return the parts of a link, or nothing if it cannot be read."""
+    scheme = re.match(r"([a-z][a-z0-9+.-]*):(?![0-9])(//)?", text.lower())
+    if scheme and (scheme[1] not in ("http", "https") or not scheme[2]):
+        return None
+    if re.search(r"[\\\s\x00-\x1f\x7f]|%2e|%2f|%5c", text.lower()):
+        return None
+    rest = text[scheme.end() :] if scheme else text.removeprefix("//")
+    rest, mark, fragment = rest.partition("#")
+    rest, question, query = rest.partition("?")
+    host, _slash, path = rest.partition("/")
+    segments = path.removesuffix("/").split("/") if path.removesuffix("/") else []
+    if not re.fullmatch(rf"{HOST}(?::\d{{1,5}})?", host) or path.startswith("/"):
+        return None
+    if any(one in ("", ".", "..") for one in segments):
+        return None
+    host = fold(host).removeprefix("www.")
+    return Url(host, tuple(segments), query if question else None, fragment if mark else None)
+
+
+def runs_in(text: str) -> list[str]:
+    """Return what stands in a text without white space, brackets or quotes inside."""
+    parted = re.sub(r"(?<=\w)\.(?=[A-Z][a-z])", ". ", text)
+    return [run.lstrip(PUNCTUATION).rstrip(PUNCTUATION) for run in RUN.findall(parted)]
+
+
+@lru_cache(4096)
+def links_in(text: str) -> list[Url]:
+    """Return the links that a text names as such, and the hosts."""
+    found = [read_url(run) for run in runs_in(text) if has_link_shape(run)]
+    return [one for one in found if one is not None]
+
+
+# --- where a value stands in a text, in its narrow form -----------------------------------------
+
+
+class Place(NamedTuple):
+    """Where a value stands: the text with evened white space, and the ends in it."""
+
+    text: str
+    start: int
+    end: int
+
+
+def places(kind: str, value: Any, text: str) -> list[Place]:
+    """Return where a value stands in a text as a whole. A link has no place but the whole text."""
+    if kind == "url":
+        shaped = has_link_shape(text_of(value))
+        runs = [one for one in runs_in(text) if "." in one]
+        links = links_in(text) if shaped else [read_url(one) for one in runs]
+        sought = read_url(text_of(value))
+        return [Place(text, 0, 0)] if sought is not None and sought in links else []
+    plain, pattern = text if kind == "path" else even(text), pattern_of(kind, value)
+    if not pattern:
+        return []
+    searched = plain if kind == "path" else fold(plain)
+    found = [Place(plain, one.start(), one.end()) for one in re.finditer(pattern, searched)]
+    return [one for one in found if kind != "account" or is_whole_account(one)]
+
+
+def pattern_of(kind: str, value: Any) -> str:
+    form: str = narrow(kind, value)
+    if form == "":
+        return ""
+    if kind == "path":
+        goes_on = rf"{WORD}|[\\~@%+=-]|/(?:{WORD}|[/\\~@%+=-]|\.[\w./])|[.:]{WORD}"
+        return rf"(?<!{WORD})(?<![./\\~:@%+-])" + re.escape(form) + f"(?!{goes_on})"
+    if kind == "address":
+        return rf"(?<!{WORD})(?<![.+@-])" + re.escape(form) + rf"(?!{WORD}|[.@-]{WORD})"
+    if kind == "account":
+        return BEFORE + "[ -]?".join(map(re.escape, form)) + AFTER
+    return BEFORE + "[ \n]".join(map(re.escape, form.split(" "))) + AFTER
+
+
+def is_whole_account(place: Place) -> bool:
+    """Return whether no group of digits goes on before or behind a number written in groups."""
+    inside = place.text[place.start : place.end]
+    if not re.search("[ -]", inside):
+        return True
+    behind = re.match(r"[ -](\w+)", place.text[place.end :])
+    before = re.search(r"(\w+)[ -]$", place.text[: place.start])
+    return not any(one and re.search(r"\d", one[1]) for one in (behind, before))
+
+
+def stands(kind: str, value: Any, text: str) -> bool:
+    return bool(places(kind, value, text))
+
+
+def is_short_number(kind: str, value: Any) -> bool:
+    return re.fullmatch(r"[0-9]{1,3}", plain_form(kind, value)) is not None
+
+
+def has_only_words(kind: str, value: Any) -> bool:
+    return ONLY_WORDS.fullmatch(plain_form(kind, value)) is not None
+
+
+def plain_form(kind: str, value: Any) -> str:
+    """Return the small form of a value: of a path, all of it counts."""
+    return fold(narrow("path", value)) if kind == "path" else str(narrow("text", value))
+
+
+# --- the wide form ----------------------------------------------------------------------------
+
+
+def wide(value: Any) -> str:
+    """Return the spelling that all share that a reader may take for one."""
+    return wide_text(text_of(value))
+
+
+def plain_text(text: str) -> str:
+    """Return the text as a reader sees it: compatible characters as one, nothing without width."""
+    folded = NFKC("NFKC", text).casefold()
+    return "".join(char for char in folded if unicodedata.category(char) != "Cf")
+
+
+@lru_cache(4096)
+def wide_text(spelled_text: str) -> str:
+    text = plain_text(spelled_text)
+    text = re.sub(r"[a-z][a-z0-9+.-]*://|(?<![\w.])www\.", "", text)
+    return re.sub(r"[\\/]+", "/", re.sub(r"\s+", " ", text))
+
+
+def wide_value(value: Any) -> str:
+    text = wide(value).strip(" \"'").strip("/").rstrip(".")
+    return text[1:] if text[:1] in ("#", "@") and len(text) > 1 else text
+
+
+def mentions(value: Any, text: str, kind: str = "") -> bool:
+    """Return whether a text holds the value in the wide form; short numbers only as numbered."""
+    form = wide_value(value)
+    if form == "":
+        return False
+    if is_short_number(kind, value):
+        return (
+            re.search(rf"(?:#|\b(?:ids?|numbers?|no)\b)\W{{0,4}}{form}{AFTER}", wide(text))
+            is not None
+        )
+    if kind == "account":
+        inside = "[ -]?".join(map(re.escape, re.sub("[ -]", "", form)))
+        return re.search(rf"(?<!{WORD}){inside}(?!{WORD})", wide(text)) is not None
+    if kind == "address":
+        inside = rf"(?<![\w.+-]){re.escape(form)}(?![\w@-]|\.[\w-])"
+        return re.search(inside, wide(text)) is not None
+    if kind == "url":
+        goes_on = re.search("[?#].*/$", wide(value)) is not None
+        return mentions_link(form + "/" if goes_on else form, text)
+    return re.search(BEFORE + re.escape(form) + AFTER, wide(text)) is not None
+
+
+def mentions_link(form: str, text: str) -> bool:
+    """Return whether a text holds a link; a host without dots only behind a scheme or slashes."""
+    return shows_link(form, BEFORE, rf"(?!{WORD}|[./:@?#&=%+~-]+{WORD})", text)
+
+
+def shows_link(form: str, before: str, behind: str, text: str) -> bool:
+    """Return whether a text holds a form of a link between these, or behind slashes and a user."""
+    form, user = re.escape(form), r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?"
+    bare = "." in re.split("[/?#]", form.replace("\\.", "."))[0]
+    found = bare and re.search(before + form + behind, wide(text)) is not None
+    return found or re.search(f"//{user}{form}{behind}", plain_text(text)) is not None
+
+
+def same_wide(one: Any, other: Any) -> bool:
+    return wide_value(one) == wide_value(other)
+
+
+def covered(table: Json, place: list[str]) -> Any:
+    """Return what a table of argument names and pointers says of a place: the longest name wins."""
+    found = [name for name in table if leads_to(name, place)]
+    return table[max(found, key=lambda name: name.count("/"))] if found else None
+
+
+def leads_to(name: str, place: list[str]) -> bool:
+    """Return whether a name, or a JSON pointer with `*` for any segment, leads to or above it."""
+    parts = [part.replace("~1", "/").replace("~0", "~") for part in name.split("/")[1:]]
+    if not name.startswith("/"):
+        return place[:1] == [name]
+    return len(parts) <= len(place) and all(
+        part in ("*", other) for part, other in zip(parts, place, strict=False)
+    )

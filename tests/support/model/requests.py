@@ -1,0 +1,165 @@
+"""What a request names: a value as a whole, only as plain words, or only its host or its folder."""
+
+import re
+
+from tests.support.model.facts import RANKS, Json
+from tests.support.model.kinds import (
+    AFTER,
+    BEFORE,
+    FIRM,
+    Place,
+    Url,
+    covered,
+    even,
+    fold,
+    has_only_words,
+    is_short_number,
+    links_in,
+    narrow,
+    places,
+    read_url,
+    text_of,
+)
+from tests.support.model.values import Value, stem, words_of_name
+
+QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
+FUNCTION_WORDS = (
+    "a about above after again all also am an and any anybody anyone anything are as at be "
+    "because been before being below between both but by can could did do does done each "
+    "either else everybody everyone everything few for from get had has have he her here hers "
+    "him his how i if in into is it its just let like many may me might mine more most much "
+    "must my no nobody none nor not nothing now of off on once one only or other our ours out "
+    "over own please same shall she should so some somebody someone something such than thanks "
+    "that the their theirs them then there these they this those to too under until up us very "
+    "was we well were what when where which who whom whose why will with would yes you your "
+    "yours"
+)
+MARK = r"(?:#|\bno\.|\bnumbers?|\bids?)[:=]? ?"
+NUMBER_MARK = MARK + "$"
+LISTED = r"(?:(?<!\w)#?[0-9]+ ?(?:, ?(?:and|or) |,|and|or|&) ?)+$"
+NO_NOUNS = ("id", "ids", "no", "number", "numbers", "name", "names", "text")
+
+
+# --- the whole value --------------------------------------------------------------------------
+
+
+def named_as(p: Json, tool: Json, value: Value, text: str) -> str:
+    """Return whether a text by the user or the operator names it: wholly (U), by words (W)."""
+    if is_short_number(value.kind, value.value):
+        return "U" if numbers_it(p, tool, value, text) else ""
+    found = places(value.kind, value.value, text)
+    if not found or not has_only_words(value.kind, value.value):
+        return "U" if found else ""
+    nouns = nouns_of(tool, value)
+    return "U" if any(is_name(value, nouns, one) for one in found) else "W"
+
+
+def is_name(value: Value, nouns: list[str], place: Place) -> bool:
+    """Return whether a plain word is meant as a name where it stands."""
+    text, start, end = place
+    around = text[start - 1 : start], text[end : end + 1]
+    if all(one and one in QUOTES for one in around) or (around[0] and around[0] in "#@"):
+        return True
+    before = re.search(r"(\w+)[ \n]$", text[:start])
+    behind = re.match(r"[ \n](\w+)", text[end:])
+    if any(one and stem(fold(one[1])) in nouns for one in (before, behind)):
+        return True
+    words = re.split("[ -]", narrow("text", value.value))
+    if any(word in FUNCTION_WORDS.split() for word in words):
+        return False
+    begun = text[:start].rstrip(" ([" + QUOTES)
+    led_to = before is not None and fold(before[1]) in ("to", "with")
+    is_inside = begun != "" and begun[-1] not in ".!?\n"
+    return (value.role == "recipient" and led_to) or (text[start].isupper() and is_inside)
+
+
+def numbers_it(p: Json, tool: Json, value: Value, text: str) -> bool:
+    """Return whether the text says of what the short number is the number."""
+    plain, nouns = fold(even(text).replace("\n", " ")), nouns_of(tool, value)
+    number = re.escape(narrow("text", value.value))
+    found = re.finditer(f"{BEFORE}{number}{AFTER}", plain)
+    return any(is_numbered(plain[: one.start()], nouns, other_nouns(p, nouns)) for one in found)
+
+
+def is_numbered(before: str, nouns: list[str], others: list[str]) -> bool:
+    """Return whether a number behind this text is that of a noun, or of no other noun's."""
+    rest = before
+    while (less := re.sub(f"(?:{NUMBER_MARK}|{LISTED})", "", rest)) != rest:
+        rest = less
+    marked = re.search(f"{NUMBER_MARK}|{MARK}(?:{LISTED})", before) is not None
+    last = re.search(r"(\w+)[: ]*$", rest)
+    word = stem(last[1]) if last else ""
+    return word in nouns or (marked and word not in others)
+
+
+def nouns_of(tool: Json, value: Value) -> list[str]:
+    """Return the stems of what the argument and its kind are called, else of the tool's name."""
+    words = words_of_name(value.place[0])
+    words += [] if value.kind in FIRM else words_of_name(value.kind)
+    words = [word for word in words if word not in NO_NOUNS]
+    return [stem(word) for word in words or words_of_name(tool["capability_id"])]
+
+
+def other_nouns(p: Json, nouns: list[str]) -> list[str]:
+    """Return the nouns of all other arguments and kinds of the policy."""
+    found = []
+    for tool in p["compiled"]["manifests"]["tool_manifest"]:
+        names = [*tool.get("arg_roles", {}), *tool.get("arg_kinds", {})]
+        kinds = [one for one in tool.get("arg_kinds", {}).values() if one not in FIRM]
+        found += [word for name in (*names, *kinds) for word in words_of_name(name)]
+    return [stem(word) for word in found if word not in NO_NOUNS and stem(word) not in nouns]
+
+
+# --- what lies below, and the host --------------------------------------------------------------
+
+
+def is_below(tool: Json, value: Value, text: str) -> bool:
+    """Return whether it lies below a named page or path, and the effect is not too great.
+
+    Of what is a link by the policy's word any effect is below it, of a mere shape as of a path.
+    """
+    mild = RANKS.index(tool["approval_mode"]) <= RANKS.index("network")
+    is_page = covered(tool.get("arg_kinds", {}), list(value.place)) == "url"
+    return (mild or is_page or value.role == "locator") and lies_below(value, text)
+
+
+def lies_below(value: Value, text: str) -> bool:
+    if value.kind == "path":
+        return lies_below_path(value, text)
+    url = read_url(text_of(value.value)) if value.kind == "url" else None
+    return url is not None and any(is_page_below(url, one) for one in links_in(text))
+
+
+def is_page_below(url: Url, named: Url) -> bool:
+    depth = len(named.path)
+    return (
+        url.host == named.host
+        and (named.query, url.query) == (None, None)
+        and 0 < depth < len(url.path)
+        and url.path[:depth] == named.path
+    )
+
+
+def lies_below_path(value: Value, text: str) -> bool:
+    segments = str(narrow("path", value.value)).split("/")
+    above = ["/".join(segments[:count]) for count in range(1, len(segments))]
+    return any(
+        places("path", folder, text)
+        for folder in above
+        if folder and not has_only_words("path", folder) and not is_short_number("path", folder)
+    )
+
+
+def names_host(value: Value, text: str) -> bool:
+    url = read_url(text_of(value.value)) if value.kind == "url" else None
+    return url is not None and url.host in [one.host for one in links_in(text)]
+
+
+def names_bare_host(value: Value, text: str) -> bool:
+    """Return whether the text names the host without a path, and the value carries no query."""
+    url = read_url(text_of(value.value)) if value.kind == "url" else None
+    return (
+        url is not None
+        and url.query is None
+        and (url.host, (), None) in [(one.host, one.path, one.query) for one in links_in(text)]
+    )

@@ -1,0 +1,26 @@
+"""Where evidence shows a value, asked of the index alone."""
+
+from collections.abc import Iterator
+
+from critic.provenance.origins import Limits, Sighting
+from critic.provenance.seen_sources import Seen
+from critic.provenance.value_kinds import read_value
+
+
+def sighting(seen: Seen, value: str) -> Sighting:
+    """Return where evidence shows a value, without what a session did."""
+    return next(origins(seen, value), Sighting("unseen"))
+
+
+def origins(seen: Seen, value: str) -> Iterator[Sighting]:
+    one, limits = read_value(value, None), Limits("attribute")
+    spoken = seen.in_request(one, limits)
+    if spoken.origin != "unseen":
+        yield Sighting(spoken.origin, spoken.item)
+    operator, _ = seen.by_operator(one, limits)
+    if operator:
+        yield Sighting("operator", operator)
+    if record := seen.in_record(one, limits):
+        yield Sighting("system", record)
+    yield from seen.in_fields(one, limits)
+    yield from seen.in_other_text(one, limits)
