@@ -151,8 +151,9 @@ def _rewritten_item(item: Json, fields: Mapping[str, str], schema: Any, written:
     record = _Record(content, fields, author, written)
     found = record.rewrite(content, (), is_public=author == "public")
     # A record that is none of its class any more has no fields: that says nothing of texts.
-    is_valid = (lambda _value: True) if schema is None else compile_schema(schema).is_valid
-    return {**item, "content": found} if is_valid(found) and is_valid(content) else item
+    compiled = None if schema is None else compile_schema(schema)
+    is_of_class = compiled is None or (compiled.is_valid(found) and compiled.is_valid(content))
+    return {**item, "content": found} if is_of_class else item
 
 
 class _Record(NamedTuple):

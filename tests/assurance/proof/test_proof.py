@@ -13,6 +13,7 @@ from critic.prepared import PreparedPlan, prepare_plan
 from critic.provenance.call_values import CallValues
 from critic.provenance.value_facts import Aim, ValueFacts, known_of
 from critic.provenance.value_kinds import Sought
+from critic.provenance.worth import worth_of
 from harness.testing._draw.digests import settle_names
 from harness.testing._draw.edge_seen import seen_case
 from harness.testing._draw.primitives import seeded_pick
@@ -118,7 +119,7 @@ def test_every_plan_of_at_most_two_steps_is_judged_alike() -> None:
 def test_a_wrong_worth_breaks_a_lemma(
     role: str, origin: str, lemma: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = worth_lemmas.worth_of
+    right = worth_of
     slip = 2 if origin == "field" else 0
 
     def wrong(asked: Any, seen: Any, spec: Any) -> int:

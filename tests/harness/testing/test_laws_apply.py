@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness.testing._laws import authority_laws
 from harness.testing._laws.law_context import LawContext, LawVerdict
 from harness.testing._laws.outsider_laws import (
-    NOTHING,
+    NOTHING_WRITTEN,
     outsiders_name_no_target,
     rewritten,
     target_places,
@@ -138,7 +138,7 @@ def test_outsiders_meet_targets_that_are_doubted_and_targets_that_are_allowed() 
         doubted = set(levels_of(judge(wire)))
         met["places"] += len(places)
         met["allowed"] += len(places - doubted)
-        met["written by outsiders"] += rewritten(wire, NOTHING) != wire
+        met["written by outsiders"] += rewritten(wire, NOTHING_WRITTEN) != wire
 
     tried()
     assert met["places"] > 150
