@@ -68,7 +68,7 @@ def test_verifying_loads_no_evaluation_advice_or_log() -> None:
             "from critic.{0} import {0}",
             "critic.{0}",
         ],
-        one_in=3,
+        one_in=6,
     ),
 )
 def test_a_function_is_not_hidden_by_the_module_of_its_name(name: str, before: str) -> None:

@@ -120,6 +120,7 @@ def _is_property(decorator: ast.expr) -> bool:
     return ast.unparse(decorator).rpartition(".")[2] in ("property", "cached_property", "setter")
 
 
+@pytest.mark.slow
 def test_no_function_is_a_bare_participle() -> None:
     found: set[str] = set()
     refused: list[str] = []

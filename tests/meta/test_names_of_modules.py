@@ -9,6 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.meta.api_page import FRONTS
 from tests.support.paths import ROOT
 
@@ -111,6 +113,7 @@ def test_a_public_name_means_one_thing() -> None:
     assert twice.keys() == SHARED.keys()
 
 
+@pytest.mark.slow
 def test_a_name_that_only_its_own_module_uses_is_private() -> None:
     fronts = {ROOT / f"{front.replace('.', '/')}.py" for front in FRONTS}
     readers = modules("harness", "tests", "fixtures")

@@ -74,7 +74,7 @@ def _hostile_step(drafter: Drafter, earlier: Sequence[Json]) -> Json:
     if step["kind"] == "reason":
         return {**step, **fields(pick, {"summary": (_, _NASTY)})}
     deep = chance(pick) and chance(pick)
-    return {**step, "args": {**step["args"], "deep": _deep_value()}} if deep else step
+    return {**step, "args": {**step.get("args", {}), "deep": _deep_value()}} if deep else step
 
 
 def _claims(bounds: Bounds) -> FieldOptions:

@@ -11,6 +11,7 @@ from harness.errors import UsageError
 from harness.log import SqlDecisionLog
 from harness.replay import replay
 from tests.harness.replay.session_logs import EVENTS, REWRITTEN, at, nothing, recorded
+from tests.support.effort import sampled, sampled_rows
 from tests.support.guarding import (
     ASKS,
     Json,
@@ -75,7 +76,7 @@ def redacted(path: Path, seq: int, place: str) -> list[Any] | None:
         return list(replay(log))
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", sampled(PLACES, one_in=2))
 def test_turns_after_one_that_was_redacted_are_redacted_or_the_same(
     place: str, tmp_path: Path
 ) -> None:
@@ -100,7 +101,9 @@ LATER = "an earlier record of its session is redacted: its facts cannot be deriv
 
 
 @pytest.mark.parametrize(
-    ("turn", "change", "named"), REWRITTEN, ids=lambda one: "" if callable(one) else str(one)
+    ("turn", "change", "named"),
+    sampled_rows(REWRITTEN, one_in=3),
+    ids=lambda one: "" if callable(one) else str(one),
 )
 def test_a_redaction_hides_no_fact_that_says_less_than_the_records_left(
     turn: int, change: Callable[[Json], Any], named: str, tmp_path: Path

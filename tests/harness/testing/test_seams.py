@@ -314,7 +314,8 @@ def test_a_planted_mistake_breaks_its_law(planted: type[TinyAgent]) -> None:
 
 @pytest.mark.parametrize("law", seam_laws(("streaming",)))
 def test_every_law_is_broken_by_a_planted_mistake(law: str) -> None:
-    assert any(_breaks(planted, law) for planted in PLANTED)
+    own_first = sorted(PLANTED, key=lambda planted: PLANTED[planted] != law)
+    assert any(_breaks(planted, law) for planted in own_first)
 
 
 def _breaks(planted: type[TinyAgent], law: str) -> bool:

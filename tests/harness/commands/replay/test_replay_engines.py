@@ -24,7 +24,8 @@ from tests.harness.replay.test_stretches import DAMAGES, MANY, mixed
 from tests.support.effort import sampled
 from tests.support.examples import HOSTILE, is_safe
 
-ENGINES = ("one process", "a pool", pytest.param("a cluster", marks=pytest.mark.slow))
+ENGINES = sampled(["one process", "a pool", "a cluster"], one_in=3)
+"""`test_jobs_and_resume_change_no_answer` starts a pool in the default run."""
 
 
 @pytest.fixture(scope="module")
