@@ -39,6 +39,20 @@ def alone(recording: Recording, ids: list[str]) -> Recording:
     return Recording(recording.request, renamed)
 
 
+def spelled_alike(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return events whose outputs are read: each library spells a record as text in its own way."""
+    return [
+        {**one, "output": read_output(one["output"])} if "output" in one else one for one in found
+    ]
+
+
+def read_output(output: Any) -> Any:
+    try:
+        return json.loads(output) if type(output) is str else output
+    except ValueError:
+        return output
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_what_a_library_wrote_of_a_run_is_that_run(
@@ -53,7 +67,7 @@ def test_what_a_library_wrote_of_a_run_is_that_run(
     run = RUN
     if source == "mcp":
         run = alone(RUN, [one["id"] for event in found for one in event.get("calls", ())])
-    assert found == events(run, "s", source)
+    assert spelled_alike(found) == spelled_alike(events(run, "s", source))
     rulings = {rulings_on(critic, policy, found)}
     for name in WRITERS.keys() - ({"mcp"} if source != "mcp" else set()):
         file.write_bytes(WRITERS[name](run))

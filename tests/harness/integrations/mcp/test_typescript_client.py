@@ -75,8 +75,8 @@ def test_the_user_is_asked_through_the_client_and_a_refusal_is_read(
 ) -> None:
     policy, log = policy_for(files, tmp_path / "p.toml", "destructive"), tmp_path / "audit.db"
     written = tmp_path / "w.txt"
-    calls = [{"name": "write_file", "arguments": {"path": str(written), "content": "x"}}]
-    request = f"Write x to {written}"
+    calls = [{"name": "write_file", "arguments": {"path": str(written), "content": "notes"}}]
+    request = f'Write the file {written} with "notes" in it'
     command = proxied(policy, files, "--log", str(log), "--request", request)
     _, called, asked = played(calls, *command, **({"ANSWER": answer} if answer else {}))
     assert written.exists() == (answer == "yes")
@@ -121,7 +121,10 @@ def test_what_is_allowed_is_answered_as_by_the_server_itself(tmp_path: Path) -> 
     direct = played(CALLS, *everything)
     assert [line for line in direct if "thrown" in line] == direct[8:10]
     guarded = played(CALLS, *proxied(policy, everything))
-    assert guarded[1:] == direct[1:]
+    for mine, its in zip(guarded[1:], direct[1:], strict=True):
+        # The client counts no step that arrives behind the result.
+        assert mine.pop("steps", 0) >= its.pop("steps", 0) - 1
+        assert mine == its
     assert {*guarded[0]["tools"]} <= {*direct[0]["tools"]}
 
 
