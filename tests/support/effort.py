@@ -14,10 +14,10 @@ EVERY_TEST: Final = ("-m", "")
 _ALL_EXAMPLES: Final = "--hypothesis-profile=full"
 IN_FULL: Final = (*EVERY_TEST, _ALL_EXAMPLES)
 """Options of pytest that also draw all examples."""
-LEFT_TO_CI: Final = ("-m", "slow", "--hypothesis-profile=quarter")
+LEFT_TO_CI: Final = ("-m", "slow")
 """Options of pytest for what the default run leaves out."""
 
-_PROFILES: Final = {"eighth": 12, "quarter": 25, "full": 100}
+_PROFILES: Final = {"eighth": 12, "full": 100}
 _FEW: Final = 10
 
 

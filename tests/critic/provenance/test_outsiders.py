@@ -78,7 +78,7 @@ def test_engine_and_model_say_the_same_of_calls_in_sessions() -> None:
 
 @pytest.mark.slow
 def test_engine_and_model_say_the_same_of_many_calls_in_sessions() -> None:
-    for case in drawn(range(10_000, 13_000)):
+    for case in drawn(range(10_000, 10_000 + examples(3_000))):
         require_agreement(case)
 
 
@@ -93,14 +93,15 @@ def require_agreement(case: Json) -> None:
 @pytest.mark.slow
 def test_the_drawn_sessions_meet_every_class_often() -> None:
     met: Counter[str] = Counter()
-    for case in drawn(range(100_000, 114_000)):
+    for case in drawn(range(100_000, 100_000 + examples(14_000))):
         session = session_of(case)
         for call in case["calls"]:
             proposal = session.proposal([call])
             met.update(
                 worth[0] for _, worth in judged_items(proposal, proposal["plan"]["steps"][0])
             )
-    assert {kind: met[kind] for kind in CLASSES if met[kind] < FEWEST_OF_A_CLASS} == {}
+    fewest = examples(FEWEST_OF_A_CLASS)
+    assert {kind: met[kind] for kind in CLASSES if met[kind] < fewest} == {}
 
 
 def test_a_third_of_the_drawn_calls_is_allowed() -> None:
@@ -111,7 +112,7 @@ def test_a_third_of_the_drawn_calls_is_allowed() -> None:
 
 @pytest.mark.slow
 def test_by_the_engine_nothing_that_outsiders_write_widens_in_many_sessions() -> None:
-    for case in drawn(range(200_000, 206_000)):
+    for case in drawn(range(200_000, 200_000 + examples(6_000))):
         assert not widened(case, engine), case
 
 
