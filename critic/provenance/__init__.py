@@ -48,11 +48,11 @@ From a value to its answer:
     system           allow      allow   allow      allow    allow   allow   allow   of record
     words            ask        ask     allow      allow    ask     allow   allow   only words
     field            allow      allow   allow      allow    refuse  allow   allow   by a system
+    designated       allow      allow   allow      allow    refuse  allow   allow   see `Origin`
     contested        ask        ask     ask        allow    refuse  allow   allow
     host             ask        ask     allow      ask      refuse  allow   allow   elsewhere there
     party            ask        ask     allow      ask      refuse  allow   allow   whom it is with
     contested_party  ask        ask     ask        ask      refuse  allow   refuse
-    designated       allow      allow   allow      allow    refuse  allow   allow   see `Origin`
     named_member     ask        ask     allow      allow    ask     allow   allow   text of a source
     named_public     ask        ask     allow      ask      ask     allow   allow   that the request
     named_web        ask        ask     allow      ask      ask     allow   ask     names

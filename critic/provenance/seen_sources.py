@@ -124,15 +124,23 @@ class Seen:
         return self.first(OF_RECORD, look, self._before(limits))
 
     def in_fields(self, value: Sought, limits: Limits) -> Iterator[Sighting]:
-        """Yield where a value is a field that a system filled."""
+        """Yield where a value is a field that a system filled, or in a designated record.
+
+        What a designated record says is given by the user: no field that says it too, and that
+        others contest, makes it worth less.
+        """
         item = self.first(
             (*TRUSTED, AMBIENT),
             lambda place, shown: place.field(value, shown),
             self._before(limits),
         )
-        if item is not None:
-            rival = self._rival(value, limits)
-            yield Sighting("contested" if rival else "field", item, rival)
+        rival = None if item is None else self._rival(value, limits)
+        if item is not None and rival is None:
+            yield Sighting("field", item)
+        if record := self._places[MEMBER_RECORDS].says(value, self._among_designated()):
+            yield Sighting("designated", record.item)
+        if rival is not None:
+            yield Sighting("contested", item, rival)
 
     def in_other_text(self, value: Sought, limits: Limits) -> Iterator[Sighting]:
         """Yield where others show a value: as a party, in what they write, or led to by that."""
@@ -147,8 +155,6 @@ class Seen:
         if item := self.first((*TRUSTED, AMBIENT), look_at_parties, before):
             rival = self._rival(value, limits)
             yield Sighting("contested_party" if rival else "party", item, rival)
-        if record := self._places[MEMBER_RECORDS].says(value, self._among_designated()):
-            yield Sighting("designated", record.item)
         for name in TRUSTED:
             if item := self.first((name,), lambda place, shown: place.says(value, shown)):
                 yield Sighting(_AS_ORIGIN[name], item)

@@ -99,8 +99,8 @@ _SEEN: Final[tuple[Bug, ...]] = (
         "fields-uncontested",
         FILES.sources,
         "a field is a field, though untrusted text names the same value",
-        'yield Sighting("contested" if rival else "field", item, rival)',
-        'yield Sighting("field", item, rival)',
+        "if item is not None and rival is None:",
+        "if item is not None:",
     ),
     slip(
         "linked-text-contests-not",

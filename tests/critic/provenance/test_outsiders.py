@@ -65,6 +65,13 @@ def test_by_the_engine_nothing_that_outsiders_write_widens() -> None:
         assert not widened(case, engine), case
 
 
+def test_a_contested_field_makes_a_designated_record_worth_no_less() -> None:
+    """Else an outsider widens by leading to a record: a field that he led to contests nothing."""
+    (case,) = drawn(range(204_868, 204_869))
+    assert not widened(case, engine)
+    assert not widened(case)
+
+
 @settings(ONE_FAILURE, max_examples=examples(15))
 @given(composite(outside_case)())
 def test_by_the_engine_no_drawn_session_widens(case: Json) -> None:

@@ -10,10 +10,10 @@ from critic.provenance.origins import Origin
 from critic.provenance.worth import ALLOW, ASK, REFUSE, worth_of
 from evals.spec import DecisionSpec
 
-CODES: Final = "Z A U S O T W F C H P CP M Dm Dp Dw Rm Rp Rw X L K N"
+CODES: Final = "Z A U S O T W F M C H P CP Dm Dp Dw Rm Rp Rw X L K N"
 LETTERS: Final = dict(zip(get_args(Origin), CODES.split(), strict=True))
-"""Unreadable, approved, request, operator, own, system, words, field, contested, another page of a
-host, party, contested party, designated; text of a source that the request names, or that those
+"""Unreadable, approved, request, operator, own, system, words, field, designated, contested, page
+of a host, party, contested party; text of a source that the request names, or that those
 lead to, by member, public or web; other text, a field that it led to, a new link, unseen.
 """
 KNOWN: Final = "A U S O T F M"

@@ -57,14 +57,17 @@ def class_in_records(p: Json, tool: Json, value: Value, seen: list[Seen]) -> str
     record = by_systems(value, seen)
     filled, party = fields(value, seen, "F"), fields(value, seen, "P")
     contested = is_contested(value, seen)
-    if vouches(p, value, filled, record):
-        return "C" if contested else "F"
+    filled_by_system = vouches(p, value, filled, record)
+    if filled_by_system and not contested:
+        return "F"
+    if any(says(value, leaf) for _, leaf in designated(p, seen)):
+        return "M"
+    if filled_by_system:
+        return "C"
     if any(names_host(value, text) or lies_below(value, text) for text in request(seen)):
         return "H"
     if vouches(p, value, party, record + filled):
         return "CP" if contested else "P"
-    if any(says(value, leaf) for _, leaf in designated(p, seen)):
-        return "M"
     return class_in_texts(p, value, seen)
 
 
