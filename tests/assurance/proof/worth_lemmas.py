@@ -156,11 +156,11 @@ def _mentions() -> Lemma:
         for role, mode in _each("targets")
         if (role, mode) != ("locator", "closed")
     )
-    better = ORIGINS[: ORIGINS.index("field")]
+    better = (one for one in ORIGINS[: ORIGINS.index("contested")] if one != "field")
     return Lemma(
         "a contested field is not enough",
-        "A field that other text mentions too is no target without a question, but to read it in "
-        "`closed`.",
+        "A field that other text mentions too, and that no designated record says, is no target "
+        "without a question, but to read it in `closed`.",
         (said["field"], said["rival"], *(z3.Not(said[one]) for one in better)),
         (*goals,),
     )
