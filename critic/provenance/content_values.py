@@ -75,7 +75,7 @@ def _links(text: str) -> Iterator[ContentValue]:
         if looks == "words":
             continue
         forms = [
-            Sought("url", one.key, link.key, link=one, may_be_file=may_be_file(one.key))
+            Sought("url", one.key, link.key, link=one, names_no_host=may_be_file(one.key))
             for one in exact.get(link.key, ())
         ]
         parts = tuple(dict.fromkeys(forms)) or (Sought("url", "", link.key),)

@@ -22,7 +22,7 @@ _WIDE_REST: Final = (
     r"(?::[0-9]{1,5})?(?:[/\\?#][^\x00-\x20\x85\u1680\u180e\u2028\u2029<>\"'`|^{}()\[\]]*)?"
 )
 _NARROW: Final = re.compile(
-    rf"(?:https?:)?(?://)?({_HOST}(?::[0-9]{{1,5}})?)(/[^?#]*)?(\?[^#]*)?(#.*)?", re.IGNORECASE
+    rf"(?:(?:https?:)?//)?({_HOST}(?::[0-9]{{1,5}})?)(/[^?#]*)?(\?[^#]*)?(#.*)?", re.IGNORECASE
 )
 _NARROW_IN_TEXT: Final = re.compile(
     rf"(?:(?<![A-Za-z0-9+.:/@-])(?:https?:)?//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST})){_HOST}{_REST}",
@@ -105,20 +105,30 @@ def link_of(text: str) -> WebLink | None:
 
 
 def links_in(text: str) -> Iterator[tuple[WebLink, bool]]:
-    """Yield the narrow links in a text, and whether each may be the name of a file."""
+    """Yield the narrow links in a text, and whether each may be a file or a number."""
     for match in _NARROW_IN_TEXT.finditer(text):
         found = match[0].rstrip(_ENDS)
         for one in (found, _before_sentence(found)):
             link = link_of(one) if one else None
-            is_bare = link is not None and "/" not in one
-            if link and not (is_bare and not _NAMED_TLD.fullmatch(_last_label(link.host))):
-                yield link, may_be_file(one)
+            if link is not None:
+                yield link, names_no_host(one)
 
 
 def may_be_file(text: str) -> bool:
     """Return whether what can be read as a link may be the name of a file: it names no host."""
-    host = small(re.split("[/?#]", text, maxsplit=1)[0])
+    host = _host_of(text)
     return _last_label(host) in _FILE_ENDINGS and not host.startswith("www.")
+
+
+def names_no_host(text: str) -> bool:
+    """Return whether what can be read as a link may be a file, or a number with points."""
+    host = _host_of(text)
+    is_number = "/" not in text and _NAMED_TLD.fullmatch(_last_label(host)) is None
+    return may_be_file(text) or (is_number and not host.startswith("www."))
+
+
+def _host_of(text: str) -> str:
+    return small(re.split("[/?#]", text, maxsplit=1)[0])
 
 
 def _before_sentence(host: str) -> str:

@@ -101,7 +101,7 @@ class Place:
         if value.form in ("text", "path"):
             reading = PATHS if value.form == "path" else NARROW
             return self.texts(reading).entry(value.narrow, shown)
-        keys_in = _all_links if value.may_be_file else _NARROW_IN[value.form]
+        keys_in = _all_links if value.names_no_host else _NARROW_IN[value.form]
         return self._first(keys_in, value.form, value.narrow, shown)
 
     def mentions(self, value: Sought, shown: Shown | None) -> ItemText | None:
@@ -173,7 +173,7 @@ def _short_numbers(entry: ItemText) -> Iterator[_Key]:
 
 def _links(entry: ItemText) -> Iterator[_Key]:
     found = links_in(entry.text(as_written))
-    return (("url", link.key) for link, is_file in found if not is_file)
+    return (("url", link.key) for link, no_host in found if not no_host)
 
 
 def _all_links(entry: ItemText) -> Iterator[_Key]:
@@ -182,7 +182,7 @@ def _all_links(entry: ItemText) -> Iterator[_Key]:
 
 def _hosts(entry: ItemText) -> Iterator[_Key]:
     found = links_in(entry.text(as_written))
-    return (("url", link.host) for link, is_file in found if not is_file)
+    return (("url", link.host) for link, no_host in found if not no_host)
 
 
 def _wide_urls(entry: ItemText) -> Iterator[_Key]:

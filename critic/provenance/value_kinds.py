@@ -25,7 +25,7 @@ from critic.provenance.links import (
     link_of,
     links_in,
     looks_like_link,
-    may_be_file,
+    names_no_host,
     wide_link_of,
 )
 from critic.provenance.written_lists import Scalar
@@ -70,7 +70,7 @@ class Sought(NamedTuple):
         is_readable: whether all programs read it in one way.
         is_words: whether it is only words, which any text may hold.
         link: the narrow form of a link.
-        may_be_file: whether what is read as a link may be the name of a file as well.
+        names_no_host: whether what is read as a link may be a file or a number as well.
     """
 
     form: ValueForm
@@ -79,7 +79,7 @@ class Sought(NamedTuple):
     is_readable: bool = True
     is_words: bool = False
     link: WebLink | None = None
-    may_be_file: bool = False
+    names_no_host: bool = False
 
     @property
     def is_short_number(self) -> bool:
@@ -140,7 +140,7 @@ def _as_url(text: str) -> Sought | None:
         return None
     wide_link = wide_link_of(wide_links(text))
     wide_key = wide_link.key if wide_link else wide_form(text)
-    return Sought("url", link.key, wide_key, link=link, may_be_file=may_be_file(text))
+    return Sought("url", link.key, wide_key, link=link, names_no_host=names_no_host(text))
 
 
 def _as_address(text: str) -> Sought | None:

@@ -244,7 +244,7 @@ def test_leaves_come_in_order() -> None:
         ("(shop.example)?x=1", ["shop.example"]),
         ("mia@shop.example or user:pass@shop.example", []),
         ("shop.example.They sent it", ["shop.example.they", "shop.example"]),
-        ("24/7 and/or 3.5", []),
+        ("24/7 and/or", []),
         ("ftp://shop.example/x", []),
         ("http://1.2.3.4:80/x?y=1", ["1.2.3.4:80/x?y=1"]),
     ],
@@ -253,9 +253,11 @@ def test_links_that_a_text_names(text: str, keys: list[str]) -> None:
     assert [link.key for link, _ in links_in(text)] == keys
 
 
-def test_the_name_of_a_file_is_told_from_a_link() -> None:
+def test_a_file_or_a_number_is_told_from_a_link() -> None:
     text = "plan.md https://plan.md www.plan.md //plan.md plan.md/x shop.example"
-    assert [is_file for _, is_file in links_in(text)] == [True, False, False, False, True, False]
+    assert [no_host for _, no_host in links_in(text)] == [True, False, False, False, True, False]
+    text = "3.5 10.0.0.1:80 https://10.0.0.1 10.0.0.1/x www.ord_7"
+    assert [no_host for _, no_host in links_in(text)] == [True, True, False, False, False]
 
 
 def test_the_pages_that_a_page_is_below() -> None:

@@ -134,8 +134,13 @@ def by_systems(value: Value, seen: list[Seen]) -> Shown:
 
 
 def is_recorded(value: Value, leaf: Leaf) -> bool:
-    """Return whether a system's text holds it: plain words as a leaf, a line or an element."""
-    if value.kind != "url" and is_same(value, leaf.text):
+    """Return whether a system's text holds it: plain words as a leaf, a line or an element.
+
+    No bare word or number names a host: a link stands where it is one.
+    """
+    if value.kind == "url":
+        return says(value, leaf)
+    if is_same(value, leaf.text):
         return True
     if is_short_number(value.kind, value.value) or has_only_words(value.kind, value.value):
         parts = [*leaf.text.splitlines(), *values_in(leaf.text)]

@@ -164,7 +164,7 @@ def places(kind: str, value: Any, text: str) -> list[Place]:
     """Return where a value stands in a text as a whole. A link has no place but the whole text."""
     if kind == "url":
         shaped = has_link_shape(text_of(value))
-        runs = [one for one in runs_in(text) if "." in one]
+        runs = [one for one in runs_in(text) if "." in one or re.match("(?i)(https?:)?//", one)]
         links = links_in(text) if shaped else [read_url(one) for one in runs]
         sought = read_url(text_of(value))
         return [Place(text, 0, 0)] if sought is not None and sought in links else []
@@ -209,6 +209,9 @@ def is_short_number(kind: str, value: Any) -> bool:
 
 
 def has_only_words(kind: str, value: Any) -> bool:
+    """Return whether a value is only words. A link is none: no plain word of a text names it."""
+    if kind == "url" and not is_unreadable(kind, value):
+        return False
     return ONLY_WORDS.fullmatch(plain_form(kind, value)) is not None
 
 
