@@ -119,7 +119,7 @@ class Guard:
         entry = self._require_entry(event.session)
         with entry.lock:
             if entry.is_over:  # it was closed while this event waited
-                raise _unknown_session(event.session)
+                raise unknown_session(event.session)
             answered = self._answer_event(entry, event)
             entry.commit(event, answered)
             if isinstance(event, CloseEvent):
@@ -136,7 +136,7 @@ class Guard:
 
     def _open(self, event: OpenEvent) -> None:
         if event.session in self._entries:
-            raise _already_open(event.session)
+            raise already_open(event.session)
         session = Session.opened(
             self._rules,
             event.session,
@@ -156,7 +156,7 @@ class Guard:
     def _admit(self, name: str, course: Course, revision: int, marks: Marks) -> None:
         with self._lock:
             if name in self._entries:
-                raise _already_open(name)
+                raise already_open(name)
             if revision and revision <= self._resumed.get(name, 0):
                 raise HarnessError(
                     f"session {escape_name(name)} went on from this state already: go on from there"
@@ -168,7 +168,7 @@ class Guard:
     def _require_entry(self, name: str) -> OpenSession:
         entry = self._entries.get(name)
         if entry is None:
-            raise _unknown_session(name)
+            raise unknown_session(name)
         return entry
 
     def _forget(self, name: str, entry: OpenSession) -> None:
@@ -256,7 +256,7 @@ class Guard:
         entry = self._require_entry(session)
         with entry.lock:
             if entry.is_over:
-                raise _unknown_session(session)
+                raise unknown_session(session)
             marks = replace(entry.marks, last=self._recorder.mark(entry.marks))
             data = dump_course(entry.course, entry.revision + 1, marks)
             self._forget(session, entry)
@@ -296,11 +296,13 @@ def _apply_event(
             raise TypeError(f"not an event of an open session: {type(event).__name__}")
 
 
-def _unknown_session(name: str) -> OutOfPlace:
+def unknown_session(name: str) -> OutOfPlace:
+    """Return the error for an event of a session that is not open."""
     return OutOfPlace("/session", f"session {escape_name(name)} is not open: open it first")
 
 
-def _already_open(name: str) -> OutOfPlace:
+def already_open(name: str) -> OutOfPlace:
+    """Return the error for a session that cannot be opened under its id."""
     return OutOfPlace("/session", f"session {escape_name(name)} is open already: close it first")
 
 

@@ -18,6 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from harness.serve.answering import RequestFault, RequestRefused, fault_answer, fault_of
 from harness.serve.authzen import AUTHZEN_METADATA, EVALUATION, EVALUATIONS, AuthzenEndpoints
+from harness.serve.bearer_tokens import Asker
 from harness.serve.endpoints import (
     HOOKS,
     HealthEndpoints,
@@ -28,7 +29,7 @@ from harness.serve.endpoints import (
 from harness.serve.opa import BATCH, DATA, OpaEndpoints
 from harness.serve.openapi import OpenApiEndpoint
 from harness.serve.running import is_loopback, run_app
-from harness.serve.service import ServiceContext, ServiceSettings
+from harness.serve.service import ASKER, ServiceContext, ServiceSettings
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -43,6 +44,7 @@ _OPEN_TO_ALL: Final = frozenset(
 _REQUEST_ID: Final = b"x-request-id"
 _LONGEST_ID: Final = 256
 _GRACE_S: Final = 5
+_ALIKE: Final = "every token may say yes to what is asked: to tell people apart, give --approvers"
 _HEADERS: Final = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
 
 
@@ -63,6 +65,7 @@ class CriticApp:
 
         Raises:
             ValueError: the policy gives evidence an id, or a class a name, that sessions give.
+            UsageError: a token is of both kinds, or only those who approve have one.
         """
         self._context: Final = ServiceContext(settings)
         self._sessions: Final = SessionEndpoint(self._context)
@@ -103,14 +106,23 @@ class CriticApp:
             metrics.seconds.labels(route).observe(time.perf_counter() - began)
 
     def _check_asker(self, scope: Scope) -> None:
-        settings, headers = self._context.settings, scope["headers"]
-        if settings.tokens is None:
-            if settings.loopback_only and not _names_loopback(scope):
+        """Note who sent a request.
+
+        Raises:
+            RequestRefused: they may not.
+        """
+        context = self._context
+        if context.askers is None:
+            if context.settings.loopback_only and not _names_loopback(scope):
                 message = "the header Host does not name this machine: ask for 127.0.0.1"
                 raise RequestRefused(421, message)
-        elif scope["path"] not in _OPEN_TO_ALL and not settings.tokens.accept(headers):
-            message = "send a token: Authorization: Bearer TOKEN"
-            raise RequestRefused(401, message, headers={"www-authenticate": "Bearer"})
+            scope[ASKER] = Asker()
+        elif scope["path"] not in _OPEN_TO_ALL:
+            asker = context.askers.find(scope["headers"])
+            if asker is None:
+                message = "send a token: Authorization: Bearer TOKEN"
+                raise RequestRefused(401, message, headers={"www-authenticate": "Bearer"})
+            scope[ASKER] = asker
 
     async def _fail(
         self, error: Exception, scope: Scope, receive: Receive, reply: "_Reply"
@@ -138,9 +150,11 @@ def _routes(context: ServiceContext, sessions: SessionEndpoint) -> list[Route]:
         EVALUATIONS: authzen.evaluations,
         f"{BATCH}{{path:path}}": opa.batch,
     }
-    if context.settings.hooks is not None:
-        posts[HOOKS] = HookEndpoint(context, context.settings.hooks).take
+    settings = context.settings
+    if settings.hooks is not None and settings.approvers is None:
+        posts[HOOKS] = HookEndpoint(context, settings.hooks).take
     gets: dict[str, _Endpoint] = {
+        "/v1/sessions/{session:any_text}/status": sessions.show,
         AUTHZEN_METADATA: authzen.metadata,
         "/openapi.json": page.show,
         "/healthz": health.answer_alive,
@@ -206,7 +220,8 @@ def serve(settings: ServiceSettings, bound: socket.socket) -> int:
     app = CriticApp(settings)
     # A body, its answer, and a little more: by then every request has ended by its own limits.
     grace = 2 * settings.limits.seconds + _GRACE_S
+    alike = settings.tokens is not None and settings.approvers is None
     try:
-        return run_app(app, bound, int(grace))
+        return run_app(app, bound, int(grace), note=_ALIKE if alike else "")
     finally:
         app.close()

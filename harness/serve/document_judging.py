@@ -3,9 +3,11 @@
 Rule 1: a document that has a spec of its own is judged by what it holds. One that leaves it out is
         judged by the policy, and cannot bring tools of its own.
 Rule 2: with a log, no verdict leaves before its record is stored.
+Rule 3: where approvers have tokens of their own, what a person approved is taken from them alone.
 """
 
-from typing import Any, Final, Protocol
+from collections.abc import Callable
+from typing import Any, Final, Protocol, TypeVar
 
 from critic import (
     CriticReport,
@@ -25,7 +27,14 @@ from harness.policy import Policy
 from harness.policy.partial_documents import completed_context, completed_proposal, completed_run
 from harness.record import Decision
 from harness.runtime.ports import Clock
+from harness.serve.answering import RequestRefused
+from harness.serve.bearer_tokens import Asker
 from harness.wire import InvalidInput, build
+
+_T = TypeVar("_T")
+
+_APPROVED: Final = (("approvals",), ("session", "approved"), ("session", "waived"))
+"""Where a context says what a person approved."""
 
 
 class VerdictLog(Protocol):
@@ -128,3 +137,30 @@ class VerdictDesk:
 
 def _leaves_out(value: Any) -> bool:
     return isinstance(value, dict) and "spec" not in value
+
+
+def own_yes_only(asker: Asker, judge: Callable[[Any], _T]) -> Callable[[Any], _T]:
+    """Return a judge of documents who takes what a person approved from approvers alone."""
+    if asker.is_approver:
+        return judge
+
+    def judge_without_yes(value: Any) -> _T:
+        for at, proposal in (("", value), ("/proposal", _member(value, "proposal"))):
+            _require_no_yes(_member(proposal, "ctx"), f"{at}/ctx")
+        return judge(value)
+
+    return judge_without_yes
+
+
+def _require_no_yes(ctx: Any, at: str) -> None:
+    for path in _APPROVED:
+        found = ctx
+        for name in path:
+            found = _member(found, name)
+        if found:
+            message = "what a person approved is taken from a token of --approvers alone"
+            raise RequestRefused(403, message, "/".join((at, *path)))
+
+
+def _member(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None

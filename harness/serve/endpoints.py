@@ -9,6 +9,11 @@ Rule 1: a body is one event, as `critic guard` reads it. Its session is that of 
 Rule 2: an answer that allows is sent once it is recorded, and once only: who does not see it asks
         again, and is judged again.
 Rule 3: a session without an event for long is ended at the next event of any session.
+Rule 4: a session is spoken in by the token that opened it. Where approvers have tokens of their
+        own, theirs answer questions, of any session, and do nothing else in one; and what a person
+        approved is taken from them alone, wherever it stands.
+
+`/v1/sessions/{session}/status` says what a person is asked there, and which calls were allowed.
 
 `/v1/hooks` answers hooks of command-line agents, for the user who runs the service, on a Unix
 socket: a hook names files of its user, so nobody else may ask (`ServiceSettings.hooks`).
@@ -16,9 +21,7 @@ socket: a hook names files of its user, so nobody else may ask (`ServiceSettings
 """
 
 import asyncio
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -27,63 +30,27 @@ from starlette.responses import Response
 from evals.escaping import escape_name
 from harness.guard import (
     Answer,
+    AnswerEvent,
     AsyncGuard,
     EventError,
+    EventFault,
     Guard,
     OpenEvent,
+    OutOfPlace,
     Ruling,
     SessionEvent,
+    SessionStatus,
 )
+from harness.guard.guard import already_open, unknown_session
 from harness.guard.session_events import event_of
-from harness.serve.answering import RequestRefused, envelope_answer, json_answer
+from harness.serve.answering import Json, RequestRefused, envelope_answer, json_answer
+from harness.serve.bearer_tokens import Asker
+from harness.serve.document_judging import own_yes_only
 from harness.serve.request_limits import INLINE_BYTES, in_time
-from harness.serve.service import HookAnswerer, Monotonic, ServiceContext
+from harness.serve.service import HookAnswerer, ServiceContext
+from harness.serve.session_register import SessionRegister
 from harness.serve.telemetry import METRICS_TYPE
 from harness.wire import InvalidInput, parse_json
-
-"""Tells seconds that never go back."""
-
-
-class _IdleSessions:
-    """When each open session had its last event. Use it from one event loop."""
-
-    def __init__(self, seconds: float, most: int, monotonic: Monotonic) -> None:
-        """End sessions after so many seconds, and remember at most so many that have ended."""
-        self._seconds, self._most, self._monotonic = seconds, most, monotonic
-        self._since: Final[OrderedDict[str, float]] = OrderedDict()
-        self._in_use: Final[Counter[str]] = Counter()
-        self._ended: Final[OrderedDict[str, None]] = OrderedDict()
-
-    @contextmanager
-    def in_use(self, name: str, is_open: Callable[[], bool]) -> Iterator[None]:
-        """Keep a session from ending during an event. If it is open then, its time begins anew."""
-        self._in_use[name] += 1
-        self._since.pop(name, None)
-        try:
-            yield
-        finally:
-            self._in_use[name] -= 1
-            if not self._in_use[name]:
-                del self._in_use[name]
-            if name not in self._in_use and is_open():
-                self._since[name] = self._monotonic()
-                self._ended.pop(name, None)
-
-    def overdue(self) -> list[str]:
-        """Return the sessions that are to be ended now. They are given once."""
-        latest = self._monotonic() - self._seconds
-        found: list[str] = []
-        while self._since and next(iter(self._since.values())) <= latest:
-            found.append(self._since.popitem(last=False)[0])
-        for name in found:
-            self._ended[name] = None
-        while len(self._ended) > self._most:
-            self._ended.popitem(last=False)
-        return found
-
-    def has_ended(self, name: str) -> bool:
-        """Return whether a session was ended, and not opened again. Old ones are forgotten."""
-        return name in self._ended
 
 
 class VerdictEndpoints:
@@ -95,11 +62,13 @@ class VerdictEndpoints:
 
     async def verify(self, request: Request) -> Response:
         """Judge a Proposal."""
-        return await self._context.answer(request, self._verify)
+        asker = self._context.asker(request)
+        return await self._context.answer(request, own_yes_only(asker, self._verify))
 
     async def score(self, request: Request) -> Response:
         """Judge a Run."""
-        return await self._context.answer(request, self._score)
+        asker = self._context.asker(request)
+        return await self._context.answer(request, own_yes_only(asker, self._score))
 
     async def consolidate(self, request: Request) -> Response:
         """Pack verdicts into a report."""
@@ -143,7 +112,10 @@ class SessionEndpoint:
             self._sessions, self._guard = guard, AsyncGuard(guard, threads=_THREADS)
             context.metrics.sessions.set_function(lambda: guard.open_sessions)
         limits = settings.limits
-        self._idle: Final = _IdleSessions(limits.idle_seconds, limits.sessions, settings.monotonic)
+        self._register: Final = SessionRegister(
+            limits.idle_seconds, limits.sessions, settings.monotonic
+        )
+        self._handled: Final[set[asyncio.Task[Answer]]] = set()
 
     def close(self) -> None:
         """End the threads."""
@@ -152,36 +124,83 @@ class SessionEndpoint:
 
     async def take(self, request: Request) -> Response:
         """Take in one event."""
-        guard, sessions = self._guard, self._sessions
-        if guard is None or sessions is None:
-            message = "sessions need a policy: start the service with --policy"
-            raise RequestRefused(404, message)
-        named = request.path_params["session"]
-        limits = self._context.settings.limits
+        guard, sessions = self._require_guard()
+        named, limits = request.path_params["session"], self._context.settings.limits
+        asker = self._context.asker(request)
         async with self._context.room.body(request) as data:
             event = await self._context.pool.run(
                 lambda: _event(parse_json(data, limits.max_bytes), named),
                 inline=len(data) <= INLINE_BYTES,
             )
-        for name in self._idle.overdue():
-            await guard.abandon(name)
-        self._check_place(event, sessions.open_sessions)
-        with self._idle.in_use(named, lambda: sessions.is_open(named)):
-            answer = await in_time(limits, asyncio.ensure_future(guard.handle(event)))
+        _require_role(event, asker)
+        await self._end_overdue(guard)
+        answer: Answer = self._refuse_place(event, asker, sessions.open_sessions)
+        if answer is None:
+            answer = await self._handle(guard, sessions, event)
         if isinstance(answer, Ruling):
             self._count(answer)
         return _answer_response(answer)
 
-    def _check_place(self, event: SessionEvent, open_sessions: int) -> None:
-        limits = self._context.settings.limits
-        if not isinstance(event, OpenEvent):
-            if self._idle.has_ended(event.session):
-                why = f"had no event for {limits.idle_seconds:g} seconds, and has ended"
-                message = f"session {escape_name(event.session)} {why}: open another one"
-                raise RequestRefused(409, message, "/session")
-        elif open_sessions >= limits.sessions:
-            message = f"{limits.sessions} sessions are open: close some, or raise --max-sessions"
-            raise RequestRefused(429, message, headers={"retry-after": "1"})
+    async def show(self, request: Request) -> Response:
+        """Answer where a session stands: to who may only answer in it, with its question alone."""
+        guard, _ = self._require_guard()
+        named, asker = _require_name(request.path_params["session"]), self._context.asker(request)
+        await self._end_overdue(guard)
+        if not self._register.may_speak(named, asker):
+            raise RequestRefused(404, str(unknown_session(named)), "/session")
+        status = await self._context.pool.run(lambda: guard.status(named))
+        if status is None:
+            raise RequestRefused(404, str(unknown_session(named)), "/session")
+        return json_answer({"session": named, **_shown_status(status, asker)})
+
+    def _require_guard(self) -> tuple[AsyncGuard, Guard]:
+        if self._guard is None or self._sessions is None:
+            message = "sessions need a policy: start the service with --policy"
+            raise RequestRefused(404, message)
+        return self._guard, self._sessions
+
+    async def _end_overdue(self, guard: AsyncGuard) -> None:
+        for name in self._register.overdue():
+            await guard.abandon(name)
+            self._register.forget(name)
+
+    def _refuse_place(
+        self, event: SessionEvent, asker: Asker, open_sessions: int
+    ) -> EventError | None:
+        """Return why an event is not given to the guard, if it is not.
+
+        Raises:
+            RequestRefused: its session has ended, or there are too many.
+        """
+        limits, name = self._context.settings.limits, event.session
+        if isinstance(event, OpenEvent):
+            if open_sessions >= limits.sessions:
+                what = f"{limits.sessions} sessions are open: close some, or raise --max-sessions"
+                raise RequestRefused(429, what, headers={"retry-after": "1"})
+            return None if self._register.claim(name, asker) else _refused(name, already_open(name))
+        if self._register.has_ended(name, asker):
+            why = f"had no event for {limits.idle_seconds:g} seconds, and has ended"
+            message = f"session {escape_name(name)} {why}: open another one"
+            raise RequestRefused(409, message, "/session")
+        if self._register.may_speak(name, asker):
+            return None
+        return _refused(name, unknown_session(name))
+
+    async def _handle(self, guard: AsyncGuard, sessions: Guard, event: SessionEvent) -> Answer:
+        """Have the guard answer an event, to its end even where nobody waits for that any more."""
+        used = ExitStack()  # from now on, and not from when the task begins
+        used.enter_context(
+            self._register.in_use(event.session, lambda: sessions.is_open(event.session))
+        )
+
+        async def answer() -> Answer:
+            with used:
+                return await guard.handle(event)
+
+        task = asyncio.create_task(answer())
+        self._handled.add(task)
+        task.add_done_callback(self._handled.discard)
+        return await in_time(self._context.settings.limits, asyncio.shield(task))
 
     def _count(self, ruling: Ruling) -> None:
         if ruling.critic_error is not None:
@@ -196,14 +215,53 @@ def _event(value: Any, session: str) -> SessionEvent:
     Raises:
         InvalidInput: it is not one.
     """
-    if "\ufffd" in session:
-        raise InvalidInput("", "the path does not name a session: percent-encode it as UTF-8")
+    _require_name(session)
     if not isinstance(value, dict) or "session" not in value:
         return event_of({**value, "session": session} if isinstance(value, dict) else value)
     event = event_of(value)
     if event.session != session:
         raise InvalidInput("/session", "not the session in the path: leave it out here")
     return event
+
+
+def _require_name(session: str) -> str:
+    """Return the session in a path.
+
+    Raises:
+        InvalidInput: it is not text.
+    """
+    if "\ufffd" in session:
+        raise InvalidInput("", "the path does not name a session: percent-encode it as UTF-8")
+    return session
+
+
+def _require_role(event: SessionEvent, asker: Asker) -> None:
+    """Check that an event is of those that who asks may send, whatever its session.
+
+    Raises:
+        RequestRefused: it is not.
+    """
+    if isinstance(event, AnswerEvent):
+        if not asker.is_approver:
+            message = "an answer is taken from a token of --approvers alone"
+            raise RequestRefused(403, message, "/event")
+    elif not asker.is_agent:
+        message = "a token of --approvers answers questions: events of agents need one of --tokens"
+        raise RequestRefused(403, message, "/event")
+
+
+def _refused(session: str, why: OutOfPlace) -> EventError:
+    """Return an error as the guard words it."""
+    return EventError(session=session, error=EventFault(path=why.path, message=str(why)))
+
+
+def _shown_status(status: SessionStatus, asker: Asker) -> Json:
+    question = status.question
+    asked = {} if question is None else {"question": question.ruling.wire()}
+    if not asker.is_agent:
+        return asked
+    awaited = sorted(status.awaited)
+    return {"turn": status.turn, "has_halted": status.has_halted, "awaited": awaited, **asked}
 
 
 def _answer_response(answer: Answer) -> Response:

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from critic import Refused, ScoreVerdict, Verified
 from harness.serve.answering import Json, RequestRefused, error_shape, fault_of, json_answer
+from harness.serve.document_judging import own_yes_only
 from harness.serve.request_limits import INLINE_BYTES
 from harness.serve.service import ServiceContext
 from harness.wire import InvalidInput, parse_json
@@ -100,7 +101,7 @@ class OpaEndpoints:
         rule = self._rules.get(request.path_params["path"])
         if rule is None:
             raise RequestRefused(404, f"no such document: there are {', '.join(self._rules)}")
-        return rule
+        return own_yes_only(self._context.asker(request), rule)
 
 
 def _decide_rule(rule: _Rule, given: Any) -> Response:

@@ -181,6 +181,17 @@ _OTHER_SCHEMAS: Final[Json] = {
 
 
 _PARTS: Final = "#/components/schemas/"
+_STATUS: Final[Json] = {
+    "type": "object",
+    "properties": {
+        "session": _TEXT,
+        "turn": {"type": "integer", "minimum": 0},
+        "has_halted": {"type": "boolean"},
+        "awaited": {"type": "array", "items": _TEXT},
+        "question": {"$ref": f"{_PARTS}Ruling"},
+    },
+    "required": ["session"],
+}
 _SESSION: Final[Json] = {
     "name": "session",
     "in": "path",
@@ -198,6 +209,7 @@ _INPUT: Final[Json] = {
 _FAULTS: Final[Mapping[int, str]] = {
     400: "the body is not valid: `errors` says where and why",
     401: "a bearer token is missing or wrong",
+    403: "the token is not of the kind that may send this",
     408: "the body did not arrive in time",
     413: "the body is too large",
     421: "the header Host names another machine",
@@ -219,6 +231,7 @@ def _openapi_document() -> Json:
             {200: _ref("CriticReport")},
         ),
         "/v1/sessions/{session}/events": _events(event, ruling),
+        "/v1/sessions/{session}/status": _status(),
         "/access/v1/evaluation": _authzen("May this call be made?", "Evaluation"),
         "/access/v1/evaluations": _authzen("May these calls be made?", "Evaluations"),
         "/.well-known/authzen-configuration": _get("Where the AuthZEN endpoints are."),
@@ -286,6 +299,12 @@ def _events(event: Json, ruling: Json) -> Json:
     content = {"application/json": {"schema": _ref("EventError")}}
     responses = item["post"]["responses"]
     responses |= {"409": {**conflict, "content": content}, **_faults(429)}
+    return {"parameters": [_SESSION], **item}
+
+
+def _status() -> Json:
+    item = _get("The open question of a session, and to its owner where it stands.")
+    item["get"]["responses"]["200"]["content"] = {"application/json": {"schema": _STATUS}}
     return {"parameters": [_SESSION], **item}
 
 

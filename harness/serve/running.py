@@ -1,6 +1,6 @@
 """Run an application on a socket until it is told to stop. What it has begun, it answers.
 
-Rule 1: nothing is printed but that it serves, and one line for each failure.
+Rule 1: nothing is printed but that it serves, whom it believes, and one line for each failure.
 Rule 2: an address that others can reach is never bound without tokens.
 Rule 3: a Unix socket is for its owner only, from the moment that it exists. One that a server
         listens on is not taken away from it.
@@ -12,7 +12,7 @@ import signal
 import socket
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from ipaddress import ip_address
 from pathlib import Path
@@ -143,6 +143,7 @@ def run_app(
     grace_s: int,
     *,
     path: str = "",
+    note: str = "",
     lifespan: Literal["on", "off"] = "off",
 ) -> int:
     """Run an application until SIGTERM or SIGINT, and return the one that came, 0 for none.
@@ -150,10 +151,12 @@ def run_app(
     Args:
         grace_s: how long it may take to answer what it has begun, in seconds.
         path: where it answers, for what is printed once it does.
+        note: a line that is printed below that.
         lifespan: whether it is told of its start and its end.
     """
     with _note_signals() as received:
-        server = _AnnouncedServer(_config(app, grace_s, lifespan), url_of(bound) + path)
+        lines = [f"serving on {url_of(bound)}{path}", *([note] if note else [])]
+        server = _AnnouncedServer(_config(app, grace_s, lifespan), lines)
         asyncio.run(server.serve(sockets=[bound]))
     return received[0] if received else 0
 
@@ -179,13 +182,13 @@ def _config(app: ASGIApp, grace_s: int, lifespan: Literal["on", "off"]) -> uvico
 class _AnnouncedServer(uvicorn.Server):
     """A server that says where it serves once it does."""
 
-    def __init__(self, config: uvicorn.Config, url: str) -> None:
+    def __init__(self, config: uvicorn.Config, lines: Sequence[str]) -> None:
         super().__init__(config)
-        self._url = url
+        self._lines = lines
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
-        sys.stdout.write(f"serving on {self._url}\n")
+        sys.stdout.write("".join(f"{line}\n" for line in self._lines))
         sys.stdout.flush()
 
 

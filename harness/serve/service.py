@@ -16,7 +16,7 @@ from harness.guard.recording import GuardLog
 from harness.log import SqlDecisionLog
 from harness.policy import Policy
 from harness.runtime.ports import Clock
-from harness.serve.bearer_tokens import BearerTokens
+from harness.serve.bearer_tokens import Asker, BearerTokens, askers_of
 from harness.serve.document_judging import VerdictDesk
 from harness.serve.request_limits import INLINE_BYTES, RequestRoom, ServiceLimits, WorkPool
 from harness.serve.telemetry import ServiceMetrics
@@ -28,6 +28,9 @@ HookAnswerer = Callable[[bytes], bytes]
 
 Monotonic = Callable[[], float]
 
+ASKER: Final = "plan_critic.asker"
+"""Where the scope of a request says who sent it."""
+
 
 @dataclass(frozen=True)
 class ServiceSettings:
@@ -38,12 +41,14 @@ class ServiceSettings:
         log: where each decision is recorded before it is answered.
         max_skew: how far the time that an event tells may be from the clock; None is any.
         tokens: who may ask; None is everybody who can connect.
+        approvers: who may answer what a person is asked; None is whoever may ask.
         loopback_only: requests that name another host are refused: a page that a browser shows
             could have its name point to this machine.
         public_url: what metadata calls the service, behind a proxy.
         monotonic: tells how long a session had no event.
         hooks: answers the hooks of agents. They name files of their user: give it only where that
-            user alone can connect.
+            user alone can connect. Where approvers have tokens, it is not asked: a hook tells what
+            its user said.
     """
 
     policy: Policy | None = None
@@ -51,6 +56,7 @@ class ServiceSettings:
     clock: Clock = field(default_factory=SystemClock)
     max_skew: timedelta | None = None
     tokens: BearerTokens | None = None
+    approvers: BearerTokens | None = None
     limits: ServiceLimits = field(default_factory=ServiceLimits)
     loopback_only: bool = True
     public_url: str | None = None
@@ -62,12 +68,23 @@ class ServiceContext:
     """The working parts of one service."""
 
     def __init__(self, settings: ServiceSettings) -> None:
-        """Make them."""
+        """Make them.
+
+        Raises:
+            UsageError: a token is of both kinds, or only those who approve have one.
+        """
         self.settings: Final = settings
+        self.askers: Final = askers_of(settings.tokens, settings.approvers)
         self.room: Final = RequestRoom(settings.limits)
         self.pool: Final = WorkPool(settings.limits)
         self.metrics: Final = ServiceMetrics()
         self.desk: Final = VerdictDesk(settings.policy, settings.log, settings.clock)
+
+    @staticmethod
+    def asker(request: Request) -> Asker:
+        """Return who sent a request."""
+        asker: Asker = request.scope[ASKER]
+        return asker
 
     async def answer(self, request: Request, judge: Callable[[Any], Response]) -> Response:
         """Answer a request by what its body says. Short work is done at once.

@@ -29,11 +29,7 @@ def add_serve(commands: Commands) -> None:
     serve.add_argument(
         "--port", type=_port, default=8470, help="(default: %(default)s); 0 is any that is free"
     )
-    serve.add_argument(
-        "--tokens",
-        metavar="FILE",
-        help="ask for one of the bearer tokens in FILE, one a line, which others cannot read",
-    )
+    _add_tokens(serve)
     serve.add_argument(
         "--public-url",
         type=_url,
@@ -41,6 +37,20 @@ def add_serve(commands: Commands) -> None:
         help="what metadata calls the service, such as https://critic.example.org behind a proxy",
     )
     _add_limits(serve)
+
+
+def _add_tokens(serve: argparse.ArgumentParser) -> None:
+    serve.add_argument(
+        "--tokens",
+        metavar="FILE",
+        help="ask for one of the bearer tokens in FILE, one a line, which others cannot read",
+    )
+    serve.add_argument(
+        "--approvers",
+        metavar="FILE",
+        help="take answers to questions only with one of the bearer tokens in FILE, and nothing "
+        "else of a session; without it, from all that --tokens lets in",
+    )
 
 
 def _add_limits(serve: argparse.ArgumentParser) -> None:

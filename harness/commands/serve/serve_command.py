@@ -19,7 +19,7 @@ def run(args: argparse.Namespace) -> int:
     """Serve until told to stop. Exit status as documented by `critic serve --help`."""
     _require_libraries()
     from harness.serve.app import serve  # noqa: PLC0415
-    from harness.serve.bearer_tokens import read_tokens  # noqa: PLC0415
+    from harness.serve.bearer_tokens import askers_of, read_tokens  # noqa: PLC0415
     from harness.serve.request_limits import ServiceLimits  # noqa: PLC0415 - an extra of their own
     from harness.serve.service import ServiceSettings  # noqa: PLC0415
 
@@ -30,6 +30,8 @@ def run(args: argparse.Namespace) -> int:
         idle_seconds=args.max_idle,
     )
     tokens = None if args.tokens is None else read_tokens(args.tokens)
+    approvers = None if args.approvers is None else read_tokens(args.approvers)
+    askers_of(tokens, approvers)  # a mistake is told before a socket or a log is made
     policy = None if args.policy is None else load_policy(args.policy).policy
     with ExitStack() as stack:
         bound = _bind_socket(args, stack, has_tokens=tokens is not None)
@@ -38,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
             log=stack.enter_context(SqlDecisionLog.open(args.log)) if args.log else None,
             max_skew=timedelta(seconds=args.max_skew),
             tokens=tokens,
+            approvers=approvers,
             limits=limits,
             loopback_only=args.socket is None,
             public_url=args.public_url,
