@@ -136,17 +136,20 @@ def _said(statement: ast.stmt) -> str:
 def mutants_of(file: str, text: str) -> Iterator[Mutant]:
     """Yield the mutants of one file, in the order of its lines, each text once."""
     tree = ast.parse(text)
-    seen = {ast.unparse(tree)}
+    parts = [ast.unparse(part) for part in tree.body]
+    seen = set(enumerate(parts))
     for place in _places(_Place(tree, (), 0)):
         way = place.path[: place.statement]
         statement = _at(tree, way)
+        _, at = way[0]
         for new in replacements(place.node):
             changed = _rebuilt(tree, place.path, new)
-            whole = ast.unparse(ast.fix_missing_locations(changed))
-            if whole in seen:
+            part = ast.unparse(ast.fix_missing_locations(changed.body[at]))
+            if (at, part) in seen:
                 continue
-            seen.add(whole)
+            seen.add((at, part))
             said = _around(_said(statement), _said(_at(changed, way)))
+            whole = "\n".join([*parts[:at], part, *parts[at + 1 :]])
             yield Mutant(file, statement.lineno, _where(tree, way), *said, whole)
 
 
