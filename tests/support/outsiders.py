@@ -99,9 +99,9 @@ def widened(case: Json, judge: Judge = verify_model) -> list[tuple[str, Json]]:
     refused = [call for call in case["calls"] if aims_at_more(bare.proposal([call]), judge)]
     return [
         (how, call)
-        for how, session in variants(case)
-        for call in refused
-        if judge(session.proposal([call]))["ok"] and not is_choice(session.proposal([call]))
+        for how, session in (variants(case) if refused else ())
+        for call, proposal in [(call, session.proposal([call])) for call in refused]
+        if judge(proposal)["ok"] and not is_choice(proposal)
     ]
 
 

@@ -8,8 +8,8 @@ when (content, attributes, codes, days) is beyond the property.
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -32,6 +32,8 @@ CLASSES = (
     *("Dm", "Dp", "Dw", "Rm", "Rp", "Rw", "X", "L", "N", "K"),
 )
 FEWEST_OF_A_CLASS = 1_000
+TELLING = (1, 5, 6, 11, 23, 31, 59, 75, 156, 166)
+"""Seeds of sessions in which a fault about items showed: they are tried first."""
 FIELDS = ("check", "kind", "offending_step", "path", "approvable")
 """What both statements say of a violation."""
 
@@ -45,7 +47,7 @@ def engine(proposal: Json) -> Json:
     return {"ok": verdict["ok"], "violations": violations}
 
 
-def drawn(seeds: range) -> Iterator[Json]:
+def drawn(seeds: Iterable[int]) -> Iterator[Json]:
     return (outside_case(seeded_pick(seed)) for seed in seeds)
 
 
@@ -67,7 +69,7 @@ def test_by_the_engine_nothing_that_outsiders_write_widens() -> None:
 
 def test_a_contested_field_makes_a_designated_record_worth_no_less() -> None:
     """Else an outsider widens by leading to a record: a field that he led to contests nothing."""
-    (case,) = drawn(range(204_868, 204_869))
+    (case,) = drawn([204_868])
     assert not widened(case, engine)
     assert not widened(case)
 
@@ -130,7 +132,7 @@ def test_by_the_engine_nothing_that_outsiders_write_widens_in_many_sessions() ->
 @pytest.mark.parametrize("fault", NOTICED, ids=lambda fault: fault.name)
 def test_the_law_notices_a_fault_about_items(fault: Fault) -> None:
     with planted(fault):
-        assert any(widened(case) for case in drawn(range(600)))
+        assert any(widened(case) for case in drawn(chain(TELLING, range(600))))
 
 
 def test_twenty_faults_are_planted_or_named_as_beyond_the_law() -> None:
@@ -144,7 +146,7 @@ def test_twenty_faults_are_planted_or_named_as_beyond_the_law() -> None:
 def test_what_is_named_as_beyond_the_law_is_not_noticed_by_it(fault: Fault) -> None:
     """Another law, a stream or a case notices it: the reason says which."""
     with planted(fault):
-        assert not any(widened(case) for case in drawn(range(60)))
+        assert not any(widened(case) for case in drawn(range(examples(60))))
 
 
 def test_the_calls_of_a_session_have_targets() -> None:
