@@ -141,7 +141,7 @@ def mutants_of(file: str, text: str) -> Iterator[Mutant]:
     for place in _places(_Place(tree, (), 0)):
         way = place.path[: place.statement]
         statement = _at(tree, way)
-        _, at = way[0]
+        at = way[0][1] or 0
         for new in replacements(place.node):
             changed = _rebuilt(tree, place.path, new)
             part = ast.unparse(ast.fix_missing_locations(changed.body[at]))
