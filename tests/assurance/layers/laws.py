@@ -47,7 +47,7 @@ class Effort(NamedTuple):
     of_guards: int
 
 
-_QUICK: Final = Effort(of_verify=50, of_evaluators=20, of_cases=0, of_guards=60)
+_QUICK: Final = Effort(of_verify=20, of_evaluators=20, of_cases=0, of_guards=60)
 _FULL: Final = Effort(of_verify=500, of_evaluators=500, of_cases=10, of_guards=500)
 
 
