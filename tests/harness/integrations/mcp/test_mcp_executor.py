@@ -1,6 +1,7 @@
 """The MCP executor in the canonical loop, with the real client and real servers, in both eras."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from mcp import Client
 from mcp.server import MCPServer
 from mcp.shared.exceptions import MCPError
+from mcp.types import CallToolResult, TextContent
 
 from critic import ToolCall
 from harness.integrations.mcp import McpExecutor
@@ -127,6 +129,30 @@ def test_a_cancelled_call_is_recorded_as_unknown() -> None:
 
     (call,) = asyncio.run(cancelled())
     assert (call.status, call.error) == ("unknown", "cancelled")
+
+
+class Echo:
+    """A client whose tools return the arguments, each only after the calls of others."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
+        for _ in range(3):
+            await asyncio.sleep(0)
+        text = json.dumps({"tool": name, "args": arguments})
+        return CallToolResult(content=[TextContent(type="text", text=text)])
+
+
+def test_two_runs_of_one_executor_are_each_recorded_as_they_are_alone() -> None:
+    async def recorded(count: int) -> list[list[ToolCall]]:
+        executor = McpExecutor({"adp_orders": Echo(), "adp_payments": Echo()})
+        proposal, runs = proposal_of(good_proposal()), [list[ToolCall]() for _ in range(count)]
+        permits = [issue_permit(proposal) for _ in runs]
+        pairs = zip(permits, runs, strict=True)
+        await asyncio.gather(*(executor.execute(one, proposal, run.append) for one, run in pairs))
+        return runs
+
+    (alone,) = asyncio.run(recorded(1))
+    assert [call.capability_id for call in alone] == ["lookup", "issue_refund"]
+    assert asyncio.run(recorded(2)) == [alone, alone]
 
 
 @pytest.mark.parametrize("limit", [0, -1, float("inf"), float("nan")])
