@@ -8,10 +8,13 @@ Rule 3: evidence that has expired gives no authority but still contests: each va
         it and without it, and the worse counts.
 Rule 4: what asks is cleared by an approval of this plan that covers the step. In `closed`, two
         doubts about one step, one of its tool and one of a value, are not.
+Rule 5: of one plan so many values are judged. A step that goes beyond is refused, and so is each
+        step with a value after it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from critic.doubts import NO_DOUBTS, Doubt, Doubts
@@ -24,6 +27,7 @@ from critic.provenance.reasons import (
     TWO_DOUBTS,
     day_reason,
     empty_reason,
+    many_reason,
     title_reason,
     tool_reason,
     unread_day_reason,
@@ -50,6 +54,8 @@ _ACTED_ON: Final = frozenset({"recipient", "object", "attribute", "secret"})
 _ASKED_FOR: Final = frozenset({"approved", "request", "own"})
 """The origins that tie a call to the request by themselves."""
 _GIVEN_TO: Final = frozenset({"recipient", "object"})
+MOST_VALUES: Final = 10_000
+"""How many values of one plan are judged. Each of them takes tens of microseconds."""
 _SHORTEST_TITLE, _LONGEST_TITLE = 3, 60
 
 
@@ -95,6 +101,7 @@ class _Judge:
         self._refused_tools: list[Doubt] = []
         self._asks: list[Doubt] = []
         self._refused_values: list[Doubt] = []
+        self._values_left = MOST_VALUES
 
     def doubts(self) -> Doubts:
         """Judge every step that calls a tool of the surface above `read_only`."""
@@ -107,7 +114,13 @@ class _Judge:
         self, index: int, entry: ToolEntry, tool: ToolCapability, args: Mapping[str, Any]
     ) -> None:
         pair = tool.adapter_id, tool.capability_id
-        values = list(self._values.values_of(pair, args))
+        values = list(islice(self._values.values_of(pair, args), self._values_left + 1))
+        if len(values) > self._values_left:
+            self._values_left = 0
+            over = _Finding(REFUSE, ("args",), partial(many_reason, MOST_VALUES))
+            self._report_finding(self._refused_values, index, over, approvable=False)
+            return
+        self._values_left -= len(values)
         findings = [found for value in values for found in self._findings_about(value)]
         if entry.rank > _LOCAL_WRITE:
             findings += self._doubts_of_targets(tool, values, args)
@@ -116,9 +129,9 @@ class _Judge:
         approvable = not (self._closed and level and findings)
         if level:
             of_tool = _Finding(level, (), partial(tool_reason, entry.name))
-            self._report_finding(self._refused_tools, index, of_tool, approvable)
+            self._report_finding(self._refused_tools, index, of_tool, approvable=approvable)
         for finding in findings:
-            self._report_finding(self._refused_values, index, finding, approvable)
+            self._report_finding(self._refused_values, index, finding, approvable=approvable)
 
     def _findings_about(self, value: JudgedValue) -> Iterator[_Finding]:
         """Yield what is doubted about a value; of a text with days, one for each."""
@@ -231,7 +244,7 @@ class _Judge:
         return self._is_asked_for(target) or self._facts.fresh.is_linked(target.sought)
 
     def _report_finding(
-        self, refused: list[Doubt], index: int, finding: _Finding, approvable: bool
+        self, refused: list[Doubt], index: int, finding: _Finding, *, approvable: bool
     ) -> None:
         """Note the doubt, unless it asks and an approval clears it."""
         path = pointer("steps", index, *finding.path)

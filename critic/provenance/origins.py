@@ -51,6 +51,8 @@ class Sighting(NamedTuple):
     rival: EvidenceItem | None = None
     stale: EvidenceItem | None = None
     """An item that shows a value which is seen nowhere else, and has expired."""
+    is_unread: bool = False
+    """Whether the rival was not read whole, so that it may hold anything."""
 
 
 class Spoken(NamedTuple):

@@ -77,6 +77,11 @@ def empty_reason(help_: str | None) -> str:
     return f"no recipient or object is given: {help_}"
 
 
+def many_reason(most: int, _help: str | None) -> str:
+    """Return why a call is refused of which nobody could judge every value in time."""
+    return f"has values beyond the {most:,} of a plan that are judged: split the call"
+
+
 def title_reason(value: str, item: EvidenceItem, help_: str | None) -> str:
     """Return why a text asks that a call without any target takes from what nobody asked for."""
     return f"text {_quote_text(value)} appears only in {_name_item(item)}: {help_}"
@@ -93,6 +98,9 @@ def tool_reason(name: str, help_: str | None) -> str:
 
 
 def _say_where(seen: Sighting) -> str:
+    if seen.is_unread:
+        shown = "" if seen.item is None else f"is shown by {_name_item(seen.item)}, and "
+        return f"{shown}may stand in {_name_item(seen.rival)}, which was not read whole"
     if seen.origin in _ALONE:
         return _ALONE[seen.origin]
     named = _name_item(seen.item)

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from critic.provenance.day_forms import days_in, relative_days
-from critic.provenance.folding import narrow
+from critic.provenance.folding import is_read_whole, mask_signs, narrow
 from critic.provenance.holders import ItemText, Shown
 from critic.provenance.item_parts import FieldTables, ItemPart, ItemParts
 from critic.provenance.place import Place
@@ -30,6 +30,8 @@ EXPIRED_REQUEST: Final = "expired request"
 """What a user said that expires: it is read as any other text once it has expired."""
 MEMBER_RECORDS: Final = "records of members"
 """The records of members once more, each by itself."""
+UNREAD: Final = "unread"
+"""What was not read whole: nobody can tell what it does not mention."""
 
 
 class RequestWords(NamedTuple):
@@ -58,6 +60,7 @@ class SeenItems:
             LED,
             EXPIRED_REQUEST,
             MEMBER_RECORDS,
+            UNREAD,
         )
         self.places: Final = {name: Place() for name in names}
         self.designations: Final[dict[ItemText, tuple[ItemPart, ...]]] = {}
@@ -99,6 +102,9 @@ class SeenItems:
                 self._expired_requests.append(later)
                 yield later
             return
+        if not is_read_whole(part.text for part in found.parts):
+            found = _mask(found)
+            yield self._add_entry(UNREAD, ItemText(item))
         for name, parts in _by_place(source, found).items():
             yield self._add_entry(name, _entry_of(item, source, parts))
         if source.author == "member":
@@ -149,6 +155,15 @@ class SeenItems:
             if shown.shows(entry)
             for _ in days_in(entry.text(narrow))
         )
+
+
+def _mask(found: ItemParts) -> ItemParts:
+    """Return the parts of an item without the characters that stand for many letters."""
+    records = [
+        [part._replace(text=mask_signs(part.text)) for part in record] for record in found.records
+    ]
+    parts = [part._replace(text=mask_signs(part.text)) for part in found.parts]
+    return ItemParts(parts, records)
 
 
 def _by_place(source: Source, found: ItemParts) -> dict[str, list[ItemPart]]:

@@ -27,6 +27,7 @@ from critic.provenance.seen_items import (
     REACHED,
     REQUEST,
     TRUSTED,
+    UNREAD,
     RequestWords,
     SeenItems,
 )
@@ -140,7 +141,7 @@ class Seen:
         if record := self._places[MEMBER_RECORDS].says(value, self._among_designated()):
             yield Sighting("designated", record.item)
         if rival is not None:
-            yield Sighting("contested", item, rival)
+            yield Sighting("contested", item, rival, is_unread=self.unread is rival)
 
     def in_other_text(self, value: Sought, limits: Limits) -> Iterator[Sighting]:
         """Yield where others show a value: as a party, in what they write, or led to by that."""
@@ -154,7 +155,10 @@ class Seen:
 
         if item := self.first((*TRUSTED, AMBIENT), look_at_parties, before):
             rival = self._rival(value, limits)
-            yield Sighting("contested_party" if rival else "party", item, rival)
+            origin: Origin = "contested_party" if rival else "party"
+            yield Sighting(
+                origin, item, rival, is_unread=rival is not None and self.unread is rival
+            )
         for name in TRUSTED:
             if item := self.first((name,), lambda place, shown: place.says(value, shown)):
                 yield Sighting(_AS_ORIGIN[name], item)
@@ -164,7 +168,17 @@ class Seen:
             yield Sighting("led_field", item)
 
     def _rival(self, value: Sought, limits: Limits) -> EvidenceItem | None:
-        return self._mention((*REACHED, AMBIENT, LED), value, limits)
+        return self.unread or self._mention((*REACHED, AMBIENT, LED), value, limits)
+
+    @cached_property
+    def unread(self) -> EvidenceItem | None:
+        """The first item that was not read whole: it may mention anything, expired or not."""
+        place = self._places[UNREAD]
+        entries = place.shown_entries(self._shown) if len(place) else ()
+        found = next(iter(entries), None)
+        if found is None and self._expired is not None:
+            found = next(iter(place.shown_entries(self._expired)), None)
+        return None if found is None else found.item
 
     def _mention(self, names: Iterable[str], value: Sought, limits: Limits) -> EvidenceItem | None:
         return self.first(

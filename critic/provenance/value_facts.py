@@ -11,7 +11,7 @@ from critic.provenance.seen_sources import Seen, seen_in
 from critic.provenance.sent_values import SentIndex
 from critic.provenance.spoken_words import NO_NOUNS, Nouns
 from critic.provenance.value_kinds import Sought, read_value, same_values
-from critic.provenance.worth import ALLOW, ASK, worth_of
+from critic.provenance.worth import ALLOW, ASK, GIVEN, worth_of
 from critic.provenance.written_lists import elements, leaves
 from evals.capability import Role
 from evals.context import ApprovedValue, OwnValue, SentValues
@@ -200,10 +200,18 @@ class ValueFacts:
         """
         if value.link is not None:
             links = (self._judge_link(asked, value, part) for part in value.parts)
-            return max(links, key=_level)
+            return self._beside_unread(max(links, key=_level))
         found = [self.judge_value(asked, part) for part in value.parts]
         seen = (one for one in found if one[0] > ALLOW or one[1].origin != "unseen")
         return next(seen, found[0])
+
+    def _beside_unread(self, found: tuple[int, Sighting]) -> tuple[int, Sighting]:
+        """Judge a link where an item was not read whole: it asks, unless it was given."""
+        level, seen = found
+        unread = self.fresh.unread or self.every.unread
+        if unread is None or level > ALLOW or seen.origin in GIVEN:
+            return found
+        return ASK, seen._replace(rival=unread, is_unread=True)
 
     def _judge_link(self, asked: Aim, value: ContentValue, part: Sought) -> tuple[int, Sighting]:
         """Judge a link by the whole of it; one that stands nowhere is judged by its host."""

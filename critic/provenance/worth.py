@@ -9,8 +9,9 @@ from evals.spec import DecisionSpec
 
 ALLOW, ASK, REFUSE = range(3)
 
-_GIVEN: Final[tuple[Origin, ...]] = ("approved", "request", "operator", "own", "system")
-_KNOWN: Final[tuple[Origin, ...]] = (*_GIVEN, "field", "designated")
+GIVEN: Final[tuple[Origin, ...]] = ("approved", "request", "operator", "own", "system")
+"""What no text of others can contest."""
+_KNOWN: Final[tuple[Origin, ...]] = (*GIVEN, "field", "designated")
 _NAMED: Final[tuple[Origin, ...]] = ("named_member", "named_public", "named_web")
 _REACHED: Final[tuple[Origin, ...]] = ("reached_member", "reached_public", "reached_web")
 _UNTRUSTED: Final[tuple[Origin, ...]] = (*_REACHED, "untrusted")

@@ -4,6 +4,7 @@ It is the one door of the session to how provenance reads values, roles and text
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 from critic.doubts import Doubts
@@ -12,7 +13,7 @@ from critic.provenance import doubts_of
 from critic.provenance.call_values import CallValues, JudgedValue
 from critic.provenance.folding import write_scalar
 from critic.provenance.item_parts import FieldTables
-from critic.provenance.origin_judge import needs_judging
+from critic.provenance.origin_judge import MOST_VALUES, needs_judging
 from critic.provenance.origins import Limits, Sighting
 from critic.provenance.roles import AIMED_AT
 from critic.provenance.seen_items import SeenItems
@@ -88,11 +89,15 @@ class YesAbout(NamedTuple):
 def locators_in(
     values: CallValues, capability: ToolCapability, args: Mapping[str, Any]
 ) -> list[JudgedValue]:
-    """Return what a call reads: nothing for a tool that says of no argument what it is."""
+    """Return what a call reads: nothing for a tool that says of no argument what it is.
+
+    Of very many the first ones count, which can make a result no better.
+    """
     if not capability.arg_roles:
         return []
     pair = capability.adapter_id, capability.capability_id
-    return [one for one in values.values_of(pair, args) if one.asked.role == "locator"]
+    found = (one for one in values.values_of(pair, args) if one.asked.role == "locator")
+    return [*islice(found, MOST_VALUES)]
 
 
 def values_sent(args: Mapping[str, Any]) -> tuple[Scalar, ...]:

@@ -36,6 +36,7 @@ from harness.guard.session_events import (
     SaidEvent,
     SessionEvent,
     event_of,
+    require_event_size,
 )
 from harness.guard.session_time import SessionTime, WrongTime
 from harness.guard.status import SessionStatus, session_status
@@ -103,6 +104,7 @@ class Guard:
         try:
             data = read()
             value = parse_json(data, len(data) if max_bytes is None else max_bytes)
+            require_event_size(value, len(data))
             event = event_of(value)
             return self._take(event)
         except InvalidInput as error:

@@ -1,7 +1,7 @@
 """The events of a session on the wire: one JSON object a line, strict like every envelope."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -13,6 +13,12 @@ from evals.json_value import JsonObject, JsonValue, PresentJson, Text
 from evals.run import CallStatus
 from evals.timestamps import Time
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, build, parse_json
+
+MAX_SPOKEN_BYTES: Final = 1024 * 1024
+"""The largest `open`, `said` or `calls`: what a person or a model writes, not what a tool returns.
+"""
+_MOST_VALUES: Final = 50_000
+_SPOKEN: Final = ("open", "said", "calls")
 
 
 class _Event(Envelope):
@@ -154,10 +160,40 @@ def event_of(value: Any) -> SessionEvent:
     return build(model, value)
 
 
+def require_event_size(value: Any, size: int) -> None:
+    """Check how long an event is that a person or a model writes.
+
+    Raises:
+        InvalidInput: it is over the limit.
+    """
+    name = value.get("event") if isinstance(value, dict) else None
+    if name not in _SPOKEN:
+        return
+    if size > MAX_SPOKEN_BYTES:
+        limit = f"over the limit of {MAX_SPOKEN_BYTES} bytes for {name}"
+        raise InvalidInput("", f"{size} bytes is {limit}: split it, or name what is long")
+    if size > 2 * _MOST_VALUES and _values_in(value) > _MOST_VALUES:
+        limit = f"over the limit of {_MOST_VALUES} values for {name}"
+        raise InvalidInput("", f"{limit}: split it")
+
+
+def _values_in(value: Any) -> int:
+    """Return how many values a JSON value holds, itself included. It need not count further."""
+    count, waiting = 1, [value]
+    while waiting and count <= _MOST_VALUES:
+        current = waiting.pop()
+        count += len(current)
+        inner = current.values() if type(current) is dict else current
+        waiting.extend(one for one in inner if type(one) in (dict, list))
+    return count
+
+
 def parse_event(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> SessionEvent:
     """Parse one line of a session.
 
     Raises:
         InvalidInput: it is not an event.
     """
-    return event_of(parse_json(data, max_bytes))
+    value = parse_json(data, max_bytes)
+    require_event_size(value, len(data))
+    return event_of(value)

@@ -106,8 +106,15 @@ _SEEN: Final[tuple[Bug, ...]] = (
         "linked-text-contests-not",
         FILES.sources,
         "text that the request leads to contests no field",
+        "return self.unread or self._mention((*REACHED, AMBIENT, LED), value, limits)",
+        "return self.unread or self._mention((AMBIENT, LED), value, limits)",
+    ),
+    slip(
+        "unread-text-contests-not",
+        FILES.sources,
+        "an item that was not read whole contests no field",
+        "return self.unread or self._mention((*REACHED, AMBIENT, LED), value, limits)",
         "return self._mention((*REACHED, AMBIENT, LED), value, limits)",
-        "return self._mention((AMBIENT, LED), value, limits)",
     ),
     slip(
         "led-field-is-a-field",

@@ -208,7 +208,7 @@ def is_named_field(p: Json, leaf: Leaf, seen: list[Seen]) -> bool:
 
 def is_contested(value: Value, seen: list[Seen]) -> bool:
     """Return whether text of a source that is not named mentions a field's value too."""
-    return any(
+    return not all(one.whole for one in seen) or any(
         mentions(value.value, leaf.text, value.kind)
         for one, leaf in texts(seen)
         if one.standing != "named" or not one.fresh

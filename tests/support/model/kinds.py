@@ -16,6 +16,7 @@ WORD = r"[\w\u0300-\u036f\xad\u200b-\u200f\u2060-\u2064\ufeff]"
 BEFORE = f"(?<!{WORD})(?<!{WORD}[./:@-])"
 AFTER = f"(?!{WORD}|[./:@-]{WORD})"
 
+PHRASES = "\ufdfa\ufdfb"
 NFKC = unicodedata.ucd_3_2_0.normalize
 
 HOST = r"[\w-]+(?:\.[\w-]+)*"
@@ -230,8 +231,18 @@ def wide(value: Any) -> str:
 
 def plain_text(text: str) -> str:
     """Return the text as a reader sees it: compatible characters as one, nothing without width."""
-    folded = NFKC("NFKC", text).casefold()
+    folded = NFKC("NFKC", text if is_short_enough([text]) else unreadable(text)).casefold()
     return "".join(char for char in folded if unicodedata.category(char) != "Cf")
+
+
+def is_short_enough(texts: list[str]) -> bool:
+    """Return whether few characters of the texts stand for whole phrases: one in 16, and 80."""
+    phrases = [char for text in texts for char in text if char in PHRASES]
+    return len(phrases) <= 80 + sum(map(len, texts)) // 16
+
+
+def unreadable(text: str) -> str:
+    return "".join("\ue000" if char in PHRASES else char for char in text)
 
 
 @lru_cache(4096)

@@ -53,6 +53,7 @@ SOFTENED = {
 """What `open` asks about where `closed` refuses."""
 ORDER = ("allow", "ask", "refuse")
 SHORTEST_TITLE, LONGEST_TITLE = 3, 60
+MOST_VALUES = 10_000
 
 
 Worth = tuple[str, str]
@@ -144,7 +145,11 @@ def judge_part(p: Json, tool: Json, value: Value, *, as_it_is: bool) -> Worth:
         seen = [leaf for _, leaf in texts(seen_in(p))]
         shown = any(mentions(value.value, leaf.text, value.kind) for leaf in seen)
         kind, answer = worse(p, "content", ["X" if shown else "N"])
-    return judge_link(p, value, kind) if value.kind == "url" else (kind, answer)
+    if value.kind != "url":
+        return kind, answer
+    letter, answer = judge_link(p, value, kind)
+    doubted = not all(one.whole for one in seen_in(p)) and letter not in ("A", "U", "S", "O", "T")
+    return letter, "ask" if doubted and answer == "allow" else answer
 
 
 def judge_link(p: Json, link: Value, kind: str) -> Worth:
@@ -301,12 +306,33 @@ def targets(tool: Json, step: Json) -> list[Value]:
 # --- what the checks say of it ----------------------------------------------------------------
 
 
+def is_beyond(p: Json, step: Json) -> bool:
+    """Return whether a step has a value beyond those of a plan that are judged."""
+    if "provenance" not in p["spec"]:
+        return False
+    steps = p["plan"]["steps"]
+    before = steps[: [one is step for one in steps].index(True) + 1] if step in steps else [step]
+    counts = [count_values(p, one) for one in before]
+    return counts[-1] > 0 and sum(counts) > MOST_VALUES
+
+
+def count_values(p: Json, step: Json) -> int:
+    tool = find_tool(p, step)
+    if tool is None or tool["approval_mode"] == "read_only":
+        return 0
+    values = once(values_of(tool, step["args"]))
+    texts_of = [one for one in values if one.role == "content"]
+    return len(values) - len(texts_of) + sum(len(list(found_in(one.value))) for one in texts_of)
+
+
 def tool_is_refused(p: Json, step: Json) -> bool:
-    return tool_answer(p, step) == "refuse"
+    return tool_answer(p, step) == "refuse" and not is_beyond(p, step)
 
 
 def refused_values(p: Json, step: Json) -> list[str]:
     """Return the places of the values that are refused."""
+    if is_beyond(p, step):
+        return ["/args"]
     return [one.place for one in judged_values(p, step) if one.answer == "refuse"]
 
 
@@ -326,6 +352,8 @@ def doubts(p: Json, index: int) -> list[tuple[str, bool]]:
     In `closed` it cannot be cleared where both the tool and a value are in doubt or refused.
     """
     step = p["plan"]["steps"][index]
+    if is_beyond(p, step):
+        return []
     tool, asked = tool_answer(p, step), asked_places(p, step)
     both = tool != "allow" and bool(asked or refused_values(p, step))
     clearable = not both or p["spec"]["provenance"] == "open"

@@ -202,7 +202,7 @@ class Session:
         """Return the best standing that a locator of the call gives its result."""
         proposal = self.proposal([call])
         tool = proposal["compiled"]["manifests"]["tool_manifest"][0]
-        values = [one for one in values_of(tool, call["args"]) if one.role == "locator"]
+        values = [one for one in values_of(tool, call["args"]) if one.role == "locator"][:10_000]
         found = [standing_by(proposal, tool, one) for one in values]
         order = ("named", "reached", "ambient", "led")
         return min(found, key=order.index, default="ambient")

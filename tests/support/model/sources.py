@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from tests.support.model.facts import Json, find_class, json_type, members, unexpired, wrong_places
-from tests.support.model.kinds import leads_to, text_of
+from tests.support.model.kinds import is_short_enough, leads_to, text_of, unreadable
 
 NEAR = ("named", "reached")
 LONGEST_FIELD = 80
@@ -33,6 +33,8 @@ class Seen(NamedTuple):
     seq: int | None
     fresh: bool
     leaves: list[Leaf]
+    whole: bool = True
+    """Whether it was read as it stands: what was not may mention anything."""
 
     def letter_of(self, leaf: Leaf) -> str:
         """Return who speaks in a free text: a member, a web page or the public."""
@@ -59,7 +61,10 @@ def read(p: Json, item: Json) -> Seen:
     web = bool(source.get("web")) and author in ("member", "public")
     fresh, seq = unexpired(p, item), source.get("seq")
     leaves = list(leaves_in(content, table, writer))
-    return Seen(item["id"], author, web, source["standing"], seq, fresh, leaves)
+    whole = said or is_short_enough([leaf.text for leaf in leaves])
+    if not whole:
+        leaves = [leaf._replace(text=unreadable(leaf.text)) for leaf in leaves]
+    return Seen(item["id"], author, web, source["standing"], seq, fresh, leaves, whole)
 
 
 def fields_of(p: Json, item: Json) -> tuple[Json, str]:
