@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from tests.assurance.mutation import judged
+from tests.assurance.mutation.covering import Covering
 from tests.assurance.mutation.judged import Judged, judge_files, judged_equivalent
 from tests.assurance.mutation.mutants import Mutant, all_mutants
 from tests.support.paths import ROOT
@@ -85,6 +86,14 @@ def test_a_judgement_that_no_mutant_needs_is_named(source: Path) -> None:
     judge_files("mutation", mutants(), judge([], "0", "1", "2", "3"), path, source / "details")
     gone = orjson.loads(path.read_bytes())["judged but gone"]
     assert [one[0] for one in gone] == list(FILES)
+
+
+def test_cheap_tests_of_a_line_come_before_dear_ones_however_near() -> None:
+    dear, near, other = "tests/a/test_b.py::law", "tests/a/test_b.py::x[1]", "tests/c/test_d.py::x"
+    lines = {"a/b.py": {1: {dear, near, other, "tests/a/test_b.py::x[2]"}}}
+    covering = Covering(lines, {dear: 0.9, near: 0.1, "tests/a/test_b.py::x[2]": 0.2, other: 0.1})
+    assert covering.within(0.5, "a/b.py", 1) == [near, other, "tests/a/test_b.py::x[2]"]
+    assert covering.within(2.0, "a/b.py", 1)[-1] == dear
 
 
 def test_what_is_judged_equivalent_is_in_a_file_of_today() -> None:

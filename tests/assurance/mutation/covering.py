@@ -24,6 +24,8 @@ Lines = dict[int, set[str]]
 _OUTSIDE: Final = ""
 _SLOW: Final = 1.0
 """Seconds: such a test starts another program, which reads the files and not the mutant."""
+_DEAR: Final = 0.3
+"""Seconds: such a test draws examples. In its time, dozens of others say more, one by one."""
 
 
 class Covering:
@@ -36,7 +38,7 @@ class Covering:
     def tests_of(self, file: str, line: int) -> list[str]:
         """Return the node ids of the tests that run the line, one case of each test function first.
 
-        Of each round of cases come the nearest first, then the fastest.
+        Of each round of cases come the nearest first, then the fastest; dear tests come last.
         A line that runs at the import, such as a field, may be noticed by a test that runs no line
         of its file: for it, all tests of its folder and all that run a line of the file.
         """
@@ -47,7 +49,7 @@ class Covering:
         nearest = sorted(tests, key=lambda test: (_distance(file, test), self.seconds(test)))
         rounds = defaultdict[str, Iterator[int]](count)
         by_round = {test: next(rounds[test.partition("[")[0]]) for test in nearest}
-        return sorted(nearest, key=by_round.__getitem__)
+        return sorted(nearest, key=lambda test: (self.seconds(test) > _DEAR, by_round[test]))
 
     def within(self, seconds: float, file: str, line: int) -> list[str]:
         """Return the first tests of the line that take so long together, and one at least."""
