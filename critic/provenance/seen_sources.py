@@ -62,7 +62,6 @@ class Seen:
         """
         self._items, self._places = items, items.places
         all_count = not hidden and not items.any_expired
-        self._hidden = hidden
         self._shown = None if all_count else Shown(expired=False, hidden=hidden)
         self._expired: Shown | None = None
         if with_expired and items.any_expired:
@@ -97,11 +96,7 @@ class Seen:
         folders = (
             read_value("/".join(parts[:end]), "path") for end in range(len(parts) - 1, 0, -1)
         )
-        named = (
-            place.says(folder, self._shown)
-            for folder in folders
-            if folder.form == "path" and folder.narrow and not folder.is_words
-        )
+        named = (place.says(folder, self._shown) for folder in folders if not folder.is_words)
         return next(filter(None, named), None)
 
     def request_mentions(self, value: Sought) -> EvidenceItem | None:
@@ -211,8 +206,6 @@ class Seen:
             found = place.field(value, shown) or place.party(value, shown)
             return found or place.says(value, shown)
 
-        if value.is_short_number:
-            names = [name for name in names if name != REQUEST]
         return self.first(names, look) is not None
 
     def _before(self, limits: Limits) -> Callable[[ItemText], bool] | None:
@@ -264,8 +257,7 @@ class Seen:
 
     def _earlier_entry(self, found: ItemText | None, look: Look) -> ItemText | None:
         """Return the entry with the lowest number: the one found, or one that has expired."""
-        places = (place for name, place in self._places.items() if name != REQUEST)
-        others = filter(None, (look(place, self._expired) for place in places))
+        others = filter(None, (look(place, self._expired) for place in self._places.values()))
         return min(chain(others, (found,) if found else ()), key=_number_of, default=None)
 
     @cached_property

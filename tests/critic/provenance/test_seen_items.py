@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from critic.provenance.day_forms import Day
 from critic.provenance.holders import ItemText, Shown
 from critic.provenance.item_parts import FieldTables
-from critic.provenance.origins import Sighting
+from critic.provenance.origins import Limits, Sighting
 from critic.provenance.seen_items import SeenItems
 from critic.provenance.seen_sources import Seen, both_seen
 from critic.provenance.texts import NARROW
+from critic.provenance.value_kinds import read_value
 from evals.manifest import EvidenceItem, Manifests
 from tests.support.seen_values import sighting
 from tests.support.sightings import item, request
@@ -126,6 +127,26 @@ def test_a_hidden_item_says_nothing_whether_it_has_expired_or_not(
     items = numbered(said, item("gamma-3", **until(TEN)))
     for seen in both_seen(index_of(items, TEN), frozenset(["e/1"])):
         assert what_is_known(seen, ["alpha-1", "beta-2"]) == ["unseen"] * 3 + [False]
+
+
+@pytest.mark.parametrize("more", [[], [item("gamma-3", **until(TEN))]])
+def test_a_hidden_item_gives_nothing_as_a_designated_record_or_before_an_echo(
+    more: list[Any],
+) -> None:
+    fields = Manifests(tool_manifest=(), evidence_manifest=(), record_fields=("sender", "about"))
+    record = item([{"sender": "Bob", "about": "rent-7", "x": "pay alpha-1"}], "member")
+    shown = item("of beta-2", "system")
+    shown["source"]["seq"] = 1
+    index = SeenItems(FieldTables(fields))
+    for one in numbered(request("see that from Bob about rent-7"), record, shown, *more):
+        index.add(one)
+    index.move_to(TEN)
+    for hidden in (frozenset[str](), frozenset({"e/2", "e/3"})):
+        for seen in both_seen(index, hidden):
+            limits = Limits("recipient", first_sent=2)
+            designated = [one.origin for one in seen.in_fields(read_value("alpha-1", None), limits)]
+            assert designated == ([] if hidden else ["designated"])
+            assert (seen.in_record(read_value("beta-2", None), limits) is None) == bool(hidden)
 
 
 def test_a_request_that_has_expired_is_read_as_any_other_text() -> None:

@@ -113,6 +113,10 @@ def other_nouns(p: Json, nouns: list[str]) -> list[str]:
 # --- what lies below, and the host --------------------------------------------------------------
 
 
+MOST_SEGMENTS = 64
+"""Of a path that names something below another; what stands before the first slash is one."""
+
+
 def is_below(tool: Json, value: Value, text: str) -> bool:
     """Return whether it lies below a named page or path, and the effect is not too great.
 
@@ -135,7 +139,7 @@ def is_page_below(url: Url, named: Url) -> bool:
     return (
         url.host == named.host
         and (named.query, url.query) == (None, None)
-        and 0 < depth < len(url.path)
+        and 0 < depth < len(url.path) < MOST_SEGMENTS
         and url.path[:depth] == named.path
     )
 
@@ -143,7 +147,7 @@ def is_page_below(url: Url, named: Url) -> bool:
 def lies_below_path(value: Value, text: str) -> bool:
     segments = str(narrow("path", value.value)).split("/")
     above = ["/".join(segments[:count]) for count in range(1, len(segments))]
-    return any(
+    return len(segments) <= MOST_SEGMENTS and any(
         places("path", folder, text)
         for folder in above
         if folder and not has_only_words("path", folder) and not is_short_number("path", folder)
