@@ -7,10 +7,11 @@ import pytest
 
 from harness.testing._draw.primitives import random_of
 from tests.assurance.fuzzing.grown import MEGABYTE, grown
+from tests.assurance.fuzzing.hostile import ENTRIES, HOSTILE
 from tests.assurance.fuzzing.mutate import spelled
 from tests.assurance.fuzzing.products import products
 from tests.assurance.fuzzing.targets import TARGETS, corpus, problem
-from tests.assurance.layers.fuzz import FINDS, enter_chunk, large, multiplied
+from tests.assurance.layers.fuzz import FINDS, at_sessions, enter_chunk, large, multiplied
 from tests.support.effort import sampled
 
 KEPT = sorted(FINDS.glob("*.gz"))
@@ -59,6 +60,24 @@ def test_no_product_of_two_parts_of_a_document_exhausts_a_process() -> None:
     row = multiplied()
     assert row.tried == row.held == len(products())
     assert row.met
+
+
+_OF_SESSIONS = ["signs, by read", "letters, as recipient", "keys, to read", "openai: calls"]
+
+
+@pytest.mark.slow
+def test_no_document_for_a_session_exhausts_a_process() -> None:
+    """Planted: every value of a plan is judged, and signs are read as what they stand for."""
+    row = at_sessions(_OF_SESSIONS)
+    assert row.tried == row.held == len(_OF_SESSIONS)
+    assert row.met
+
+
+@pytest.mark.parametrize("entry", [*ENTRIES])
+def test_each_entry_of_sessions_has_documents_of_at_most_a_megabyte(entry: str) -> None:
+    made = [make for name, (of, make) in HOSTILE.items() if of == entry]
+    assert made
+    assert 1_000 < len(made[-1]()) <= MEGABYTE
 
 
 @pytest.mark.parametrize("name", sampled(products(), one_in=5))

@@ -66,10 +66,10 @@ def take_events(data: bytes) -> None:
     for policy in _policies():
         guard = Guard(policy)
         for line in lines:
-            _look_at(guard.handle_line(line))
+            look_at(guard.handle_line(line))
 
 
-def _look_at(answer: Any) -> None:
+def look_at(answer: Any) -> None:
     if answer is None:
         return
     answer.wire()
@@ -85,7 +85,7 @@ def take_state(data: bytes) -> None:
     for policy in _policies():
         guard = Guard(policy)
         try:
-            _look_at(guard.handle_line(_next_call(guard.resume(data))))
+            look_at(guard.handle_line(_next_call(guard.resume(data))))
         except InvalidInput as error:
             errors.append(error)
     if len(errors) == len(_policies()):

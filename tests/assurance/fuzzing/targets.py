@@ -232,7 +232,11 @@ def corpus(name: str) -> tuple[bytes, ...]:
 
 def problem(name: str, data: bytes) -> str | None:
     """Return what the entry raised or returned against its documentation, or None."""
-    target = TARGETS[name]
+    return problem_of(TARGETS[name], data)
+
+
+def problem_of(target: Target, data: bytes) -> str | None:
+    """Return what a target raised or returned against its documentation, or None."""
     try:
         target.enter(data)
     except target.allowed as error:

@@ -9,7 +9,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
@@ -19,9 +19,10 @@ import orjson
 from harness.testing._draw.primitives import random_of
 from tests.assurance.forked import forked
 from tests.assurance.fuzzing.grown import grown
+from tests.assurance.fuzzing.hostile import ENTRIES, HOSTILE
 from tests.assurance.fuzzing.mutate import bent, broken, rotten, spelled
 from tests.assurance.fuzzing.products import products
-from tests.assurance.fuzzing.targets import TARGETS, corpus, problem
+from tests.assurance.fuzzing.targets import TARGETS, Target, corpus, problem, problem_of
 from tests.assurance.row import Row
 from tests.assurance.shrink import smallest
 from tests.support.paths import FIXTURES
@@ -34,7 +35,9 @@ QUICK: Final = (10_000_000, 60.0)
 FULL: Final = (10_000_000, 20 * 60.0)
 LARGE_QUICK: Final = 100
 LARGE_FULL: Final = 2_000
+_ONE_IN: Final = 29  # of the documents for sessions, in the quick form
 _SLOW: Final = 5.0  # seconds of computing for one input
+_HANGS: Final = 90.0  # seconds on the clock, which others may take up meanwhile
 _LARGE: Final = 500_000_000  # bytes that reading one input may take
 
 _DRAWN: Final = [name for name, target in TARGETS.items() for _ in range(target.share)]
@@ -133,7 +136,8 @@ def run(*, quick: bool) -> list[Row]:
     total = sum(tried.values())
     held = total - len(finds)
     row = Row("fuzzing every entry", total, "inputs", held, held == total > 0, note)
-    return [row, large(LARGE_QUICK if quick else LARGE_FULL), multiplied()]
+    sessions = at_sessions([*HOSTILE][:: _ONE_IN if quick else 1])
+    return [row, large(LARGE_QUICK if quick else LARGE_FULL), multiplied(), sessions]
 
 
 def large(count: int) -> Row:
@@ -153,8 +157,17 @@ def large(count: int) -> Row:
 
 def multiplied() -> Row:
     """Return the row of the documents whose cost is a product, each in a process of its own."""
-    names, held, slowest, largest = [*products()], 0, 0.0, 0
-    for name, answer in forked(_weighed_product, names, timeout=4 * _SLOW):
+    return _weighed_row("products of two parts of a document", _weighed_product, [*products()])
+
+
+def at_sessions(names: list[str]) -> Row:
+    """Return the row of documents for sessions, each in a process of its own."""
+    return _weighed_row("a megabyte for a session, by shape and place", _weighed_hostile, names)
+
+
+def _weighed_row(title: str, weigh: Callable[[str], "Weighed"], names: list[str]) -> Row:
+    held, slowest, largest = 0, 0.0, 0
+    for name, answer in forked(weigh, names, timeout=_HANGS):
         told = Weighed(answer, 0.0, 0) if isinstance(answer, str) else answer
         slowest, largest = max(slowest, told.seconds), max(largest, told.memory)
         held += not told.what
@@ -162,7 +175,7 @@ def multiplied() -> Row:
             sys.stdout.write(f"FOUND {name}: {told.what}\n")
     note = f"slowest {slowest:.1f} s, most memory {largest >> 20} MiB"
     count = len(names)
-    return Row("products of two parts of a document", count, "documents", held, held == count, note)
+    return Row(title, count, "documents", held, held == count, note)
 
 
 class Weighed(NamedTuple):
@@ -182,16 +195,22 @@ def _grown(seed: int) -> tuple[str, int, bytes]:
 
 def _weighed(seed: int) -> Weighed:
     name, _, data = _grown(seed)
-    return _weigh(name, data)
+    return _weigh(TARGETS[name], data)
 
 
 def _weighed_product(name: str) -> Weighed:
-    return _weigh(*products()[name])
+    entry, data = products()[name]
+    return _weigh(TARGETS[entry], data)
 
 
-def _weigh(name: str, data: bytes) -> Weighed:
+def _weighed_hostile(name: str) -> Weighed:
+    entry, make = HOSTILE[name]
+    return _weigh(ENTRIES[entry], make())
+
+
+def _weigh(target: Target, data: bytes) -> Weighed:
     before, began = _most_memory(), time.process_time()
-    what = problem(name, data)
+    what = problem_of(target, data)
     seconds, memory = time.process_time() - began, _most_memory() - before
     if what is None and seconds > _SLOW:
         what = f"Slow: {seconds:.1f} s"
