@@ -227,3 +227,23 @@ def test_a_yes_to_a_call_is_of_just_its_targets(
     tool = {**TOOL, "capability_id": "transmit"}
     wire = proposal(args={"x": given}, tool=tool, session=session, scope=[])
     assert answer(wire) == word
+
+
+@pytest.mark.parametrize(("name", "word"), [("transmit", "allow"), ("other", "ask")])
+def test_a_yes_to_a_call_is_of_its_tool(name: str, word: str) -> None:
+    waived = [{"tool": {**SCOPE[0], "capability_id": name}, "targets": ["a-1"]}]
+    session = {"id": "s", "turn": 2, "waived": waived, "approved": [yes_to("a-1")]}
+    wire = proposal(args={"x": "a-1"}, session=session, scope=[])
+    assert answer(wire) == word
+
+
+@pytest.mark.parametrize(("said", "word"), [("refund the order", "ask"), ('use "refund"', "allow")])
+def test_the_operator_gives_what_it_means_and_no_word_beside(said: str, word: str) -> None:
+    assert answer_for("recipient", "refund", item(said, "operator", "named")) == word
+
+
+@pytest.mark.parametrize("tiers", [("delegated", "network"), ("network", "delegated")])
+def test_of_two_yeses_to_a_value_the_one_of_the_higher_tier_counts(tiers: tuple[str, ...]) -> None:
+    given = [yes_to("a-1", approval_mode=tier) for tier in tiers]
+    session = {"id": "s", "turn": 2, "approved": given}
+    assert answer(proposal(args={"x": "a-1"}, session=session)) == "allow"
