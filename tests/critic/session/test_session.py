@@ -299,6 +299,14 @@ def test_a_batch_has_calls_with_ids_of_their_own() -> None:
     for calls in ([], [read("a"), read("b")]):
         with pytest.raises(ValueError, match="id of its own"):
             opened().propose(calls)
+    with pytest.raises(ValueError, match="id of its own"):
+        allowed(opened(), read("a")).propose([read("b")])
+
+
+def test_a_batch_is_within_the_budget_of_the_policy() -> None:
+    for budget in (None, RunBudget(max_steps=2)):
+        batch = opened(budget=budget).propose([read("a")], NOW)
+        assert batch.ctx.run_budget == (budget or RunBudget(max_steps=100, bucket_tokens=1000))
 
 
 def test_evidence_of_the_policy_has_ids_of_its_own() -> None:
@@ -430,6 +438,7 @@ def test_a_yes_to_a_tool_and_a_value_is_of_both_until_it_ends() -> None:
     assert (value.value, value.expires_at) == ("x-200", end)
     (approval,) = batch.ctx.approvals or ()
     assert (approval.approval_id, approval.expires_at) == ("a1", end)
+    assert approval.context_digest is not None
     assert verify_proposal(batch.proposal).ok
     assert asked.ctx.approvals is None
 
