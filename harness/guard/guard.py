@@ -147,7 +147,10 @@ class Guard:
             scope=event.scope,
         )
         time = SessionTime() if event.as_of is None else self._time_of(event, SessionTime())
-        self._admit(event.session, Course(self._settings, session, time), 0, Marks())
+        marks = self._recorder.begin(event.session)
+        if marks is None:
+            raise already_open(event.session)
+        self._admit(event.session, Course(self._settings, session, time), 0, marks)
 
     def _time_of(self, event: SessionEvent, before: SessionTime) -> SessionTime:
         try:
@@ -274,7 +277,7 @@ class Guard:
         """
         state = parse_state(data)
         course, marks = course_of(self._rules, self._settings, state), log_marks(state)
-        self._recorder.goes_on(marks)
+        self._recorder.goes_on(course.session.id, marks)
         self._admit(course.session.id, course, state.revision, marks)
         return course.session.id
 
@@ -305,7 +308,8 @@ def unknown_session(name: str) -> OutOfPlace:
 
 def already_open(name: str) -> OutOfPlace:
     """Return the error for a session that cannot be opened under its id."""
-    return OutOfPlace("/session", f"session {escape_name(name)} is open already: close it first")
+    why = "is open already, or was before: choose a new id"
+    return OutOfPlace("/session", f"session {escape_name(name)} {why}")
 
 
 def _event_error(value: Any, path: str, message: str) -> EventError:

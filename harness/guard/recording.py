@@ -5,12 +5,15 @@ Rule 1: a ruling is a decision without a run. Where it lets a verified batch run
         decision of the same proposal with the calls and their score, which names the beginning.
 Rule 2: a session that goes on from a state claims it with its next record. Of two that go on from
         one state, the log refuses the second.
-Rule 3: a failure of the guard is recorded too, if the log still takes it.
+Rule 3: a session claims its id with its first record. What was refused, asked and spent in it
+        would be forgotten by another of that id, so a log has one.
+Rule 4: a failure of the guard is recorded too, if the log still takes it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 from inspect import isawaitable
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -35,6 +38,8 @@ OnDecision = Callable[[Decision], None]
 
 _CLAIM: Final = "session "
 """How the claim of a session on a state begins."""
+_OPENED: Final = "opened "
+"""How the claim of a session on its id begins."""
 
 
 class WentOnElsewhere(HarnessError):
@@ -46,7 +51,7 @@ class GuardLog(Protocol):
 
     A log that also has `begin` and `append_error` of `SqlDecisionLog` shows what may have run when
     a process died, and where the guard failed. One that has `head` and `claims` lets a session go
-    on from another process.
+    on from another process, and none be opened under the id of another.
     """
 
     def append(self, decision: Decision) -> DecisionRecord:
@@ -91,7 +96,7 @@ class Marks:
 
     Attributes:
         last: the number of its last record; None before the first.
-        claims: on the states that it went on from, and has no record since.
+        claims: on its id, and on the states that it went on from, while it has no record since.
         begun: the hashes of the beginnings of batches whose calls have not all ended, by turn.
     """
 
@@ -109,14 +114,23 @@ class RulingRecorder:
         """Record in a log, with the time of a clock, and show each decision once it is stored."""
         self._log, self._clock, self._on_decision = log, clock, on_decision
 
+    def begin(self, session: str) -> Marks | None:
+        """Return where a new session is; None if its id is that of another session of the log."""
+        if not isinstance(self._log, _KeepsClaims):
+            return Marks()
+        claim = _id_claim(session)
+        return None if _require_stored(self._log.claims([claim])) else Marks(claims=(claim,))
+
     def mark(self, marks: Marks) -> int | None:
         """Return the number of the record after which the next process goes on."""
         if marks.last is None and isinstance(self._log, _KeepsClaims):
             return self._log.head().seq
         return marks.last
 
-    def goes_on(self, marks: Marks) -> None:
+    def goes_on(self, session: str, marks: Marks) -> None:
         """Check that nobody went on from the states of a session. Without a log, none is claimed.
+
+        One that comes from a guard without a log is new to this one.
 
         Raises:
             WentOnElsewhere: somebody did.
@@ -127,6 +141,8 @@ class RulingRecorder:
             return
         if not isinstance(self._log, _KeepsClaims):
             raise HarnessError("this log cannot show whether the session went on elsewhere")
+        if marks.last is None and _id_claim(session) not in marks.claims:
+            marks.claims = (_id_claim(session), *marks.claims)
         for seq in self._log.claims(marks.claims).values():
             raise _went_on(f", at record {seq}")
 
@@ -154,7 +170,10 @@ class RulingRecorder:
         decisions[0] = _with_claims(decisions[0], marks.claims)
         try:
             marks.last = _append_decisions(log, decisions)
-        except AlreadyClaimed:
+        except AlreadyClaimed as error:
+            if any(claim.startswith(_OPENED) for claim in error.claims):
+                why = "another session has its id in the log: choose a new id"
+                raise WentOnElsewhere(why) from None
             raise _went_on() from None
         marks.claims = ()
 
@@ -193,6 +212,11 @@ class RulingRecorder:
 def state_claim(digest: str) -> str:
     """Return the claim of a session on the state with this digest."""
     return f"{_CLAIM}{digest}"
+
+
+def _id_claim(session: str) -> str:
+    """Return the claim on an id, which may be any text: a claim is short and printable."""
+    return f"{_OPENED}{sha256(session.encode()).hexdigest()}"
 
 
 def _decision_of(entry: ToRecord, decided_at: datetime, marks: Marks) -> Decision:

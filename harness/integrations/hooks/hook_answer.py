@@ -27,6 +27,7 @@ from harness.tool_results import parsed_result
 from harness.wire import InvalidInput, parse_json
 
 _MOST_REASONS = 5
+_ANEW = "begin a new session of the agent"
 
 
 class HookOutcome(NamedTuple):
@@ -53,7 +54,7 @@ def hook_outcome(
         known = {"scope": list(scope)} if scope else {}
         opened = _tell_guard(guard, memory, "open", request=event.text, **known)
         if isinstance(opened, EventError):
-            return HookOutcome(memory, "refuse", _reason(opened))
+            return HookOutcome(memory, "refuse", f"{_reason(opened)}: {_ANEW}")
     match event.kind:
         case "call":
             return _judge_call(guard, memory, event)
@@ -266,7 +267,8 @@ def _judge_and_keep(dialect: Dialect, event: HookEvent, settings: HookSettings) 
         elif (memory.dialect, memory.session) != (dialect.name, event.session):
             raise StateUnusable("the state is of another session")
         found = hook_outcome(guard, memory, event, scope)
-        file.write(HookState(found.memory, guard.export(event.session)).dump_state())
+        if guard.is_open(event.session):  # else it could not be opened: nothing began
+            file.write(HookState(found.memory, guard.export(event.session)).dump_state())
     return found
 
 
@@ -279,8 +281,7 @@ def _resume_memory(guard: Guard, file: StateFile) -> HookMemory | None:
         state = HookState.parse_state(data)
         name = guard.resume(state.guard)
     except (InvalidInput, WentOnElsewhere) as error:
-        advice = "begin a new session of the agent"
-        raise StateUnusable(f"cannot go on with this session: {error}: {advice}") from None
+        raise StateUnusable(f"cannot go on with this session: {error}: {_ANEW}") from None
     if name != state.memory.session:
         raise StateUnusable("the state is of another session")
     return state.memory

@@ -155,19 +155,6 @@ def test_an_approval_is_used_up_by_the_beginning_that_relies_on_it(tmp_path: Pat
         assert log.claims([used.claim]) == {used.claim: begun.seq}
 
 
-def test_sessions_of_one_id_one_after_the_other_have_approvals_of_their_own(
-    tmp_path: Path,
-) -> None:
-    events = [*ASKS, yes(), result({}), close()]
-    with SqlDecisionLog.open(tmp_path / "log.db") as log:
-        guard = guard_of(desk(), log=log)
-        first, second = answers_to(guard, events), answers_to(guard, events)
-        third = answers_to(guard_of(desk(), log=log), events)
-        assert {one.status for one in replay(log)} == {"same"}
-    assert first == second == third
-    assert first[4]["action"] == "allow"
-
-
 def test_what_only_a_shadow_lets_run_has_no_permit_on_record(tmp_path: Path) -> None:
     events = [open_(), call("transfer", iban="iban-9", reason=""), call("list_mail", id="m")]
     with SqlDecisionLog.open(tmp_path / "log.db") as log:

@@ -83,8 +83,10 @@ def test_a_plain_command_runs_in_the_agents_without_a_question(
     critic: Critic, tmp_path: Path
 ) -> None:
     for agent, event in ((AGENTS[1], "PreToolUse"), (AGENTS[2], "BeforeTool")):
-        install(critic, agent, tmp_path)
-        command = commands(agent, tmp_path)[event]
+        project = tmp_path / agent.name  # these agents name their sessions alike
+        project.mkdir()
+        install(critic, agent, project)
+        command = commands(agent, project)[event]
         shell = agent.shell._replace(args={"command": "ls -l src"})
         assert agent.reads(runs(command, agent.call(shell, "c1"))) == "allow"
 

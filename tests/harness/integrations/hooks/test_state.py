@@ -110,6 +110,22 @@ def test_an_older_state_is_refused_by_the_log(critic: Critic, tmp_path: Path) ->
     assert AGENT.decided(critic, tmp_path, AGENT.call(AGENT.read, "c3"), *log) == "deny"
 
 
+def test_a_state_that_was_removed_is_missed_where_the_log_knows_the_session(
+    critic: Critic, tmp_path: Path
+) -> None:
+    log = ("--log", str(tmp_path / "audit.db"))
+    AGENT.decided(critic, tmp_path, READ, *log)
+    the_file(tmp_path).unlink()
+    for event in (AGAIN, AGENT.prompt("go on"), AGAIN):
+        said = critic(*AGENT.options(tmp_path), *log, stdin=json.dumps(event).encode())
+        assert AGENT.reads(said) == "deny"
+        assert "begin a new session of the agent" in said.out + said.err
+        assert not list((tmp_path / "state").glob("*.jsonl"))
+    assert AGENT.decided(critic, tmp_path, {**READ, "session_id": "new"}, *log) == "allow"
+    the_file(tmp_path).unlink()
+    assert AGENT.decided(critic, tmp_path, AGAIN) == "allow"  # without a log, nobody knows
+
+
 def test_a_state_that_cannot_be_written_refuses(
     critic: Critic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
