@@ -105,4 +105,5 @@ def test_the_wheels_of_the_gate_are_those_of_the_counts() -> None:
 
 def test_the_gate_runs_strictly_in_ci() -> None:
     script = (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
-    assert script[-1] == ".venv/bin/python -m tests.benchmarks.counts --strict"
+    assert "set -euo pipefail" in script
+    assert ".venv/bin/python -m tests.benchmarks.counts --strict" in script
