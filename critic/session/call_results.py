@@ -45,6 +45,21 @@ def _promised_json(tool: SessionTool | None, result: CallResult) -> Any:
     return _read_json(result.output) if type(result.output) is str else result.output
 
 
+def classify_output(
+    tool: SessionTool, result: CallResult, tables: FieldTables
+) -> tuple[Any, str, bool]:
+    """Return what a completed call returned, its class, and whether anybody may have written it.
+
+    A result takes a class that says who fills which field only as a record of it. Where that class
+    says of a field that others fill it, they may have filled any part of what is no record.
+    """
+    value, name = _promised_json(tool, result), tool.result_class
+    content = result.output if value is None else value
+    if not tables.declares(name) or record_of(tool, result, tables) is not None:
+        return content, name, False
+    return content, tool.default_class, tables.narrows(name)
+
+
 def _read_json(text: str) -> Any:
     """Return the JSON value that a text spells, if the wire could carry it; else None."""
     try:
@@ -110,10 +125,7 @@ class Arrival:
         return {"expires_at": self._expiry_after(tool.expires_after_s)}
 
     def _read_output(self, tool: SessionTool | None, result: CallResult) -> tuple[Any, str, Author]:
-        """Return what a call returned, its class, and who writes it.
-
-        A result takes a class that says who fills which field only as a record of it.
-        """
+        """Return what a call returned, its class, and who writes it."""
         if result.status != "completed":
             return result.output, FAILED_CLASS, "public"
         if tool is None or tool.capability.result is None:
@@ -122,11 +134,8 @@ class Arrival:
             author = tool.capability.result.author
         if tool is None:
             return result.output, "result", author
-        value, name, tables = _promised_json(tool, result), tool.result_class, self.rules.tables
-        content = result.output if value is None else value
-        if not tables.declares(name) or record_of(tool, result, tables) is not None:
-            return content, name, author
-        return content, tool.default_class, "public" if tables.narrows(name) else author
+        content, name, is_anyones = classify_output(tool, result, self.rules.tables)
+        return content, name, "public" if is_anyones else author
 
     def _find_standing(
         self, running: RunningBatch, call: Call, tool: SessionTool | None

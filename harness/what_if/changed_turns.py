@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from critic import CompiledContext, EvidenceItem, Plan, Proposal, RunContext
 from critic.session import RESERVED_IDS, SessionRules
-from critic.session.call_batch import Call
+from critic.session.call_batch import Call, CallResult
+from critic.session.call_results import classify_output
 from critic.session.proposing import plan_of_batch
 from critic.session.session_evidence import Trail
 from critic.session.session_rules import CALL_ID, FAILED_CLASS, SessionTool
@@ -48,11 +49,10 @@ def turn_under(rules: SessionRules, recorded: Proposal) -> ChangedTurn | Unjudge
     for item in manifest:
         if not item.id.startswith(RESERVED_IDS):
             continue  # the policy held it then
-        classification = _class_under(rules, item)
-        if classification is None:
-            named = f"{escape_name(item.id)} is of class {escape_name(item.classification)}"
-            return Unjudgeable(f"evidence {named}, which no tool of the policy yields")
-        items.append(_of_class(item, classification))
+        changed = _item_under(rules, item)
+        if isinstance(changed, Unjudgeable):
+            return changed
+        items.append(changed)
     as_of = recorded.ctx.as_of
     made = plan_of_batch(
         rules, calls, Trail(items), as_of, session=str(facts.id), turn=int(facts.turn)
@@ -108,24 +108,44 @@ def _rename_tools(rules: SessionRules, ctx: RunContext) -> RunContext:
     return ctx.model_copy(update=changed)
 
 
-def _class_under(rules: SessionRules, item: EvidenceItem) -> str | None:
-    """Return the class that an item would have; None if the record does not say it."""
+def _item_under(rules: SessionRules, item: EvidenceItem) -> EvidenceItem | Unjudgeable:
+    """Return an item of the record with the class that it would have, as its tool promises it."""
     kind = item.classification
     if not item.id.startswith(CALL_ID) or kind in _OF_NO_TOOL or not _reads_classes(rules):
-        return kind
-    for tool in rules.tools.values():
-        if kind == SessionTool.of(tool.capability).result_class:
-            return tool.result_class
-    is_yielded = any(kind == tool.result_class for tool in rules.tools.values())
-    return kind if is_yielded or kind.startswith("result:") else None
+        return item
+    found = [_item_of(rules, tool, item) for tool in _tools_of(rules, kind)]
+    if not found and kind.startswith("result:"):
+        return item
+    if found and all(one == found[0] for one in found):
+        return found[0]
+    named = f"evidence {escape_name(item.id)} is of class {escape_name(kind)}"
+    if not found:
+        return Unjudgeable(f"{named}, which no tool of the policy yields")
+    return Unjudgeable(f"{named}, which tools of the policy yield in more than one form")
+
+
+def _tools_of(rules: SessionRules, kind: str) -> list[SessionTool]:
+    """Return the tools that may have returned what has a class: the one named in it, or all."""
+    tools = rules.tools.values()
+    named = [tool for tool in tools if tool.default_class == kind]
+    return named or [tool for tool in tools if tool.result_class == kind]
+
+
+def _item_of(rules: SessionRules, tool: SessionTool, item: EvidenceItem) -> EvidenceItem:
+    """Return an item as if the tool had returned it. Who wrote it, as far as known, is on record.
+
+    What is there as a value stays one: whether it was a text is not on record.
+    """
+    result = CallResult("completed", item.content)
+    content, classification, is_anyones = classify_output(tool, result, rules.tables)
+    changed = {"content": content, "classification": classification}
+    if is_anyones and item.source is not None:
+        changed["source"] = item.source.model_copy(update={"author": "public"})
+    return item.model_copy(update=changed)
 
 
 def _reads_classes(rules: SessionRules) -> bool:
     spec = rules.spec
-    return bool(rules.backing_classes or spec.required_evidence or spec.confined_evidence)
-
-
-def _of_class(item: EvidenceItem, classification: str) -> EvidenceItem:
-    if classification == item.classification:
-        return item
-    return item.model_copy(update={"classification": classification})
+    is_judged = spec.provenance is not None and rules.classes
+    demands = rules.backing_classes or spec.required_evidence or spec.confined_evidence
+    return bool(is_judged or demands)

@@ -29,8 +29,8 @@ _WHO_FILLED_IT: Final[tuple[Bug, ...]] = (
         "broken-record-keeps-its-author",
         FILES.results,
         "a text that is no record of its class is worth what its system says, whoever filled it",
-        'return content, tool.default_class, "public" if tables.narrows(name) else author',
-        "return content, tool.default_class, author",
+        "return content, tool.default_class, tables.narrows(name)",
+        "return content, tool.default_class, False",
     ),
     slip(
         "error-of-its-tool",

@@ -5,14 +5,17 @@ who wrote a result, what a call made and when evidence ends are on record.
 """
 
 import copy
+import json
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from harness.what_if.recorded_change import Alteration
-from harness.what_if.rejudging import answer_kind
-from tests.harness.what_if.test_what_if import guarded, plans
+from harness.what_if.rejudging import JudgedPlan, answer_kind
+from tests.harness.what_if.test_what_if import compared, guarded, plans
+from tests.support.effort import sampled_rows
 from tests.support.guarding import Json, call, open_, policy_of, result
 
 TOOLS: Final[Json] = {
@@ -99,6 +102,10 @@ JUDGED = [
     (with_parties("allow"), {ASKED}),
     (policy_wire(drop={"arg_kinds": {"thread": "note"}}), {("ok", "missing_evidence")}),
     (policy_wire(archive={"may_be_empty": ...}), {("ok", "approval_mode_mismatch")}),
+    (
+        policy_wire(list_mail={"result": {"author": "public"}}),
+        {("ok", "missing_evidence"), ("approval_mode_mismatch", "missing_evidence")},
+    ),
 ]
 RECORDED = [
     policy_wire(start={"result": {"author": "member"}}),
@@ -127,3 +134,47 @@ def test_what_values_are_worth_is_judged_anew(
 @pytest.mark.parametrize("wire", [policy_wire(), *RECORDED])
 def test_what_happened_stays_as_recorded(wire: Json, tmp_path: Path) -> None:
     assert changes_under(wire, tmp_path / "log") == set()
+
+
+FORMS: Final[list[Json]] = [{"format": "json"}, {}]
+MAIL: Final = [{"id": "m1", "sender": "bob@corp.example", "body": "hi"}]
+OUTPUTS: Final[list[Any]] = [json.dumps(MAIL), MAIL, {"no": "record m1"}, "see m1"]
+STRICT: Final = {"ok": 0, "approval_mode_mismatch": 1, "missing_evidence": 2}
+
+
+def policies_of(author: str) -> list[Json]:
+    """Return policies that promise the results of one author as records, in part or not at all."""
+    wires = [
+        policy_wire(list_mail={"result": {"author": author, **form}, "yields": kind})
+        for form in FORMS
+        for kind in ("mail", ...)
+    ]
+    return [{**wire, "class": [{**CLASS, "schema": {"type": "array"}}]} for wire in wires]
+
+
+@pytest.mark.parametrize(
+    ("author", "output"), sampled_rows(product(("public", "system"), OUTPUTS), one_in=4)
+)
+def test_a_result_is_a_record_where_a_guard_would_take_it_for_one(
+    author: str, output: object, tmp_path: Path
+) -> None:
+    """A guard under the new policy answers alike, or less strictly where it trusts the author."""
+    events = [*EVENTS[:2], result(output, id="1"), EVENTS[3]]
+    judged = 0
+    for number, new in enumerate(policies_of(author)):
+        guarded(tmp_path / f"new{number}", new, copy.deepcopy(events))
+        lived = [answer_kind(one.before) for one in plans(tmp_path / f"new{number}", Alteration())]
+        for at, old in enumerate(policies_of(author)):
+            path = tmp_path / f"{number}-{at}"
+            guarded(path, old, copy.deepcopy(events))
+            found = compared(path, Alteration(policy_of(new)))
+            told = [answer_kind(one.after) for one in found if isinstance(one, JudgedPlan)]
+            if len(told) < len(found):
+                continue  # nothing yields the class any more
+            judged += 1
+            # A call that begins is on record once more, so that one log may have one plan more.
+            pairs = list(zip(told, lived, strict=False))
+            assert len(pairs) > 2
+            assert author == "system" or all(one == other for one, other in pairs), (old, new)
+            assert all(STRICT[one] >= STRICT[other] for one, other in pairs), (old, new)
+    assert judged > len(FORMS)
