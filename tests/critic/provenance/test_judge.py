@@ -601,6 +601,14 @@ def test_a_tool_in_scope_is_not_doubted() -> None:
     assert tool_answer(scope=[{**SCOPE[0], "adapter_id": "bank"}]) == "ask"
 
 
+def test_a_scope_names_adapter_and_tool_apart() -> None:
+    """Joined by a dot, the names of the tool are those of another one in the scope."""
+    tool = {"adapter_id": "shop", "capability_id": "eu.transmit"}
+    near = {"adapter_id": "shop.eu", "capability_id": "transmit"}
+    assert answer(proposal(request(TEXT), tool=tool, scope=[tool])) == "allow"
+    assert answer(proposal(request(TEXT), tool=tool, scope=[near])) == "ask"
+
+
 @pytest.mark.parametrize("extra", ["content", "code", "time"])
 def test_a_fetch_is_not_doubted(extra: str) -> None:
     roles = {"x": "locator", "y": extra}

@@ -85,6 +85,15 @@ def test_a_state_that_contradicts_itself_is_refused_where_it_does(name: str) -> 
     assert "\n" not in str(caught.value)
 
 
+def test_a_policy_whose_digest_only_begins_alike_is_another() -> None:
+    session = waiting()
+    digest = session.rules.digest
+    for near in (digest[:-1], digest[:1], digest + "0"):
+        wire = altered(state_of(session).wire(), path_of("/policy_digest"), near)
+        with pytest.raises(ContradictoryState, match="another policy"):
+            session_of(session.rules, build(SessionState, wire))
+
+
 def test_calls_that_ended_all_or_twice_do_not_run() -> None:
     session = waiting()
     wire = state_of(session).wire()

@@ -599,3 +599,12 @@ def test_a_session_is_not_changed_by_what_is_made_of_it() -> None:
     closed(after(session.said("more"), read("plan.md"), "x"))
     assert json.dumps(state_of(session).wire()) == before
     assert session_of(session.rules, state_of(session)).trail.items == session.trail.items
+
+
+def test_the_facts_of_a_session_name_it_by_its_whole_id() -> None:
+    """Ids of 256 characters that differ in the last one are of two sessions."""
+    ids = [f"{'s' * 255}{end}" for end in "ab"]
+    sessions = [Session.opened(rules(), one, "Pay x-100") for one in ids]
+    batches = [one.propose([read("plan.md")], NOW) for one in sessions]
+    facts = [one.proposal.ctx.session for one in batches]
+    assert [one.id if one else None for one in facts] == ids

@@ -97,6 +97,24 @@ def test_beside_a_clock_an_event_may_differ_by_a_skew() -> None:
         assert taken or "more than 300 seconds from the clock" in answers[0]["error"]["message"]
 
 
+@pytest.mark.parametrize("by", [-HOUR, HOUR])
+def test_the_clock_goes_on_from_what_an_event_told(by: timedelta) -> None:
+    time = SessionTime().after(NOON + by, NOON)
+    for seconds in (5, 7):
+        time = time.after(None, NOON + seconds * SECOND)
+        assert time.at == NOON + by + seconds * SECOND
+
+
+def test_each_session_has_a_time_of_its_own() -> None:
+    guard = guard_of(orders(), clock=Watch())
+    early, late = ({"event": "open", "session": name, "request": "go"} for name in "ab")
+    said = {"event": "said", "session": "a", "text": "well"}
+    events = [at(NOON + HOUR, late), at(NOON - HOUR, early), at(NOON, said)]
+    assert answers_to(guard, events) == {}
+    (answer,) = answers_to(guard, [at(NOON, {**said, "session": "b"})]).values()
+    assert "time does not go back" in answer["error"]["message"]
+
+
 def test_without_an_event_there_is_no_time() -> None:
     with pytest.raises(ValueError, match="no event"):
         _ = SessionTime().at

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from harness.errors import HarnessError
 from harness.log import SqlDecisionLog
 from harness.record import AlreadyClaimed, Begun, BegunRecord, Decision, UsedApproval
+from harness.record.drafts import approval_claim
 from harness.replay import check_log, replay
 from tests.harness.log.decisions import NOON, LogPlace, decision, proposal, query
 from tests.harness.log.faults import integrity_errors
@@ -27,6 +28,12 @@ def claiming(*claims: str, number: int = 1, **more: Any) -> Decision:
 @pytest.fixture
 def log(place: LogPlace) -> SqlDecisionLog:
     return SqlDecisionLog.open(place)
+
+
+def test_each_approval_of_each_plan_is_claimed_for_itself() -> None:
+    ids, plans = ("a_2", "A_2", "a_2.", "a_", "a"), ("a" * 64, "a" * 63 + "b", "b" * 64)
+    claims = {approval_claim(one, plan) for one in ids for plan in plans}
+    assert len(claims) == len(ids) * len(plans)
 
 
 def test_a_claim_is_made_once(log: SqlDecisionLog) -> None:

@@ -159,6 +159,8 @@ def test_a_checkpoint_of_another_origin_is_refused(signed: Signed) -> None:
     assert signed.check(signed.log, "--origin", ORIGIN).status == 0
     line = refused(signed.check(signed.log, "--origin", "example.com/other"))
     assert f"is of another origin: {ORIGIN}, not example.com/other" in line
+    for near in (ORIGIN.upper(), ORIGIN[:-1], f"{ORIGIN}x"):
+        assert "is of another origin" in refused(signed.check(signed.log, "--origin", near))
     given = ("--key", signed.key, "--origin", "two words")
     assert "no spaces and no plus" in refused(
         signed.critic("log", "checkpoint", signed.log, *given)

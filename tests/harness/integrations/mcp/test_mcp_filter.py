@@ -542,4 +542,7 @@ def test_ids_of_calls_in_the_session_are_our_own(tmp_path: Path) -> None:
         assert not refused(
             shop.ask("tools/call", id=name, name="lookup", arguments={"order_id": "7"})
         )
-    assert mcp_guarded.McpCall("a", "b", "c", {"n": 1}).is_for("b", {"n": 1.0})
+    made = mcp_guarded.McpCall("a", "b", "c", {"n": 1})
+    assert made.is_for("b", {"n": 1.0})
+    for name, args in (("B", {"n": 1}), ("b ", {"n": 1}), ("b", {"N": 1}), ("b", {"n": "1"})):
+        assert not made.is_for(name, args)
