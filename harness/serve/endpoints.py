@@ -177,14 +177,18 @@ class SessionEndpoint:
             if open_sessions >= limits.sessions:
                 what = f"{limits.sessions} sessions are open: close some, or raise --max-sessions"
                 raise RequestRefused(429, what, headers={"retry-after": "1"})
-            return None if self._register.claim(name, asker) else _refused(name, already_open(name))
+            return (
+                None
+                if self._register.claim(name, asker)
+                else _report_refusal(name, already_open(name))
+            )
         if self._register.has_ended(name, asker):
             why = f"had no event for {limits.idle_seconds:g} seconds, and has ended"
             message = f"session {escape_name(name)} {why}: open another one"
             raise RequestRefused(409, message, "/session")
         if self._register.may_speak(name, asker):
             return None
-        return _refused(name, unknown_session(name))
+        return _report_refusal(name, unknown_session(name))
 
     async def _handle(self, guard: AsyncGuard, sessions: Guard, event: SessionEvent) -> Answer:
         """Have the guard answer an event, to its end even where nobody waits for that any more."""
@@ -250,7 +254,7 @@ def _require_role(event: SessionEvent, asker: Asker) -> None:
         raise RequestRefused(403, message, "/event")
 
 
-def _refused(session: str, why: OutOfPlace) -> EventError:
+def _report_refusal(session: str, why: OutOfPlace) -> EventError:
     """Return an error as the guard words it."""
     return EventError(session=session, error=EventFault(path=why.path, message=str(why)))
 
