@@ -5,7 +5,7 @@ notices is met by types (mypy on the three packages) and by the tests near the b
 whole suite. How many each noticed first is in `fixtures/planted.json`, and its table, with the
 layers that were asked, in `build/assurance/planted.json`. A quick run takes a fixed sample, and for
 each any layer that notices it, the cheapest first: of the suite, the tests named after the file of
-the bug. What noticed a bug must notice nothing without it.
+the bug, or those nearest to it. What noticed a bug must notice nothing without it.
 """
 
 import sys
@@ -115,7 +115,7 @@ def _anew(layer: str) -> Any:
 def _first_notice(bug: Bug) -> Notice:
     """Return the cheapest layer that notices the bug, and what it noticed."""
     overlay(_texts(bug))
-    killers = _quick_killers(files_of_tests(bug))
+    killers = _quick_killers(files_of_tests(bug) or tuple(nearest(bug)))
     for layer in _CHEAPEST_FIRST:
         if noticed := guarded(killers[layer]):
             return {layer: noticed}
