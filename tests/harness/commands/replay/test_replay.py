@@ -19,7 +19,7 @@ from harness.replay import stretches
 from tests.harness.console import Critic
 from tests.harness.log.decisions import LogPlace, filled, meddle
 from tests.harness.replay.session_logs import SESSION_LOGS
-from tests.support.effort import sampled
+from tests.support.effort import examples, sampled
 from tests.support.paths import ROOT
 
 MANY = 11
@@ -111,7 +111,7 @@ def test_sessions_are_checked_whole_after_every_interruption(
     assert critic("replay", tmp_path / "log", "--format", "json", "--jobs", "2") == whole
     answers = [line for line in whole.lines if '"seq"' in line]
     pooled = len(answers) // 4 * 2  # once, for a pool starts processes
-    for count in range(0, len(answers), 2):
+    for count in {*range(0, len(answers), 100 // examples(50)), pooled}:
         jobs = "2" if count == pooled else "1"
         again = "replay", tmp_path / "log", "--format", "json", "--resume", tmp_path / "state"
         with monkeypatch.context() as patch:
