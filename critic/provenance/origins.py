@@ -37,10 +37,11 @@ a host that the request names. `system`: a system of record. `words`: the reques
 and may mean no value by them. `field`: a field of a record that a system filled; `contested` where
 untrusted or linked text says it as well. `host`: another page of a host that the request names, or
 what lies below a path that it names. `party`: a field that names whom a record is with.
-`designated`: text of a member's record that the request describes. `named_...`: text of a source
-that the request names, by its author (`web`: a web page). `reached_...`: text of a source that
-those lead to. `untrusted`: any other text. `led_field`: a field of a source that only untrusted
-text led to. `new_link`: a link in content that stands nowhere."""
+`designated`: text of a member's record, but for a web page, that the request describes.
+`named_...`: text of a source that the request names, by its author (`web`: a web page).
+`reached_...`: text of a source that those lead to. `untrusted`: any other text. `led_field`: a
+field of a source that only untrusted text led to. `new_link`: a link in content that stands
+nowhere."""
 
 
 class Sighting(NamedTuple):

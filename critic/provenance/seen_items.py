@@ -95,20 +95,25 @@ class SeenItems:
         if source.author in ("user", "operator"):
             entry = ItemText(item, [part.text for part in found.parts])
             yield self._add_entry(source.author, entry)
-            if source.author == "user" and item.expires_at is None:
-                self._words.add(entry.text(narrow))
-            elif source.author == "user":
-                later = self._add_entry(EXPIRED_REQUEST, ItemText(item, entry.texts))
-                self._expired_requests.append(later)
-                yield later
+            if source.author == "user":
+                yield from self._add_words(entry)
             return
         if not is_read_whole(part.text for part in found.parts):
             found = _mask(found)
             yield self._add_entry(UNREAD, ItemText(item))
         for name, parts in _by_place(source, found).items():
             yield self._add_entry(name, _entry_of(item, source, parts))
-        if source.author == "member":
+        if source.author == "member" and not source.web:
             yield from self._add_records(item, found)
+
+    def _add_words(self, request: ItemText) -> Iterator[ItemText]:
+        """Count the words of a request, or yield what it is once it has expired."""
+        if request.item.expires_at is None:
+            self._words.add(request.text(narrow))
+            return
+        later = self._add_entry(EXPIRED_REQUEST, ItemText(request.item, request.texts))
+        self._expired_requests.append(later)
+        yield later
 
     def _add_entry(self, name: str, entry: ItemText) -> ItemText:
         self.places[REQUEST if name == "user" else name].add(entry)
@@ -116,9 +121,9 @@ class SeenItems:
 
     def _add_records(self, item: EvidenceItem, found: ItemParts) -> Iterator[ItemText]:
         for record in found.records:
-            texts = [part.text for part in record if part.writer == "member" and not part.field]
+            texts = [part.text for part in record if part.writer == "member"]
             fields = tuple(part for part in record if part.field)
-            if texts and len({part.field for part in fields}) > 1:
+            if len({part.field for part in fields}) > 1:
                 entry = self._add_entry(MEMBER_RECORDS, ItemText(item, texts))
                 self.designations[entry] = fields
                 yield entry
@@ -176,12 +181,12 @@ def _by_place(source: Source, found: ItemParts) -> dict[str, list[ItemPart]]:
 
 def _entry_of(item: EvidenceItem, source: Source, parts: list[ItemPart]) -> ItemText:
     """Return what some parts of an item say. A field of a member's record is the system's."""
-    of_system = ("system", "party") if source.author == "member" else ("system",)
+    party = "" if source.author == "member" else "party"
     return ItemText(
         item,
         texts=[part.text for part in parts if not part.field],
-        fields=[part.text for part in parts if part.field and part.writer in of_system],
-        parties=[part.text for part in parts if part.field and part.writer not in of_system],
+        fields=[part.text for part in parts if part.field and part.writer != party],
+        parties=[part.text for part in parts if part.writer == party],
     )
 
 
@@ -192,7 +197,5 @@ def _place_of(source: Source, part: ItemPart) -> str:
         return OF_RECORD[0] if asked_for else OF_RECORD[1]
     if not asked_for:
         return source.standing
-    is_member = source.author == "member" or part.writer == "member"
-    is_public = part.writer == "public"
-    writer = "web" if source.web else "member" if is_member and not is_public else "public"
+    writer = "web" if source.web else "member" if part.writer == "member" else "public"
     return f"{source.standing}_{writer}"

@@ -72,6 +72,19 @@ def test_an_index_shows_what_has_not_expired_wherever_it_grew_and_moved(
             assert_shown(index, said, as_of)
 
 
+@pytest.mark.parametrize("order", [*permutations(["alpha-1", "beta-2", "gamma-3"])])
+def test_what_is_added_late_leaves_what_expires_next_in_its_place(order: tuple[str, ...]) -> None:
+    ends = dict(zip(["alpha-1", "beta-2", "gamma-3"], [NINE, TEN, ELEVEN], strict=True))
+    items = numbered(*(item(one, standing="named", **until(ends[one])) for one in order))
+    for moment in (NINE, TEN):
+        index = SeenItems()
+        for one in items:
+            index.move_to(moment)
+            index.add(one)
+        for as_of in (ELEVEN, TEN, NINE):
+            assert_shown(index, dict(zip(order, items, strict=True)), as_of)
+
+
 def test_what_is_fresh_and_what_was_ever_seen_are_one_while_nothing_has_expired() -> None:
     index = SeenItems()
     assert is_one(index)
@@ -93,6 +106,7 @@ def is_one(index: SeenItems) -> bool:
     [
         ([None, None], NINE, [], ["a.example", "b.example"]),
         ([None, None], NINE, ["e/1"], ["b.example"]),
+        ([None, None], NINE, ["e/1", "e/2"], []),
         ([None, TEN], NINE, [], ["a.example", "b.example"]),
         ([None, TEN], NINE, ["e/1"], ["b.example"]),
         ([None, TEN], NINE, ["e/2"], ["a.example"]),

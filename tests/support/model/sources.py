@@ -58,7 +58,7 @@ def read(p: Json, item: Json) -> Seen:
     author = source["author"]
     said = author in ("user", "operator")
     table, writer = ({}, author) if said else fields_of(p, item)
-    web = bool(source.get("web")) and author in ("member", "public")
+    web = bool(source.get("web"))
     fresh, seq = unexpired(p, item), source.get("seq")
     leaves = list(leaves_in(content, table, writer))
     whole = said or is_short_enough([leaf.text for leaf in leaves])
