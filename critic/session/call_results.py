@@ -28,19 +28,19 @@ _LATEST: Final = datetime.max
 
 
 def record_of(tool: SessionTool | None, result: CallResult, tables: FieldTables) -> Any:
-    """Return what a completed call returned, if it is a record that its tool promises; else None.
+    """Return what a call returned, if it is a record that its tool promises; else None.
 
     What is no record of the tool's class is a text: no place in it holds a field, or a made thing.
     """
-    value = _promised_json(tool, result)
-    if tool is None or value is None or not tables.declares(tool.result_class):
-        return value
-    return value if tables.is_record(tool.result_class, value) else None
+    if tool is None:
+        return None
+    value, name = _promised_json(tool, result), tool.result_class
+    return None if tables.declares(name) and not tables.is_record(name, value) else value
 
 
-def _promised_json(tool: SessionTool | None, result: CallResult) -> Any:
-    """Return what a completed call returned as JSON, where its tool promises that; else None."""
-    if tool is None or not tool.promises_records or result.status != "completed":
+def _promised_json(tool: SessionTool, result: CallResult) -> Any:
+    """Return what a call returned as JSON, where its tool promises that; else None."""
+    if not tool.promises_records:
         return None
     return _read_json(result.output) if type(result.output) is str else result.output
 

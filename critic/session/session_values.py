@@ -93,8 +93,6 @@ def locators_in(
 
     Of very many the first ones count, which can make a result no better.
     """
-    if not capability.arg_roles:
-        return []
     pair = capability.adapter_id, capability.capability_id
     found = (one for one in values.values_of(pair, args) if one.asked.role == "locator")
     return [*islice(found, MOST_VALUES)]
@@ -150,11 +148,13 @@ def yes_about(case: PreparedPlan, doubts: Doubts, known: KnownValues | None = No
         known: what is known of values, if it is at hand. It is what the context says.
     """
     paths = {(doubt.step, doubt.path) for doubt in doubts.asks}
-    facts, found = ValueFacts(case.spec, known or known_of(case)), dict[ApprovedSubject, None]()
-    values, waived = CallValues(case.surface.manifests.tools), list[WaivedCall]()
+    facts = ValueFacts(case.spec, known or known_of(case))
+    values = CallValues(case.surface.manifests.tools)
+    found: dict[ApprovedSubject, None] = {}
+    waived: list[WaivedCall] = []
     for index, entry, fields in case.steps:
         tool = entry.capability
-        if tool is None or not any(step == index for step, _ in paths):
+        if tool is None:
             continue
         pair = tool.adapter_id, tool.capability_id
         name = ToolName(adapter_id=pair[0], capability_id=pair[1])

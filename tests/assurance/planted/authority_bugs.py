@@ -22,7 +22,7 @@ _WHO_FILLED_IT: Final[tuple[Bug, ...]] = (
         "record-of-any-shape",
         FILES.results,
         "a record that does not satisfy the schema of its class has the fields of it",
-        "return value if tables.is_record(tool.result_class, value) else None",
+        "return None if tables.declares(name) and not tables.is_record(name, value) else value",
         "return value",
     ),
     slip(

@@ -13,7 +13,9 @@ from critic.session.session_values import (
     locators_in,
     things_made,
     values_sent,
+    yes_about,
 )
+from tests.support.model.facts import Json
 from tests.support.sightings import VALUE, item, proposal, request
 
 TOOL: Final = {"adapter_id": "a", "capability_id": "b", "approval_mode": "network"}
@@ -78,12 +80,15 @@ def test_a_no_is_of_the_targets_in_whichever_spelling() -> None:
     assert first == denied_by(values, tool, {"to": "\uff27\uff2233 BUKB 2020", "amount": 6})
     assert first != denied_by(values, tool, {"to": "GB33 BUKB 2021", "amount": 5, "text": "a"})
     assert denied_by(values, tool, {"text": "a"}) == {"args": {"text": "a"}}
+    many = denied_by(values, tool, {"to": list("fbdeca"), "amount": 5})
+    assert many == {"targets": [["text", one] for one in "abcdef"]}
 
 
 def test_the_values_of_calls_with_effects_are_shown_with_where_they_come_from() -> None:
     roles = {"x": "recipient", "when": "time", "text": "content"}
     reader = {"adapter_id": "shop", "capability_id": "look", "approval_mode": "read_only"}
-    args = {"x": ["eta-1", VALUE], "when": "2026-05-09", "text": "ask a@b.example, a@b.example"}
+    text = "a@b.example, a@b.example, b.example/x"
+    args = {"x": ["eta-1", VALUE], "when": "2026-05-09", "text": text}
     names = {"kind": "tool", "adapter_id": "shop"}
     steps: list[dict[str, Any]] = [
         {"kind": "reason"},
@@ -105,7 +110,61 @@ def test_the_values_of_calls_with_effects_are_shown_with_where_they_come_from() 
     ]
     assert shown == [
         (3, "/text", "content", "a@b.example", "unseen"),
+        (3, "/text", "content", "b.example/x", "new_link"),
         (3, "/when", "time", "2026-05-09", None),
         (3, "/x/0", "recipient", "eta-1", "untrusted"),
         (3, "/x/1", "recipient", VALUE, "request"),
     ]
+
+
+def asked_about(*items: Json, steps: list[Json], roles: Json, **ctx: Any) -> tuple[Any, Any]:
+    """Return the values that a yes is about, with their roles, and the targets of waived calls."""
+    case, doubts = doubts_about(
+        Proposal(**proposal(*items, steps=steps, tool={"arg_roles": roles}, **ctx))
+    )
+    asked = yes_about(case, doubts)
+    values = [(one.value, one.role, one.tool.capability_id) for one in asked.values]
+    waived = [(one.tool.capability_id, list(one.targets)) for one in asked.waived]
+    return values, waived
+
+
+def step_of(name: str, args: Json) -> Json:
+    return {"kind": "tool", "adapter_id": "shop", "capability_id": name, "args": args}
+
+
+FIELD: Final = item({"sender": "eta-1"})
+PARTY: Final = item({"payer": "iota-3"})
+
+
+def test_a_yes_is_of_the_values_that_ask_and_of_no_other() -> None:
+    said = request(f"send it to {VALUE}")
+    roles = {"x": "recipient", "when": "time", "text": "content"}
+    given = f"['{VALUE}', 'iota-3', 'eta-1']"
+    steps = [step_of("nothing", {"x": "iota-3"}), step_of("transmit", {"x": given})]
+    assert asked_about(said, FIELD, PARTY, steps=steps, roles=roles) == (
+        [("iota-3", "recipient", "transmit")],
+        [],
+    )
+    told = request(f"send it to {VALUE}, mail mia@a.example")
+    text = "mia@a.example or https://new.example/x"
+    args = {"x": VALUE, "when": "some day", "text": text}
+    steps = [step_of("transmit", args)]
+    assert asked_about(told, steps=steps, roles=roles)[0] == [
+        ("new.example/x", "content", "transmit"),
+        ("some day", "time", "transmit"),
+    ]
+
+
+def test_a_yes_to_a_link_is_of_the_page_that_a_tool_would_open_or_else_a_reader() -> None:
+    steps = [step_of("transmit", {"text": "see https://a.example/B or http:\\b.example/C"})]
+    values, _ = asked_about(request("go"), steps=steps, roles={"text": "content"})
+    assert [value for value, _, _ in values] == ["a.example/B", "b.example/c"]
+
+
+def test_a_yes_to_a_tool_is_of_the_targets_of_its_call() -> None:
+    args = {"x": ["eta-1", "eta-1"], "y": "kappa-4", "text": "mia@a.example"}
+    roles = {"x": "recipient", "y": "attribute", "text": "content"}
+    steps = [step_of("transmit", args), step_of("nothing", args)]
+    named = item({"sender": "eta-1"}, standing="named")
+    found = asked_about(named, request("go"), steps=steps, roles=roles, scope=[])
+    assert found == ([], [("transmit", ["eta-1"])])

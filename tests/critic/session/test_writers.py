@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from critic.session import Call, CallResult, Session
-from evals.manifest import EvidenceClass
+from evals.manifest import EvidenceClass, EvidenceItem
 from tests.critic.session.building import NOW, allowed, opened, tool
 
 MAIL: Any = {
@@ -21,15 +21,23 @@ TOOLS = {
 }
 
 
-def written(name: str, result: CallResult) -> list[tuple[str, str]]:
-    """Return class and author of each item that a call leaves."""
+def items_of(name: str, result: CallResult) -> tuple[EvidenceItem, ...]:
     session: Session = opened(tools=TOOLS, classes=(EvidenceClass(**MAIL),), scope=list(TOOLS))
     before = len(session.trail)
     ended = allowed(session, Call("c", name, {})).ran("c", result, NOW).session
+    return ended.trail.items[before:]
+
+
+def written(name: str, result: CallResult) -> list[tuple[str, str]]:
+    """Return class and author of each item that a call leaves."""
     return [
         (item.classification, item.source.author if item.source else "")
-        for item in ended.trail.items[before:]
+        for item in items_of(name, result)
     ]
+
+
+def contents(name: str, result: CallResult) -> list[Any]:
+    return [item.content for item in items_of(name, result)]
 
 
 @pytest.mark.parametrize(
@@ -39,8 +47,24 @@ def test_a_record_of_its_class_has_it(output: Any) -> None:
     assert written("look", CallResult("completed", output)) == [("mail", "system")]
 
 
+def test_a_promised_record_is_read_and_any_other_text_stays_as_it_is() -> None:
+    for output, content in (('{"id": "7"}', {"id": "7"}), ("{", "{"), ({"id": 7}, {"id": 7})):
+        assert contents("look", CallResult("completed", output)) == [content]
+    assert contents("say", CallResult("completed", '{"id": "7"}')) == ['{"id": "7"}']
+
+
+def test_the_items_of_a_result_are_numbered_as_the_session_saw_them() -> None:
+    items = items_of("look", CallResult("completed", {"id": "7"}, "pay x-1"))
+    assert [item.source and item.source.seq for item in items] == [1, 2]
+
+
 @pytest.mark.parametrize(
-    "output", [{"id": 7}, {"no": "7"}, '{"id": 7}', "7", ["7"], "no JSON", None]
+    "output",
+    [
+        *({"id": 7}, {"no": "7"}, '{"id": 7}', "7", ["7"], "no JSON", None),
+        # No wire carries these.
+        *(f'{{"id": "7", "n": {2**60}}}', '{"id": "7", "n": ' + "[" * 200 + "]" * 200 + "}"),
+    ],
 )
 def test_what_is_no_record_of_a_class_of_several_writers_is_public(output: Any) -> None:
     [(kind, author)] = written("look", CallResult("completed", output))

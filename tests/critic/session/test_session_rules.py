@@ -1,0 +1,87 @@
+"""What the rules of a policy make of evidence, tools and names before any call is judged."""
+
+from dataclasses import FrozenInstanceError
+from typing import Any, Final
+
+import pytest
+
+from critic import EvidenceClass, EvidenceItem
+from critic.session import Call
+from critic.session.batch_judging import verify_batch
+from evals.manifest import Manifests
+from tests.critic.session.building import NOW, TOOLS, opened, rules
+from tests.support.sightings import VALUE, item
+
+CLASS: Final = EvidenceClass(class_="r", fields={"sender": "system"})
+
+
+def evidence(*wire: Any) -> tuple[EvidenceItem, ...]:
+    return tuple(
+        EvidenceItem.model_validate({**one, "id": f"e/{at}"}) for at, one in enumerate(wire)
+    )
+
+
+@pytest.mark.parametrize("name", ["call/1", "user/1", "operator/1"])
+def test_no_evidence_of_a_policy_is_named_as_a_session_names_its_own(name: str) -> None:
+    (known,) = evidence(item("x", "system"))
+    with pytest.raises(ValueError, match=f"^evidence {name}: sessions make ids that begin"):
+        rules(evidence=(known.model_copy(update={"id": name}),))
+    named_alike = known.model_copy(update={"id": f"x{name}"})
+    assert rules(evidence=(named_alike,)).evidence[0].id == f"x{name}"
+
+
+@pytest.mark.parametrize("name", ["failed_result", "result", "result:a.b"])
+def test_no_class_of_a_policy_is_that_of_results_of_no_class(name: str) -> None:
+    one = CLASS.model_copy(update={"class_": name})
+    with pytest.raises(ValueError, match=f"^class {name}: results have it that are of no class$"):
+        rules(classes=(one,))
+
+
+def test_evidence_of_a_policy_was_seen_before_all_else_and_keeps_what_it_says() -> None:
+    later = item("of beta-2", "system")
+    later["source"]["seq"] = 9
+    plain = {"id": "e", "classification": "r", "content": "x"}
+    known = evidence(item(f"of {VALUE}", "system"), plain, later)
+    numbered = rules(evidence=known).evidence
+    assert [one.source and one.source.seq for one in numbered] == [0, None, 9]
+    assert [one.content for one in numbered] == [one.content for one in known]
+    assert numbered[1:] == known[1:]
+
+
+def test_what_a_session_sent_is_no_echo_in_the_evidence_of_its_policy() -> None:
+    session = opened("go", evidence=evidence(item(f"of {VALUE}", "system")))
+    for id_ in ("1", "2"):
+        batch = session.propose([Call(id_, "pay", {"to": VALUE})], NOW)
+        verdict = verify_batch(batch)
+        assert verdict.ok
+        session = session.decided(batch, "allow", verdict, "0" * 64)
+
+
+def test_a_plan_is_judged_by_the_classes_fields_and_digest_of_its_policy() -> None:
+    compiled = rules(classes=(CLASS,)).compiled_for(["pay"])
+    assert compiled.pack_version == "0" * 64
+    expected = Manifests(
+        tool_manifest=[TOOLS["pay"].capability],
+        evidence_manifest=(),
+        classes=(CLASS,),
+        record_fields=("id", "sender"),
+    )
+    assert compiled.manifests.wire() == expected.wire()
+
+
+def test_no_batch_has_to_bring_what_the_session_owes() -> None:
+    spec = rules(spec={"required_outputs": ("report",), "party_recipients": "allow"}).batch_spec
+    assert spec.required_outputs == ()
+    assert (spec.id, spec.provenance, spec.party_recipients) == ("s", "closed", "allow")
+
+
+def test_the_rules_of_a_session_do_not_change() -> None:
+    made, one = rules(), TOOLS["pay"]
+    with pytest.raises(FrozenInstanceError):
+        made.digest = "x"  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        one.result_class = "x"  # type: ignore[misc]
+
+
+def test_a_no_is_of_the_targets_of_a_tool() -> None:
+    assert TOOLS["pay"].denied_by({"to": "A-1", "note": "x"}) == {"targets": [["text", "a-1"]]}
