@@ -42,6 +42,11 @@ _WIDTHLESS: Final = re.compile(
 )
 _SCHEME: Final = re.compile("(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,19}://")
 _SLASHES: Final = re.compile(r"[/\\]+")
+_IDEOGRAPHIC_STOP: Final = "\u3002"
+_ESCAPED_SIGN: Final = re.compile(
+    "(?:&#0{0,6}46;|&#x0{0,6}2e;|&period;|%2e)"
+    "|(&#0{0,6}47;|&#x0{0,6}2f;|&sol;)|(&#0{0,6}58;|&#x0{0,6}3a;|&colon;)"
+)
 _ESCAPED_SPACE: Final = re.compile(r"(?<![/\\])(?<!https:)(?<!http:)\\[nrt]", re.IGNORECASE)
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MOST_MARKS: Final = 30
@@ -122,9 +127,22 @@ def wide(text: str) -> str:
 
 
 def wide_links(text: str) -> str:
-    """Return the wide form of a text with its schemes and slashes, which tell where links are."""
+    """Return the wide form of a text with its schemes and slashes, which tell where links are.
+
+    Readers of pages and of hosts take some other spellings for a dot, a slash and a colon.
+    """
     folded = unescape_breaks(text)
-    return _SPACE.sub(" ", folded.lower() if folded.isascii() else _folded_widely(folded))
+    if folded.isascii():
+        folded = folded.lower()
+    else:
+        folded = _folded_widely(folded).replace(_IDEOGRAPHIC_STOP, ".")
+    if "&" in folded or "%2e" in folded:
+        folded = _ESCAPED_SIGN.sub(_sign_of, folded)
+    return _SPACE.sub(" ", folded)
+
+
+def _sign_of(escape: re.Match[str]) -> str:
+    return "/" if escape[1] else ":" if escape[2] else "."
 
 
 def unescape_breaks(text: str) -> str:

@@ -45,8 +45,8 @@ class _Fields:
 
     __slots__ = ("inner", "writer")
 
-    def __init__(self) -> None:
-        self.writer: FieldWriter | None = None
+    def __init__(self, writer: FieldWriter | None = None) -> None:
+        self.writer = writer
         self.inner: dict[str, _Fields] = {}
 
     def add(self, way: tuple[str, ...], writer: FieldWriter) -> None:
@@ -57,7 +57,17 @@ class _Fields:
 
     def below(self, key: str) -> "_Fields | None":
         """Return what is declared for a member or element: its own name counts first."""
-        return self.inner.get(key) or self.inner.get("*")
+        exact, any_ = self.inner.get(key), self.inner.get("*")
+        return exact.with_fields_of(any_) if exact and any_ else exact or any_
+
+    def with_fields_of(self, other: "_Fields") -> "_Fields":
+        """Return these fields with those that other names of the same place declare."""
+        both = _Fields(self.writer or other.writer)
+        both.inner = dict(other.inner)
+        for key, inner in self.inner.items():
+            known = both.inner.get(key)
+            both.inner[key] = inner.with_fields_of(known) if known else inner
+        return both
 
 
 class _Class(NamedTuple):

@@ -6,10 +6,17 @@ Rule 2: a wide link is anything that a program may turn into one: any scheme or 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple
 
-from critic.provenance.folding import SEPARATORS, WORD, collapse_spaces, has_control, small
+from critic.provenance.folding import (
+    SEPARATORS,
+    WORD,
+    collapse_spaces,
+    compatible,
+    has_control,
+    small,
+)
 
 _IN_HOST: Final = f"[^{SEPARATORS.replace('-/', '-,./', 1)}]"
 """A word or a hyphen: what stands between the dots of a host."""
@@ -24,18 +31,24 @@ _WIDE_REST: Final = (
 _NARROW: Final = re.compile(
     rf"(?:(?:https?:)?//)?({_HOST}(?::[0-9]{{1,5}})?)(/[^?#]*)?(\?[^#]*)?(#.*)?", re.IGNORECASE
 )
+_BEFORE_AT: Final = rf"(?:{WORD}|[.:%+~-])"
+"""What may follow a host that is the beginning of an address, or of a user part."""
 _NARROW_IN_TEXT: Final = re.compile(
-    rf"(?:(?<![A-Za-z0-9+.:/@-])(?:https?:)?//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST})){_HOST}{_REST}",
+    rf"(?:(?<![A-Za-z0-9+.:/@-])(?:https?:)?//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST}))"
+    rf"{_HOST}(?!{_BEFORE_AT}*+@){_REST}",
     re.IGNORECASE,
 )
+_NUMBERED_HOST: Final = r"(?:[0-9]{4,10}|0x[0-9a-f]{4,8})(?=[/?#:])"
+_BRACKETED_HOST: Final = r"\[[0-9a-f.]*:[0-9a-f:.]{1,60}(?:%[^\s\]/]{1,60})?\]"
 _WIDE_IN_TEXT: Final = re.compile(
     r"(?:(?P<scheme>(?<![a-z0-9+.-])(?:[a-z][a-z0-9+.-]{0,19}:[/\\]{2}|https?:)[/\\]*+"
-    rf"|(?<![:/\\a-z0-9])[/\\]{{2,}}+(?={_IN_HOST}++\.{_IN_HOST}))"
+    rf"|(?<![:/\\a-z0-9])[/\\]{{2,}}+(?={_IN_HOST}++\.{_IN_HOST}|{_NUMBERED_HOST}|{_BRACKETED_HOST}))"
     r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?"
-    rf"|(?<!{WORD})(?<![@.-])(?={_IN_HOST}++\.{_IN_HOST}))"
-    rf"(?P<host>{_HOST})(?P<rest>{_WIDE_REST})"
+    rf"|(?<!{WORD})(?<![@.-])(?={_IN_HOST}++\.{_IN_HOST})(?!{_HOST}{_BEFORE_AT}{{0,64}}+@))"
+    rf"(?P<host>{_HOST}|{_BRACKETED_HOST})(?P<rest>{_WIDE_REST})"
 )
-_ESCAPED: Final = re.compile("%(?:2e|2f|5c)", re.IGNORECASE)
+_ESCAPED: Final = re.compile("%(?:25)*(?:2e|2f|5c)", re.IGNORECASE)
+_DOTS: Final = frozenset((".", ".."))
 _ENDS: Final = ".,;:!?'\"*_~"
 _NAMED_TLD: Final = re.compile(r"[^\x00-@\[-`{-\xbf]{2,}")
 _FILE_ENDINGS: Final = frozenset(
@@ -92,16 +105,27 @@ def link_of(text: str) -> WebLink | None:
     match = _NARROW.fullmatch(text)
     if match is None or has_control(text) or collapse_spaces(text).find(" ") >= 0:
         return None
-    if "\\" in text or _ESCAPED.search(text):
+    if "\\" in text or has_escapes(text):
         return None
     host, path, query, fragment = match.groups()
     segments = (path or "").split("/")[1:]
     if segments and not segments[-1]:
         del segments[-1]
-    if not all(segment not in ("", ".", "..") for segment in segments):
+    if "" in segments or leads_elsewhere(segments):
         return None
     name = small(host).removeprefix("www.")
     return WebLink(name, "".join(f"/{one}" for one in segments), (query or "") + (fragment or ""))
+
+
+def leads_elsewhere(segments: Iterable[str]) -> bool:
+    """Return whether a program may read a segment as dots or as several: `..;x`, or wide dots."""
+    forms = (one if one.isascii() else compatible(one) for one in segments)
+    return any(one.partition(";")[0] in _DOTS or "/" in one or "\\" in one for one in forms)
+
+
+def has_escapes(text: str) -> bool:
+    """Return whether a text holds a dot or a slash that is written as an escape."""
+    return _ESCAPED.search(text) is not None
 
 
 def links_in(text: str) -> Iterator[tuple[WebLink, bool]]:

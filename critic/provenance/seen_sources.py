@@ -15,6 +15,7 @@ from typing import Final
 
 from critic.provenance.holders import ItemText, Shown
 from critic.provenance.item_parts import FieldTables
+from critic.provenance.links import has_escapes
 from critic.provenance.origins import Limits, Origin, Sighting, Spoken
 from critic.provenance.place import Place
 from critic.provenance.seen_days import Look, SeenDays
@@ -88,7 +89,7 @@ class Seen:
             pages = () if value.link.rest else value.link.parents()
             found = (place.says_link(page, self._shown) for page in pages)
             return next(filter(None, found), None)
-        if value.form != "path":
+        if value.form != "path" or has_escapes(value.narrow):
             return None
         parts = value.narrow.split("/")
         if len(parts) > _MOST_SEGMENTS:
@@ -133,7 +134,8 @@ class Seen:
         rival = None if item is None else self._rival(value, limits)
         if item is not None and rival is None:
             yield Sighting("field", item)
-        if record := self._places[MEMBER_RECORDS].says(value, self._among_designated()):
+        among = self._among_designated(self._before(limits))
+        if record := self._places[MEMBER_RECORDS].says(value, among):
             yield Sighting("designated", record.item)
         if rival is not None:
             yield Sighting("contested", item, rival, is_unread=self.unread is rival)
@@ -220,9 +222,12 @@ class Seen:
 
         return was_before
 
-    def _among_designated(self) -> Shown:
+    def _among_designated(self, before: Callable[[ItemText], bool] | None) -> Shown:
+        def counts(entry: ItemText) -> bool:
+            return self._is_designated(entry) and (before is None or before(entry))
+
         shown = self._shown or Shown(expired=False)
-        return shown._replace(among=self._is_designated)
+        return shown._replace(among=counts)
 
     def _is_designated(self, entry: ItemText) -> bool:
         """Return whether the request names two fields of a record, each by a value of its own."""

@@ -17,7 +17,7 @@ from critic.provenance.holders import GAP, ItemText, Shown
 from critic.provenance.place import Place
 from critic.provenance.texts import NARROW, PATHS, WIDE, as_written
 from critic.provenance.tool_words import stem_of, stems_of, words_of_name
-from critic.provenance.value_kinds import Sought
+from critic.provenance.value_kinds import Sought, holds_no_word
 from evals.capability import Role, ToolCapability
 
 _WINDOW: Final = 120
@@ -45,7 +45,7 @@ _FUNCTION_WORDS: Final = frozenset(
         *("a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any"),
         *("anybody", "anyone", "anything", "are", "as", "at", "be", "because", "been"),
         *("before", "being", "below", "between", "both", "but", "by", "can", "could", "did"),
-        *("do", "does", "done", "each", "either", "else", "everybody", "everyone"),
+        *("do", "does", "done", "each", "either", "else", "every", "everybody", "everyone"),
         *("everything", "few", "for", "from", "get", "had", "has", "have", "he", "her"),
         *("here", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its"),
         *("just", "let", "like", "many", "may", "me", "might", "mine", "more", "most"),
@@ -134,16 +134,22 @@ def find_mention(place: Place, value: Sought, nouns: Nouns, shown: Shown | None)
 
 def _words_are_meant(text: str, start: int, end: int, role: Role, own: frozenset[str]) -> bool:
     before, after = text[start - 1 : start], text[end : end + 1]
-    if before and before in "#@":
-        return True
     if before and after and before in QUOTES and after in QUOTES:
         return True
+    if holds_no_word(text[start:end]):
+        return False
+    return bool(before and before in "#@") or _is_said_to_be_meant(text, start, end, role, own)
+
+
+def _is_said_to_be_meant(text: str, start: int, end: int, role: Role, own: frozenset[str]) -> bool:
     left = small(_last_line(text[max(0, start - _WINDOW) : start]))
     right = small(text[end : end + _WINDOW])
+    words = small(text[start:end]).replace("-", " ").split(" ")
+    if _FUNCTION_WORDS.issuperset(words):
+        return False
     beside = (_WORD_BEFORE.search(left), _WORD_AFTER.match(right))
     if any(match and stem_of(match[1]) in own for match in beside):
         return True
-    words = small(text[start:end]).replace("-", " ").split(" ")
     if not _FUNCTION_WORDS.isdisjoint(words):
         return False
     if role == "recipient" and _TO_OR_WITH.search(left):

@@ -27,6 +27,8 @@ from evals.manifest import EvidenceItem
 
 _JOINT: Final = r"[./:@\\+%~-]"
 _IN_PATH: Final = rf"(?:{WORD}|[./:@\\+%~=$*&-])"
+_BEHIND_SLASH: Final = rf"[{{\[(#^]|<(?!/)|['\"`?!][.*]?{WORD}"
+"""What goes on with a path behind a slash: a pattern, a place to fill, or a name in quotes."""
 _MOST_OCCURRENCES: Final = 200
 
 
@@ -54,7 +56,7 @@ PATHS: Final = Reading(
     as_written,
     re.compile(f"{WORD}++"),
     re.compile(rf"(?<!{WORD})(?<![./:@\\+%~=$*&-])"),
-    re.compile(rf"(?:/?\.?|[.:]{{1,3}})(?!{_IN_PATH})"),
+    re.compile(rf"(?:\.?|/\.?(?!{_BEHIND_SLASH})|[.:]{{1,3}})(?!{_IN_PATH}|[{{]|[?^!][.*]?{WORD})"),
 )
 
 
@@ -106,11 +108,13 @@ class Texts:
         """Yield where a value stands, entry by entry: of many tries the first ones."""
         self._read_new()
         tokens = self._tokens_of(value)
-        if not tokens:
-            return
-        held = min((self._held.entries_of(token, shown) for token, _ in tokens), key=len)
-        entries = held if shown is None else filter(shown.shows, held)
-        tries = ((one, at) for one in entries for at in self._token_places(one, tokens))
+        if tokens:
+            held = min((self._held.entries_of(token, shown) for token, _ in tokens), key=len)
+            entries = held if shown is None else filter(shown.shows, held)
+            tries = ((one, at) for one in entries for at in self._token_places(one, tokens))
+        else:
+            shown_ones = self._shown_entries(shown)
+            tries = ((one, at) for one in shown_ones for at in self._found_at(one, value))
         for entry, at in islice(tries, _MOST_OCCURRENCES):
             if self._stands(entry.text(self._reading.form), value, at):
                 yield entry, at
@@ -172,7 +176,10 @@ class Texts:
             return
         # Most texts are tried once, which is not worth a table.
         one.tried.add(form)
-        text = one.text(form)
+        yield from self._found_at(one, value)
+
+    def _found_at(self, one: ItemText, value: str) -> Iterator[int]:
+        text = one.text(self._reading.form)
         at = text.find(value)
         while at >= 0:
             yield at

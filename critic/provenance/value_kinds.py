@@ -7,6 +7,7 @@ Rule 2: what cannot be read in one way alone is not readable: as a target it is 
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 from critic.provenance.folding import (
@@ -22,6 +23,7 @@ from critic.provenance.folding import (
 )
 from critic.provenance.links import (
     WebLink,
+    leads_elsewhere,
     link_of,
     links_in,
     looks_like_link,
@@ -41,8 +43,11 @@ _FORMS: Final[dict[str, ValueForm]] = {
 }
 _IN_ADDRESS: Final = f"[^{SEPARATORS.replace('-/', '-*,/', 1)}]"
 _IN_HOST: Final = f"[^{SEPARATORS.replace('-/', '-,./', 1)}]"
+_APOSTROPHE: Final = f"(?<={WORD})['\u2019](?={WORD})"
+_IN_NAME: Final = re.compile(_APOSTROPHE)
 _ADDRESS: Final = re.compile(
-    rf"(?<!{_IN_ADDRESS}){_IN_ADDRESS}++@{_IN_HOST}++(?:\.{_IN_HOST}++)*+(?![@])"
+    rf"(?<!{_IN_ADDRESS})(?<!{WORD}['\u2019]){_IN_ADDRESS}++(?:{_APOSTROPHE}{_IN_ADDRESS}++)*+"
+    rf"@{_IN_HOST}++(?:\.{_IN_HOST}++)*+(?![@])"
 )
 _BESIDE_ADDRESS: Final = "+-."
 _SEPARATED: Final = re.compile("[ -]+")
@@ -57,6 +62,7 @@ _DIGIT: Final = re.compile("[0-9]")
 _SHORT_NUMBER: Final = re.compile("[0-9]{1,3}")
 _LETTERS: Final = f"(?:(?![0-9_]){WORD})++"
 _WORDS: Final = re.compile(rf"{_LETTERS}(?:[ '\u2019-]{_LETTERS})*+")
+_NO_WORD: Final = re.compile(f"[{SEPARATORS}]++")
 _PATH_BEGINS: Final = re.compile(r"[~.]{0,2}/|[A-Za-z]:[/\\]")
 _SHORTEST, _LONGEST, _MOST_GROUPS = 4, 62, 12
 
@@ -68,7 +74,7 @@ class Sought(NamedTuple):
         narrow: what a tool would use, as one text.
         wide: what a reader takes for the same.
         is_readable: whether all programs read it in one way.
-        is_words: whether it is only words, which any text may hold.
+        is_words: whether it is only words, or signs between them, which any text may hold.
         link: the narrow form of a link.
         names_no_host: whether what is read as a link may be a file or a number as well.
     """
@@ -116,8 +122,13 @@ def wide_form(text: str) -> str:
 
 
 def is_only_words(form: str) -> bool:
-    """Return whether the narrow form of a text is only words."""
-    return _WORDS.fullmatch(form) is not None
+    """Return whether the narrow form of a text is only words, or only signs between words."""
+    return _WORDS.fullmatch(form) is not None or holds_no_word(form)
+
+
+def holds_no_word(form: str) -> bool:
+    """Return whether a text is only signs, which stand between words of any sentence."""
+    return _NO_WORD.fullmatch(form) is not None
 
 
 def _as_text(text: str, *, is_readable: bool) -> Sought:
@@ -128,7 +139,7 @@ def _as_text(text: str, *, is_readable: bool) -> Sought:
 def _as_path(text: str) -> Sought | None:
     parts = text.split("/")
     inner = parts[(not parts[0]) : len(parts) - (not parts[-1])]
-    if has_control(text) or "\\" in text or any(part in ("", ".", "..") for part in inner):
+    if has_control(text) or "\\" in text or "" in inner or leads_elsewhere(inner):
         return None
     form = text[:-1] if len(text) > 1 and text.endswith("/") else text
     return Sought("path", form, wide_form(text), is_words=is_only_words(small(form)))
@@ -188,7 +199,14 @@ def addresses_in(text: str) -> Iterator[str]:
 
 def wide_addresses_in(text: str) -> Iterator[str]:
     """Yield what may be an address in a wide text."""
-    return (match[0].strip(_BESIDE_ADDRESS) for match in _ADDRESS.finditer(text))
+    for match in _ADDRESS.finditer(text):
+        yield from _from_apostrophes(match[0].strip(_BESIDE_ADDRESS))
+
+
+def _from_apostrophes(address: str) -> Iterator[str]:
+    """Yield an address, and what follows each apostrophe in it: that may be one by itself."""
+    yield address
+    yield from (address[at.end() :] for at in islice(_IN_NAME.finditer(address), _MOST_GROUPS))
 
 
 def accounts_in(text: str) -> Iterator[str]:
@@ -257,12 +275,13 @@ def account_parts(text: str) -> Iterator[tuple[str, ...]]:
 
 def address_parts(text: str) -> Iterator[tuple[str, ...]]:
     """Yield the addresses in a wide text, each as all of its parts that end at a separator."""
-    for address in wide_addresses_in(text):
-        name, _, host = address.partition("@")
+    for match in _ADDRESS.finditer(text):
+        address, _, host = match[0].strip(_BESIDE_ADDRESS).partition("@")
         labels = host.split(".")
         if len(labels) > 1 and len(labels) <= _MOST_GROUPS:
-            hosts = (".".join(labels[:end]) for end in range(len(labels), 1, -1))
-            yield tuple(f"{name}@{one}" for one in hosts)
+            hosts = [".".join(labels[:end]) for end in range(len(labels), 1, -1)]
+            names = _from_apostrophes(address)
+            yield tuple(f"{name}@{one}" for name in names for one in hosts)
 
 
 __all__ = [

@@ -798,6 +798,18 @@ def test_what_a_system_shows_after_it_was_sent_is_an_echo(
         assert answer(proposal(ASKED, seen, session=session)) == word
 
 
+@pytest.mark.parametrize(("seq", "word"), [(1, "allow"), (2, "ask"), (None, "ask")])
+def test_what_a_described_record_shows_after_it_was_sent_is_an_echo(
+    seq: int | None, word: str
+) -> None:
+    record = [{"sender": "Bob", "payer": "rent-7", "x": f"pay {VALUE}"}]
+    seen = item(record, "member", "named")
+    seen["source"] |= {} if seq is None else {"seq": seq}
+    said = request("transmit it to whom the one from Bob about rent-7 says")
+    session = {"id": "s", "turn": 2, "sent": [{"seq": 2, "values": [f"pay {VALUE}"]}]}
+    assert answer(proposal(said, seen, session=session)) == word
+
+
 def test_a_text_that_only_ambient_text_holds_asks_where_nothing_else_is_aimed_at() -> None:
     tool = {"arg_roles": {"x": "content", "y": "recipient"}, "may_be_empty": ["y"]}
     seen = item("call it Summer party, all of you")

@@ -149,6 +149,7 @@ def test_a_hidden_item_gives_nothing_as_a_designated_record_or_before_an_echo(
 ) -> None:
     fields = Manifests(tool_manifest=(), evidence_manifest=(), record_fields=("sender", "about"))
     record = item([{"sender": "Bob", "about": "rent-7", "x": "pay alpha-1"}], "member")
+    record["source"]["seq"] = 0
     shown = item("of beta-2", "system")
     shown["source"]["seq"] = 1
     index = SeenItems(FieldTables(fields))

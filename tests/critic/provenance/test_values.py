@@ -344,6 +344,18 @@ TABLE = EvidenceClass(
 )
 
 
+def test_all_that_is_declared_of_a_place_holds_of_it() -> None:
+    fields = {"/a/id": "party", "/*/note": "public", "/*/id": "system", "/a/*": "member"}
+    table = EvidenceClass.model_validate({"class": "r", "fields": fields})
+    described = Manifests(tool_manifest=(), evidence_manifest=(), classes=(table,))
+    source = {"author": "system", "standing": "ambient"}
+    content = {"a": {"id": "1", "note": "2", "x": "3"}, "b": {"id": "4", "note": "5", "x": "6"}}
+    wire = {"id": "e", "classification": "r", "content": content, "source": source}
+    found = FieldTables(described).parts_of(EvidenceItem.model_validate(wire)).parts
+    writers = [part.writer for part in found if part.text.isdigit()]
+    assert writers == ["party", "public", "member", "system", "public", "system"]
+
+
 def parts_of(content: object, author: str) -> list[tuple[str, str, str]]:
     described = Manifests(tool_manifest=(), evidence_manifest=(), classes=(TABLE,))
     source = {"author": author, "standing": "ambient"}

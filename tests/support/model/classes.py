@@ -60,7 +60,8 @@ def class_in_records(p: Json, tool: Json, value: Value, seen: list[Seen]) -> str
     filled_by_system = vouches(p, value, filled, record)
     if filled_by_system and not contested:
         return "F"
-    if any(says(value, leaf) for _, leaf in designated(p, seen)):
+    described = [(one, leaf) for one, leaf in designated(p, seen) if says(value, leaf)]
+    if vouches(p, value, described, []):
         return "M"
     if filled_by_system:
         return "C"

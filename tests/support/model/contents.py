@@ -3,12 +3,22 @@
 import re
 from typing import Any, NamedTuple
 
-from tests.support.model.kinds import ACCOUNT, FILE_NAME, PUNCTUATION, fold, plain_text
+from tests.support.model.kinds import (
+    ACCOUNT,
+    ADDRESS,
+    FILE_NAME,
+    PUNCTUATION,
+    fold,
+    plain_text,
+    with_signs,
+)
 
-ADDRESSES = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+BRACKETS = r"\[[0-9a-f.]*:[0-9a-f:.]+(?:%[^\s\]/]+)?\]"
+NUMBERS = r"(?:[0-9]{4,10}|0x[0-9a-f]{4,8})(?=[/?#:])"
 ACCOUNTS = r"(?<!\w)(?=([a-z]{2}[0-9]{2}(?:[ -]?[a-z0-9]){8,40}(?!\w)))"
 LINKS = (
-    r"(?:[a-z][a-z0-9+.-]*://|//(?=[\w-]+\.)|(?<![\w.@])www\.(?=[\w-]))[^\s<>\"'`|^{}()\[\]]+"
+    rf"(?:[a-z][a-z0-9+.-]*://|//(?=[\w-]+\.|{BRACKETS}|{NUMBERS})|(?<![\w.@])www\.(?=[\w-]))"
+    rf"(?:{BRACKETS})?(?:(?<=\])|[^\s<>\"'`|^{{}}()\[\]])[^\s<>\"'`|^{{}}()\[\]]*"
     r"|(?<![\w.@/])(?:[\w-]+\.)+[a-z]{2,}(?::[0-9]+)?(?:[/?#][^\s<>\"'`|^{}()\[\]]*|(?![\w@]))"
 )
 
@@ -40,7 +50,7 @@ def found_in(value: Any) -> list[Found]:
     if not isinstance(value, str):
         return []
     exact = [*addresses_of(value), *accounts_of(value), *links_of(value)]
-    plain = plain_text(value)
+    plain = with_signs(plain_text(value))
     seen = [*addresses_of(plain), *accounts_of(plain), *links_of(plain)]
     found = [one for one in exact if list(map(plain_text, one[1])) == list(map(fold, one[1]))]
     known = [(kind, list(map(fold, parts))) for kind, parts in found]
@@ -63,9 +73,17 @@ def is_link(text: str) -> bool:
 
 
 def addresses_of(text: str) -> list[tuple[str, list[str]]]:
-    """Return each address with its parts: what ends at a separator may be one by itself."""
-    found = re.finditer(ADDRESSES, text)
-    return [("address", parts_of(one[0], r"[.+-]", ADDRESSES)) for one in found]
+    """Return each address with its parts: what ends at a separator may be one by itself.
+
+    So may what begins behind an apostrophe.
+    """
+    found = []
+    for one in re.finditer(ADDRESS, text):
+        name = one[0].partition("@")[0]
+        begins = [0, *(at.end() for at in re.finditer("['\u2019]", name))]
+        parts = [parts_of(one[0][at:], r"[.+-]", ADDRESS) for at in begins]
+        found.append(("address", [part for each in parts for part in each]))
+    return found
 
 
 def accounts_of(text: str) -> list[tuple[str, list[str]]]:

@@ -22,7 +22,7 @@ NFKC = unicodedata.ucd_3_2_0.normalize
 HOST = r"[\w-]+(?:\.[\w-]+)*"
 HOST_NAME = r"(?:[\w-]+\.)+[a-z]{2,}"
 FILE_NAME = re.compile(r"(?!www\.)[\w.-]*\.(?:md|mov|py|zip|txt|pdf|csv|json|html)")
-ADDRESS = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+ADDRESS = r"[\w.+-]+(?:(?<=\w)['\u2019](?=\w)[\w.+-]+)*@[\w-]+(?:\.[\w-]+)+"
 ACCOUNT = r"[a-z]{2}\d{2}(?:[ -]?[a-z0-9]){8,}"
 RUN = re.compile(r"[^\s<>\"'`|{}()\[\]]+")
 """What may be a link in a text: a run without what ends one."""
@@ -106,7 +106,7 @@ def is_unreadable(kind: str, value: Any) -> bool:
     text = text_of(value)
     if kind == "path":
         segments = text.removeprefix("/").removesuffix("/").split("/")
-        odd = any(one in (".", "..") or (not one and len(segments) > 1) for one in segments)
+        odd = any(is_elsewhere(one) or (not one and len(segments) > 1) for one in segments)
         return odd or re.search(r"[\\\x00-\x1f\x7f-\x9f]", text) is not None or text == "//"
     if kind == "url":
         return read_url(text) is None
@@ -116,13 +116,19 @@ def is_unreadable(kind: str, value: Any) -> bool:
     return kind == "address" and not re.fullmatch(ADDRESS, text)
 
 
+def is_elsewhere(segment: str) -> bool:
+    """Return whether some program reads a part of a path as dots, or as several parts."""
+    read = NFKC("NFKC", segment)
+    return read.split(";")[0] in (".", "..") or any(sign in read for sign in "/\\")
+
+
 @lru_cache(4096)
 def read_url(text: str) -> Url | None:
     """Return the parts of a link, or nothing if it cannot be read."""
     scheme = re.match(r"([a-z][a-z0-9+.-]*):(?![0-9])(//)?", text.lower())
     if scheme and (scheme[1] not in ("http", "https") or not scheme[2]):
         return None
-    if re.search(r"[\\\s\x00-\x1f\x7f]|%2e|%2f|%5c", text.lower()):
+    if re.search(r"[\\\s\x00-\x1f\x7f]", text) or is_escaped(text):
         return None
     rest = text[scheme.end() :] if scheme else text.removeprefix("//")
     rest, mark, fragment = rest.partition("#")
@@ -131,10 +137,15 @@ def read_url(text: str) -> Url | None:
     segments = path.removesuffix("/").split("/") if path.removesuffix("/") else []
     if not re.fullmatch(rf"{HOST}(?::\d{{1,5}})?", host) or path.startswith("/"):
         return None
-    if any(one in ("", ".", "..") for one in segments):
+    if any(one == "" or is_elsewhere(one) for one in segments):
         return None
     host = fold(host).removeprefix("www.")
     return Url(host, tuple(segments), query if question else None, fragment if mark else None)
+
+
+def is_escaped(text: str) -> bool:
+    """Return whether a dot or a slash is spelled by its code, however often that is spelled."""
+    return re.search("%(25)*(2e|2f|5c)", text.lower()) is not None
 
 
 def runs_in(text: str) -> list[str]:
@@ -182,10 +193,16 @@ def pattern_of(kind: str, value: Any) -> str:
     if form == "":
         return ""
     if kind == "path":
-        goes_on = rf"{WORD}|[\\~@%+=-]|/(?:{WORD}|[/\\~@%+=-]|\.[\w./])|[.:]{WORD}"
+        opens = rf"[{{\[(#^]|<[^/]|['\"`?!][.*]?{WORD}"
+        goes_on = rf"{WORD}|[\\~@%+={{-]|/(?:{WORD}|[/\\~@%+=-]|\.[\w./]|{opens})|[.:]{WORD}"
+        goes_on += rf"|[?^!][.*]?{WORD}"
         return rf"(?<!{WORD})(?<![./\\~:@%+-])" + re.escape(form) + f"(?!{goes_on})"
     if kind == "address":
-        return rf"(?<!{WORD})(?<![.+@-])" + re.escape(form) + rf"(?!{WORD}|[.@-]{WORD})"
+        return (
+            rf"(?<!{WORD})(?<![.+@-])(?<!{WORD}['\u2019])"
+            + re.escape(form)
+            + rf"(?!{WORD}|[.@-]{WORD})"
+        )
     if kind == "account":
         return BEFORE + "[ -]?".join(map(re.escape, form)) + AFTER
     return BEFORE + "[ \n]".join(map(re.escape, form.split(" "))) + AFTER
@@ -213,7 +230,12 @@ def has_only_words(kind: str, value: Any) -> bool:
     """Return whether a value is only words. A link is none: no plain word of a text names it."""
     if kind == "url" and not is_unreadable(kind, value):
         return False
-    return ONLY_WORDS.fullmatch(plain_form(kind, value)) is not None
+    form = plain_form(kind, value)
+    return ONLY_WORDS.fullmatch(form) is not None or has_no_word(form)
+
+
+def has_no_word(form: str) -> bool:
+    return form != "" and re.search(WORD, form) is None
 
 
 def plain_form(kind: str, value: Any) -> str:
@@ -286,10 +308,18 @@ def mentions_link(form: str, text: str) -> bool:
 
 def shows_link(form: str, before: str, behind: str, text: str) -> bool:
     """Return whether a text holds a form of a link between these, or behind slashes and a user."""
-    form, user = re.escape(form), r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?"
+    text = with_signs(plain_text(text))
+    form, user = re.escape(with_signs(form)), r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?"
     bare = "." in re.split("[/?#]", form.replace("\\.", "."))[0]
     found = bare and re.search(before + form + behind, wide(text)) is not None
-    return found or re.search(f"//{user}{form}{behind}", plain_text(text)) is not None
+    return found or re.search(f"//{user}{form}{behind}", text) is not None
+
+
+def with_signs(text: str) -> str:
+    """Return a text with the dots, slashes and colons that stand in it under another spelling."""
+    for sign, name in ((".", "period"), ("/", "sol"), (":", "colon")):
+        text = re.sub(rf"&(#0*{ord(sign)}|#x0*{ord(sign):x}|{name});", sign, text)
+    return text.replace("\u3002", ".").replace("%2e", ".")
 
 
 def same_wide(one: Any, other: Any) -> bool:

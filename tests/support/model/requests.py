@@ -12,7 +12,9 @@ from tests.support.model.kinds import (
     covered,
     even,
     fold,
+    has_no_word,
     has_only_words,
+    is_escaped,
     is_short_number,
     links_in,
     narrow,
@@ -26,12 +28,12 @@ QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
 FUNCTION_WORDS = (
     "a about above after again all also am an and any anybody anyone anything are as at be "
     "because been before being below between both but by can could did do does done each "
-    "either else everybody everyone everything few for from get had has have he her here hers "
-    "him his how i if in into is it its just let like many may me might mine more most much "
-    "must my no nobody none nor not nothing now of off on once one only or other our ours out "
-    "over own please same shall she should so some somebody someone something such than thanks "
-    "that the their theirs them then there these they this those to too under until up us very "
-    "was we well were what when where which who whom whose why will with would yes you your "
+    "either else every everybody everyone everything few for from get had has have he her here "
+    "hers him his how i if in into is it its just let like many may me might mine more most "
+    "much must my no nobody none nor not nothing now of off on once one only or other our ours "
+    "out over own please same shall she should so some somebody someone something such than "
+    "thanks that the their theirs them then there these they this those to too under until up us "
+    "very was we well were what when where which who whom whose why will with would yes you your "
     "yours"
 )
 MARK = r"(?:#|\bno\.|\bnumbers?|\bids?)[:=]? ?"
@@ -58,13 +60,16 @@ def is_name(value: Value, nouns: list[str], place: Place) -> bool:
     """Return whether a plain word is meant as a name where it stands."""
     text, start, end = place
     around = text[start - 1 : start], text[end : end + 1]
-    if all(one and one in QUOTES for one in around) or (around[0] and around[0] in "#@"):
-        return True
-    before = re.search(r"(\w+)[ \n]$", text[:start])
-    behind = re.match(r"[ \n](\w+)", text[end:])
-    if any(one and stem(fold(one[1])) in nouns for one in (before, behind)):
+    if all(one and one in QUOTES for one in around):
         return True
     words = re.split("[ -]", narrow("text", value.value))
+    if has_no_word(text[start:end]) or set(words) <= set(FUNCTION_WORDS.split()):
+        return around[0] in ("#", "@") and not has_no_word(text[start:end])
+    before = re.search(r"(\w+)[ \n]$", text[:start])
+    behind = re.match(r"[ \n](\w+)", text[end:])
+    beside = any(one and stem(fold(one[1])) in nouns for one in (before, behind))
+    if beside or around[0] in ("#", "@"):
+        return True
     if any(word in FUNCTION_WORDS.split() for word in words):
         return False
     begun = text[:start].rstrip(" ([" + QUOTES)
@@ -145,6 +150,8 @@ def is_page_below(url: Url, named: Url) -> bool:
 
 
 def lies_below_path(value: Value, text: str) -> bool:
+    if is_escaped(text_of(value.value)):
+        return False
     segments = str(narrow("path", value.value)).split("/")
     above = ["/".join(segments[:count]) for count in range(1, len(segments))]
     return len(segments) <= MOST_SEGMENTS and any(
