@@ -111,13 +111,13 @@ def link_of(text: str) -> WebLink | None:
     segments = (path or "").split("/")[1:]
     if segments and not segments[-1]:
         del segments[-1]
-    if "" in segments or leads_elsewhere(segments):
+    if "" in segments or may_go_up(segments):
         return None
     name = small(host).removeprefix("www.")
     return WebLink(name, "".join(f"/{one}" for one in segments), (query or "") + (fragment or ""))
 
 
-def leads_elsewhere(segments: Iterable[str]) -> bool:
+def may_go_up(segments: Iterable[str]) -> bool:
     """Return whether a program may read a segment as dots or as several: `..;x`, or wide dots."""
     forms = (one if one.isascii() else compatible(one) for one in segments)
     return any(one.partition(";")[0] in _DOTS or "/" in one or "\\" in one for one in forms)

@@ -23,7 +23,7 @@ from critic.provenance.folding import (
 )
 from critic.provenance.links import (
     WebLink,
-    leads_elsewhere,
+    may_go_up,
     link_of,
     links_in,
     looks_like_link,
@@ -139,7 +139,7 @@ def _as_text(text: str, *, is_readable: bool) -> Sought:
 def _as_path(text: str) -> Sought | None:
     parts = text.split("/")
     inner = parts[(not parts[0]) : len(parts) - (not parts[-1])]
-    if has_control(text) or "\\" in text or "" in inner or leads_elsewhere(inner):
+    if has_control(text) or "\\" in text or "" in inner or may_go_up(inner):
         return None
     form = text[:-1] if len(text) > 1 and text.endswith("/") else text
     return Sought("path", form, wide_form(text), is_words=is_only_words(small(form)))

@@ -96,14 +96,14 @@ _WHAT_IT_NAMES: Final[tuple[Bug, ...]] = (
         "dots-in-a-path",
         FILES.kinds,
         "a path that goes up again from a named folder is below it",
-        '"" in inner or leads_elsewhere(inner):',
+        '"" in inner or may_go_up(inner):',
         '"" in inner:',
     ),
     slip(
         "dots-in-a-link",
         FILES.links,
         "a link that goes up again from a named page is below it",
-        'if "" in segments or leads_elsewhere(segments):',
+        'if "" in segments or may_go_up(segments):',
         'if "" in segments:',
     ),
     slip(
