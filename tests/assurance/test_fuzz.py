@@ -55,6 +55,7 @@ def test_a_few_megabytes_are_read_in_time_and_within_memory() -> None:
     assert (row.tried, row.held, row.met) == (4, 4, True)
 
 
+@pytest.mark.slow
 def test_no_product_of_two_parts_of_a_document_exhausts_a_process() -> None:
     """Planted: all errors of a schema are made, and yes or no is asked however long it takes."""
     row = multiplied()

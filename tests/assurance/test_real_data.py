@@ -109,6 +109,7 @@ def test_every_proposal_gets_its_verdict(critic: Critic, tmp_path: Path) -> None
     assert Counter(zip(kinds, names, strict=True)) == VERDICTS
 
 
+@pytest.mark.slow
 def test_every_run_gets_its_score(critic: Critic, runs: tuple[Path, list[str]]) -> None:
     path, kinds = runs
     said = critic("score", path)

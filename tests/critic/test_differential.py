@@ -82,6 +82,7 @@ def agree_on_many(proposal: Proposal) -> None:
     VERIFY.require_agreement(proposal)
 
 
+@pytest.mark.slow
 def test_a_difference_is_shown_small_as_json_with_what_each_side_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -142,6 +142,7 @@ def files_after(statement: str) -> list[str]:
     return files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("statement", "most"), BUDGETS.items())
 def test_what_an_entry_loads_can_be_read(statement: str, most: int) -> None:
     files = files_after(statement)
@@ -168,6 +169,7 @@ def test_lines_of_code_are_counted() -> None:
     assert code_lines(source) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("statement", "most"), RULINGS.values(), ids=RULINGS)
 def test_what_a_ruling_loads_can_be_read(statement: str, most: int) -> None:
     files = files_after(statement)

@@ -8,11 +8,11 @@ import pytest
 from harness.testing._seams import two_scenes
 from harness.testing.seams import seam_laws
 
-_ONE_IN = 3
+_ONE_IN = 9
 
 
 def contract_laws(cannot: Collection[str] = ()) -> list[Any]:
-    """Return the laws of an integration; how an answer is streamed is looked at by one in three.
+    """Return the laws of an integration; how an answer is streamed is looked at by one in nine.
 
     All laws are streamed where slow tests run, too. Those that play two sessions are only there.
     """

@@ -490,6 +490,7 @@ def test_what_is_reported_is_small() -> None:
     assert not getattr(caught.value, "__notes__", [])
 
 
+@pytest.mark.slow
 def test_check_laws_checks_them_all() -> None:
     few = settings(STILL_HOLDS, max_examples=3)
     check_laws(*WORLDS["all given"], settings=few)

@@ -115,6 +115,7 @@ def test_an_unknown_schema_names_the_known_ones(critic: Critic, name: str) -> No
 # --- doctor -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_sound_installation_passes_every_check(critic: Critic) -> None:
     said = critic("doctor")
     assert (said.status, said.err) == (0, "")

@@ -285,6 +285,16 @@ def test_a_proof_for_the_checkpoint_of_another_log_is_refused(signed: Signed) ->
     assert "is of another origin: example.com/other, not example.com/audit" in said.err
 
 
+def test_a_proof_that_names_another_root_is_refused(signed: Signed) -> None:
+    proof = signed.prove("proof", "3", "--checkpoint", signed.checkpoint)
+    _, size, root, *_ = signed.checkpoint.read_text("utf-8").split("\n")
+    other = base64.b64encode(bytes(32)).decode()
+    with changed(proof, f"\n{size}\n{root}\n", f"\n{size}\n{other}\n"):
+        said = signed.check(proof)
+    assert (said.status, said.out) == (2, "")
+    assert "the proof leads to other 8 records than those of this checkpoint" in said.err
+
+
 def test_the_growth_of_a_log_is_proved(signed: Signed) -> None:
     signed.grow(5)
     later = signed.sign("later", "--origin", ORIGIN, "--since", signed.checkpoint)

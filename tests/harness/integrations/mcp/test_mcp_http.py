@@ -158,6 +158,7 @@ def test_headers_of_a_page_in_a_browser_are_refused(served: Served) -> None:
     assert post(served, ping, origin="null").status_code == 403
 
 
+@pytest.mark.slow
 def test_an_address_that_others_can_reach_is_not_served(tmp_path: Path) -> None:
     (tmp_path / "critic.json").write_text(json.dumps(shop_policy().wire()))
     words = ("--policy", tmp_path / "critic.json", "http://127.0.0.1:1/mcp")
