@@ -23,10 +23,10 @@ from critic.provenance.folding import (
 )
 from critic.provenance.links import (
     WebLink,
-    may_go_up,
     link_of,
     links_in,
     looks_like_link,
+    may_go_up,
     names_no_host,
     wide_link_of,
 )
