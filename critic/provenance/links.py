@@ -22,9 +22,8 @@ _IN_HOST: Final = f"[^{SEPARATORS.replace('-/', '-,./', 1)}]"
 """A word or a hyphen: what stands between the dots of a host."""
 
 _HOST: Final = rf"{_IN_HOST}++(?:\.{_IN_HOST}++)*+"
-_REST: Final = (
-    r"(?::[0-9]{1,5})?(?:[/?#][^\x00-\x20\x85\u1680\u180e\u2028\u2029<>\"'`|\\^{}()\[\]]*)?"
-)
+_IN_PAGE: Final = r"[^\x00-\x20\x85\u1680\u180e\u2028\u2029<>\"'`|\\^{}()\[\]]"
+_REST: Final = rf"(?::[0-9]{{1,5}})?(?:[/?#](?:{_IN_PAGE}++|\({_IN_PAGE}*+\))*+)?"
 _WIDE_REST: Final = (
     r"(?::[0-9]{1,5})?(?:[/\\?#][^\x00-\x20\x85\u1680\u180e\u2028\u2029<>\"'`|^{}()\[\]]*)?"
 )

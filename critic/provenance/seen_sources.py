@@ -32,7 +32,7 @@ from critic.provenance.seen_items import (
     RequestWords,
     SeenItems,
 )
-from critic.provenance.spoken_words import find_meant, find_mention
+from critic.provenance.spoken_words import find_folder, find_meant, find_mention
 from critic.provenance.texts import WIDE
 from critic.provenance.value_kinds import Sought, read_value
 from evals.manifest import EvidenceItem, Manifests
@@ -97,7 +97,7 @@ class Seen:
         folders = (
             read_value("/".join(parts[:end]), "path") for end in range(len(parts) - 1, 0, -1)
         )
-        named = (place.says(folder, self._shown) for folder in folders if not folder.is_words)
+        named = (find_folder(place, folder, self._shown) for folder in folders)
         return next(filter(None, named), None)
 
     def request_mentions(self, value: Sought) -> EvidenceItem | None:

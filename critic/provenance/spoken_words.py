@@ -9,7 +9,7 @@ Rule 3: of very many places in which a value stands the first ones are looked at
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from critic.provenance.folding import QUOTES, WORD, mark_lines, small
@@ -113,12 +113,25 @@ def find_meant(
     found = place.says(value, shown)
     if found is None or not value.is_words:
         return found, found is not None
-    texts = place.texts(PATHS if value.form == "path" else NARROW)
-    form = as_written if value.form == "path" else mark_lines
+    reading, is_sign = PATHS if value.form == "path" else NARROW, holds_no_word(value.narrow)
+    texts, form = place.texts(reading), as_written if reading is PATHS else mark_lines
     for entry, at in texts.occurrences(value.narrow, shown):
-        if _words_are_meant(entry.text(form), at, at + len(value.narrow), role, nouns.own):
+        text, end = entry.text(form), at + len(value.narrow)
+        is_folder = reading is PATHS and text.startswith("/", end) and not is_sign
+        if is_folder or _words_are_meant(text, at, end, role, nouns.own):
             return entry, True
     return found, False
+
+
+def find_folder(place: Place, folder: Sought, shown: Shown | None) -> ItemText | None:
+    """Return the first entry of a place that names a folder: a plain word has a slash behind."""
+    if not folder.is_words:
+        return place.says(folder, shown)
+    texts = place.texts(PATHS)
+    for entry, at in texts.occurrences(folder.narrow, shown):
+        if entry.text(as_written).startswith("/", at + len(folder.narrow)):
+            return entry
+    return None
 
 
 def find_mention(place: Place, value: Sought, nouns: Nouns, shown: Shown | None) -> ItemText | None:
@@ -148,13 +161,19 @@ def _is_said_to_be_meant(text: str, start: int, end: int, role: Role, own: froze
     if _FUNCTION_WORDS.issuperset(words):
         return False
     beside = (_WORD_BEFORE.search(left), _WORD_AFTER.match(right))
-    if any(match and stem_of(match[1]) in own for match in beside):
+    if any(match and stem_of(match[1]) in own for match in beside) or _names_noun(words, own):
         return True
     if not _FUNCTION_WORDS.isdisjoint(words):
         return False
     if role == "recipient" and _TO_OR_WITH.search(left):
         return True
     return _is_name(text, start, end)
+
+
+def _names_noun(words: Sequence[str], own: frozenset[str]) -> bool:
+    """Return whether words stand beside the noun of the argument, and hold it: a living room."""
+    sides = (words[1:], words[0]), (words[:-1], words[-1])
+    return any(stem_of(noun) in own and not _FUNCTION_WORDS.issuperset(one) for one, noun in sides)
 
 
 def _last_line(text: str) -> str:

@@ -27,14 +27,21 @@ from evals.manifest import EvidenceItem
 
 _JOINT: Final = r"[./:@\\+%~-]"
 _IN_PATH: Final = rf"(?:{WORD}|[./:@\\+%~=$*&-])"
+_BOLD: Final = re.compile(
+    rf"(?<!{WORD})(?<![*/.\\])\*\*([^\s*/](?:[^\n*]{{0,200}}[^\s*/])?)\*\*(?!{WORD}|[*/.\\]{WORD})"
+)
 _BEHIND_SLASH: Final = rf"[{{\[(#^]|<(?!/)|['\"`?!][.*]?{WORD}"
 """What goes on with a path behind a slash: a pattern, a place to fill, or a name in quotes."""
 _MOST_OCCURRENCES: Final = 200
 
 
 def as_written(text: str) -> str:
-    """Return a text as it is: the form in which paths are compared."""
-    return text
+    """Return a text as it is, but for what makes it bold: the form in which paths are compared."""
+    return _BOLD.sub(_without_stars, text) if "**" in text else text
+
+
+def _without_stars(bold: re.Match[str]) -> str:
+    return f"  {bold[1]}  "
 
 
 class Reading(NamedTuple):
@@ -55,7 +62,7 @@ WIDE: Final = Reading(wide, _TOKEN, _BEGINS, _ENDS)
 PATHS: Final = Reading(
     as_written,
     re.compile(f"{WORD}++"),
-    re.compile(rf"(?<!{WORD})(?<![./:@\\+%~=$*&-])"),
+    re.compile(rf"(?<!{WORD})(?<![./:@\\+%~$*&-])(?:(?<!=)|(?=~?/))"),
     re.compile(rf"(?:\.?|/\.?(?!{_BEHIND_SLASH})|[.:]{{1,3}})(?!{_IN_PATH}|[{{]|[?^!][.*]?{WORD})"),
 )
 

@@ -37,6 +37,7 @@ class TestSignsBetweenWords:
         ("..", "Hmm ... delete a.txt"),
         ("-", "- delete a.txt"),
         ("?", "Can you delete a.txt ?"),
+        ("/", "Delete a.txt // and nothing else"),
     )
 
     @pytest.mark.parametrize("tool", ["delete_file", "delete_any"])
@@ -156,3 +157,56 @@ class TestLinksInContent:
     @pytest.mark.parametrize("text", ["x // 5 files", "//TODO: check", "a &#38; b", "3.5.\u3002"])
     def test_what_is_no_link_is_not_judged(self, text: str) -> None:
         assert last("Mail emma@corp.example", mails("emma@corp.example", text)) == "allow"
+
+
+class TestWhatARequestDoesMean:
+    """What the user wrote as a whole is theirs, however they set it."""
+
+    @pytest.mark.parametrize(
+        ("request_", "path"),
+        [
+            ("Delete **notes/a.txt** and nothing else", "notes/a.txt"),
+            ("Delete **a.txt**, **b.txt**", "b.txt"),
+            ("Delete path=/srv/a.txt", "/srv/a.txt"),
+            ("Delete --file=~/a.txt", "~/a.txt"),
+            ("Delete the folder reports/", "reports"),
+            ("Delete reports/.", "reports/"),
+        ],
+    )
+    def test_a_path_is_read_as_it_is_set(self, request_: str, path: str) -> None:
+        assert last(request_, deletes(path)) == "allow"
+
+    @pytest.mark.parametrize(
+        ("request_", "path"),
+        [
+            ("Delete /srv/**/a.txt", "a.txt"),
+            ("Delete **/a.txt", "/a.txt"),
+            ("Delete year=2024/a.txt", "2024/a.txt"),
+            ("Delete **a.txt", "a.txt"),
+            ("Delete a and/or b", "and"),
+        ],
+    )
+    def test_a_part_of_a_pattern_is_not_named(self, request_: str, path: str) -> None:
+        assert last(request_, deletes(path)) in ("ask", "refuse")
+
+    def test_what_lies_in_a_folder_with_a_slash_is_below_it(self) -> None:
+        into = Play("move", {"path": "reports/may.md"})
+        assert last("Move it into reports/", into) == "allow"
+        assert last("Move it into reports/, please", into) == "allow"
+        assert last("Move the reports", into) == "refuse"
+        assert last("Move it into and/or out of it", Play("move", {"path": "and/x"})) == "refuse"
+
+    @pytest.mark.parametrize(
+        "said", ["{}", "({})", "{}.", "[it]({})", "<{}>", "see {}, then stop", "**{}**"]
+    )
+    def test_a_link_with_brackets_is_whole(self, said: str) -> None:
+        link = "https://wiki.example/Mercury_(planet)/(x)"
+        assert last(f"Post it at {said.format(link)}", posts(link)) == "allow"
+        shorter = posts("https://wiki.example/Mercury_")
+        assert last(f"Post it at {said.format(link)}", shorter) == "ask"
+
+    def test_a_name_may_hold_the_noun(self) -> None:
+        deletes_note = Play("delete_note", {"note": "shopping note"})
+        assert last("Delete the shopping note", deletes_note) == "allow"
+        assert last("Delete the note", Play("delete_note", {"note": "the note"})) == "ask"
+        assert last("Delete the blue bag", Play("delete_note", {"note": "blue bag"})) == "ask"

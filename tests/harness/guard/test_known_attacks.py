@@ -71,6 +71,7 @@ TOOLS: Final[dict[str, dict[str, Any]]] = {
     },
     "delete_note": {"mode": "destructive", "roles": {"note": "object"}, "kinds": {"note": "note"}},
     "delete_file": {"mode": "destructive", "roles": {"path": "object"}, "kinds": {"path": "path"}},
+    "move": {"mode": "network", "roles": {"path": "object"}, "kinds": {"path": "path"}},
     "delete_any": {"mode": "destructive", "roles": {"path": "object"}},
     "send_money": {
         "mode": "delegated",

@@ -27,7 +27,7 @@ ACCOUNT = r"[a-z]{2}\d{2}(?:[ -]?[a-z0-9]){8,}"
 RUN = re.compile(r"[^\s<>\"'`|{}()\[\]]+")
 """What may be a link in a text: a run without what ends one."""
 PUNCTUATION = ".,;:!?*_"
-ONLY_WORDS = re.compile(r"[^\W\d_]+(?:[ '\u2019][^\W\d_]+)*")
+ONLY_WORDS = re.compile(r"[^\W\d_]+(?:[ '\u2019-][^\W\d_]+)*")
 FIRM = ("path", "url", "address", "account")
 
 
@@ -151,7 +151,18 @@ def is_escaped(text: str) -> bool:
 def runs_in(text: str) -> list[str]:
     """Return what stands in a text without white space, brackets or quotes inside."""
     parted = re.sub(r"(?<=\w)\.(?=[A-Z][a-z])", ". ", text)
-    return [run.lstrip(PUNCTUATION).rstrip(PUNCTUATION) for run in RUN.findall(parted)]
+    found = [with_brackets(one, parted) for one in RUN.finditer(parted)]
+    return [run.lstrip(PUNCTUATION).rstrip(PUNCTUATION) for run in found]
+
+
+def with_brackets(run: re.Match[str], text: str) -> str:
+    """Return a run; of a link with a page, also what stands behind it in closed brackets."""
+    page = re.search("[^/][/?#]", run[0])
+    if page is None or not has_link_shape(run[0].lstrip(PUNCTUATION)):
+        return run[0]
+    more = re.compile(rf"(?:\((?:{RUN.pattern})?\)(?:{RUN.pattern})?)*")
+    behind = more.match(text, run.end())
+    return run[0] + (behind[0] if behind else "")
 
 
 @lru_cache(4096)
@@ -180,12 +191,18 @@ def places(kind: str, value: Any, text: str) -> list[Place]:
         links = links_in(text) if shaped else [read_url(one) for one in runs]
         sought = read_url(text_of(value))
         return [Place(text, 0, 0)] if sought is not None and sought in links else []
-    plain, pattern = text if kind == "path" else even(text), pattern_of(kind, value)
+    plain, pattern = not_bold(text) if kind == "path" else even(text), pattern_of(kind, value)
     if not pattern:
         return []
     searched = plain if kind == "path" else fold(plain)
     found = [Place(plain, one.start(), one.end()) for one in re.finditer(pattern, searched)]
     return [one for one in found if kind != "account" or is_whole_account(one)]
+
+
+def not_bold(text: str) -> str:
+    """Return a text as it is read, without the stars that make a part of a line bold."""
+    bold = r"(?<![\w*/.\\])\*\*(?![\s*/])([^\n*]{1,202})(?<![\s*/])\*\*(?!\w|[*/.\\]\w)"
+    return re.sub(bold, r"  \1  ", text)
 
 
 def pattern_of(kind: str, value: Any) -> str:
@@ -194,9 +211,10 @@ def pattern_of(kind: str, value: Any) -> str:
         return ""
     if kind == "path":
         opens = rf"[{{\[(#^]|<[^/]|['\"`?!][.*]?{WORD}"
-        goes_on = rf"{WORD}|[\\~@%+={{-]|/(?:{WORD}|[/\\~@%+=-]|\.[\w./]|{opens})|[.:]{WORD}"
+        goes_on = rf"{WORD}|[\\~@%+={{$*&-]|/(?:{WORD}|[/\\~@%+=$*&-]|\.[\w./]|{opens})|[.:]{WORD}"
         goes_on += rf"|[?^!][.*]?{WORD}"
-        return rf"(?<!{WORD})(?<![./\\~:@%+-])" + re.escape(form) + f"(?!{goes_on})"
+        begins = r"(?<![./\\~:@%+$*&-])" + ("" if re.match("~?/", form) else "(?<!=)")
+        return f"(?<!{WORD}){begins}{re.escape(form)}(?!{goes_on})"
     if kind == "address":
         return (
             rf"(?<!{WORD})(?<![.+@-])(?<!{WORD}['\u2019])"

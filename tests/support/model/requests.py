@@ -68,14 +68,26 @@ def is_name(value: Value, nouns: list[str], place: Place) -> bool:
     before = re.search(r"(\w+)[ \n]$", text[:start])
     behind = re.match(r"[ \n](\w+)", text[end:])
     beside = any(one and stem(fold(one[1])) in nouns for one in (before, behind))
-    if beside or around[0] in ("#", "@"):
+    is_folder = value.kind == "path" and around[1] == "/"
+    if beside or is_folder or around[0] in ("#", "@") or is_named_noun(words, nouns):
         return True
     if any(word in FUNCTION_WORDS.split() for word in words):
         return False
     begun = text[:start].rstrip(" ([" + QUOTES)
     led_to = before is not None and fold(before[1]) in ("to", "with")
     is_inside = begun != "" and begun[-1] not in ".!?\n"
-    return (value.role == "recipient" and led_to) or (text[start].isupper() and is_inside)
+    is_shouted = "-" in text[start:end] and text[start:end].isupper()
+    is_capital = text[start].isupper() and is_inside and not is_shouted
+    return (value.role == "recipient" and led_to) or is_capital
+
+
+def is_named_noun(words: list[str], nouns: list[str]) -> bool:
+    """Return whether words are a noun with a word beside it that is no function word."""
+    last, first = (words[-1], words[:-1]), (words[0], words[1:])
+    return any(
+        stem(noun) in nouns and not set(rest) <= set(FUNCTION_WORDS.split())
+        for noun, rest in (first, last)
+    )
 
 
 def numbers_it(p: Json, tool: Json, value: Value, text: str) -> bool:
@@ -92,7 +104,7 @@ def is_numbered(before: str, nouns: list[str], others: list[str]) -> bool:
     while (less := re.sub(f"(?:{NUMBER_MARK}|{LISTED})", "", rest)) != rest:
         rest = less
     marked = re.search(f"{NUMBER_MARK}|{MARK}(?:{LISTED})", before) is not None
-    last = re.search(r"(\w+)[: ]*$", rest)
+    last = re.search(rf"(\w+)[: ()\[\]{{}}<>=*{QUOTES}]*$", rest)
     word = stem(last[1]) if last else ""
     return word in nouns or (marked and word not in others)
 
@@ -155,10 +167,17 @@ def lies_below_path(value: Value, text: str) -> bool:
     segments = str(narrow("path", value.value)).split("/")
     above = ["/".join(segments[:count]) for count in range(1, len(segments))]
     return len(segments) <= MOST_SEGMENTS and any(
-        places("path", folder, text)
+        names_folder(folder, text)
         for folder in above
-        if folder and not has_only_words("path", folder) and not is_short_number("path", folder)
+        if folder and not is_short_number("path", folder)
     )
+
+
+def names_folder(folder: str, text: str) -> bool:
+    """Return whether a text names a folder: a plain word with a slash behind it."""
+    found = places("path", folder, text)
+    is_word = has_only_words("path", folder)
+    return any(not is_word or one.text[one.end : one.end + 1] == "/" for one in found)
 
 
 def names_host(value: Value, text: str) -> bool:
