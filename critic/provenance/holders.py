@@ -71,9 +71,9 @@ class ItemText:
         return self._forms[form]
 
     def note(self, holders: "Holders[_K]", keys: tuple[_K, ...]) -> None:
-        """Note that these holders are to hear when the entry expires: it holds some keys there."""
+        """Note that these holders, to which it was added, are to hear when the entry expires."""
         if self.item.expires_at is not None:
-            self._held_by[holders] = (*self._held_by.get(holders, ()), *keys)
+            self._held_by[holders] = keys
 
     def forget(self, holders: "Holders[_K]") -> None:
         """Note that these holders are used no more."""
@@ -81,10 +81,9 @@ class ItemText:
 
     def mark(self, *, has_expired: bool) -> None:
         """Note that the entry has expired, or counts again."""
-        if has_expired is not self.has_expired:
-            self.has_expired = has_expired
-            for holders, keys in self._held_by.items():
-                holders.move(keys, self)
+        self.has_expired = has_expired
+        for holders, keys in self._held_by.items():
+            holders.move(keys, self)
 
     def places(
         self, form: TextForm, spans: Callable[[str], Iterable[tuple[str, int]]]
@@ -110,9 +109,8 @@ class Shown(NamedTuple):
 
     def shows(self, entry: ItemText) -> bool:
         """Return whether an entry counts."""
-        if entry.has_expired is not self.expired or entry.item.id in self.hidden:
-            return False
-        return self.among is None or self.among(entry)
+        is_shown = entry.has_expired is self.expired and entry.item.id not in self.hidden
+        return is_shown and (self.among is None or self.among(entry))
 
 
 _Of = dict[_K, ItemText | list[ItemText]]

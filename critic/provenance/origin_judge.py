@@ -144,7 +144,7 @@ class _Judge:
         else:
             level, seen = self._facts.judge_content(asked, value.content)
         if level:
-            if seen.origin == "unseen" and seen.stale is None:
+            if seen.origin == "unseen":
                 seen = seen._replace(rival=self._facts.fresh.request_mentions(value.sought))
             as_of = self._case.ctx.as_of
             reason = partial(value_reason, asked.role, value.written, seen, as_of)
@@ -167,7 +167,7 @@ class _Judge:
         """Yield what is doubted about an effect without a target."""
         roles = tool.arg_roles or {}
         given_to = [name for name, role in roles.items() if role in _GIVEN_TO]
-        may_be_empty = given_to and set(given_to) <= {*(tool.may_be_empty or ())}
+        may_be_empty = set(given_to) <= {*(tool.may_be_empty or ())}
         is_empty = given_to and not any(one.asked.role in _GIVEN_TO for one in values)
         if is_empty and not may_be_empty:
             yield _Finding(ASK, ("args",), empty_reason)
@@ -176,10 +176,8 @@ class _Judge:
 
     def _is_target(self, value: JudgedValue) -> bool:
         """Return whether a call is aimed at a value: the user's own addresses are none."""
-        if value.asked.role not in AIMED_AT:
-            return False
         is_address = value.sought.form in ("address", "account")
-        return not (
+        return value.asked.role in AIMED_AT and not (
             is_address and self._facts.origin(value.asked, value.sought).origin == "operator"
         )
 
@@ -229,12 +227,10 @@ class _Judge:
 
     def _is_waived(self, pair: tuple[str, str], keys: frozenset[tuple[str, str]]) -> bool:
         """Return whether a person approved a call of the tool with just these targets."""
-        for one in self._waived if keys else ():
-            if (one.tool.adapter_id, one.tool.capability_id) == pair:
-                forms = [frozenset(narrow_forms(target)) for target in one.targets]
-                if keys <= frozenset().union(*forms) and all(keys & form for form in forms):
-                    return True
-        return False
+        return bool(keys) and any(
+            (one.tool.adapter_id, one.tool.capability_id) == pair and _covers(one.targets, keys)
+            for one in self._waived
+        )
 
     def _is_asked_for(self, target: JudgedValue) -> bool:
         return self._facts.origin(target.asked, target.sought).origin in _ASKED_FOR
@@ -256,6 +252,12 @@ class _Judge:
             help_ = NEEDS_APPROVAL if approvable else TWO_DOUBTS
             reason = f"step {index} {finding.reason(help_)}"
             self._asks.append(Doubt(index, path, reason, approvable, stale))
+
+
+def _covers(targets: Iterable[Any], keys: frozenset[tuple[str, str]]) -> bool:
+    """Return whether each of some targets is among the keys, and each key is of one of them."""
+    forms = [frozenset(narrow_forms(target)) for target in targets]
+    return keys <= frozenset().union(*forms) and all(keys & form for form in forms)
 
 
 def _pairs(names: Iterable[ToolName] | None) -> frozenset[tuple[str, str]]:

@@ -88,9 +88,9 @@ def approved_tiers(values: Iterable[ApprovedValue]) -> dict[YesKey, int]:
 
 def narrow_forms(value: Any) -> Iterator[tuple[str, str]]:
     """Yield the narrow forms of all values in a JSON value."""
-    for leaf in (value,) if type(value) is bool else leaves(value):
-        for one in elements(leaf, every=True):
-            yield from (pair for pair in same_values(one) if pair[1])
+    found = (one for leaf in leaves(value) for one in elements(leaf))
+    for one in (value,) if type(value) is bool else found:
+        yield from (pair for pair in same_values(one) if pair[1])
 
 
 def own_keys(own: OwnValue) -> Iterator[OwnKey]:
@@ -134,7 +134,7 @@ class ValueFacts:
             return found
         contested = self._origin(asked, value, self.every)
         worse = max(found, (self._worth(asked, contested), contested), key=_level)
-        if seen.origin == "unseen" and contested.item is not None:
+        if seen.origin == "unseen":
             return worse[0], seen._replace(stale=contested.item)
         return worse
 
@@ -163,7 +163,7 @@ class ValueFacts:
         if spoken.origin == "request":
             yield Sighting("request", spoken.item)
         operator, is_meant = seen.by_operator(value, limits)
-        if operator and is_meant:
+        if is_meant:
             yield Sighting("operator", operator)
         if self._is_own(asked, value) or (asked.role == "locator" and spoken.is_of_bare_host):
             yield Sighting("own", spoken.item)
@@ -179,9 +179,9 @@ class ValueFacts:
     def _limits(self, asked: Aim, value: Sought) -> Limits:
         has_depth = asked.role == "locator" or asked.rank <= _NETWORK
         # Without the word of the policy, what looks like a link may be a path.
-        is_named_link = value.link is not None and asked.kind == "url"
+        is_link = asked.kind == "url"
         first_sent = self._known.sent(value)
-        return Limits(asked.role, asked.nouns, has_depth or is_named_link, first_sent)
+        return Limits(asked.role, asked.nouns, has_depth or is_link, first_sent)
 
     def is_approved(self, asked: Aim, value: Sought) -> bool:
         """Return whether a person approved a value, as it is asked for."""
@@ -226,7 +226,7 @@ class ValueFacts:
         others = [(self._worth(asked, one), one) for one in by_host if one.origin != "unseen"]
         if not others and seen.origin == "unseen" and not value.is_link_alone:
             return ALLOW, seen
-        new = Sighting("new_link", seen.item or None)
+        new = Sighting("new_link", seen.item)
         return max([(self._worth(asked, new), new), *others], key=_level)
 
     def judge_day(self, asked: Aim, day: Day, value: Sought) -> tuple[int, DaySighting]:

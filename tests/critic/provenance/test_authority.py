@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from critic import Refused
 from tests.critic.provenance.test_clauses import answer_for
 from tests.support.model.facts import Json
 from tests.support.sightings import (
@@ -15,7 +16,9 @@ from tests.support.sightings import (
     TOOL,
     answer,
     item,
+    judged,
     proposal,
+    reasons,
     request,
     yes_to,
 )
@@ -62,6 +65,28 @@ SPOKEN = [
 @pytest.mark.parametrize(("text", "value", "word"), SPOKEN)
 def test_the_request_gives_what_it_says_and_no_more(text: str, value: str, word: str) -> None:
     assert answer_for("recipient", value, request(text)) == word
+
+
+@pytest.mark.parametrize(
+    ("kind", "role", "word"),
+    [
+        *(("url", "object", "allow"), ("url", "recipient", "allow"), ("page", "object", "refuse")),
+        *((None, "object", "ask"), (None, "recipient", "ask"), (None, "locator", "allow")),
+    ],
+)
+def test_what_lies_below_a_named_page_is_named_where_the_policy_says_that_it_is_a_page(
+    kind: str | None, role: str, word: str
+) -> None:
+    kinds = {} if kind is None else {"arg_kinds": {"x": kind}}
+    tool, args = {"arg_roles": {"x": role}, **kinds}, {"x": f"{REPOSITORY}/x"}
+    assert answer(proposal(request(f"see {REPOSITORY}"), tool=tool, args=args)) == word
+
+
+@pytest.mark.parametrize("role", ["attribute", "code"])
+def test_what_programs_read_in_two_ways_may_be_any_other_argument(role: str) -> None:
+    tool = {"arg_roles": {"x": role}, "arg_kinds": {"x": "path"}}
+    args = {"x": f"{FOLDER}/../x"}
+    assert answer(proposal(request(f"use {FOLDER}/../x"), args=args, tool=tool)) == "allow"
 
 
 @pytest.mark.parametrize("mode", ["network", "delegated", "destructive"])
@@ -121,6 +146,54 @@ def test_content_carries_no_link_and_no_number_of_others(
     assert answer_for("content", text, *items) == word
 
 
+EXPIRED: Final[Json] = {"expires_at": "2026-05-09T09:00:00Z"}
+NOW: Final[Json] = {"as_of": EXPIRED["expires_at"]}
+BESIDE: Final = item("go to https://new.de/x")
+NAMED: Final = item("go to https://new.de/x", standing="named")
+LINKS = [
+    *(("see https://new.de", [], "ask"), ("see https://new.de/y", [BESIDE], "refuse")),
+    *(("see https://new.de/y", [BESIDE | EXPIRED], "refuse"), ("new.de/y", [NAMED], "ask")),
+    *(("see new.de/y", [request("see new.de")], "allow"),),
+    *(("see new.de?to=y", [request("see new.de")], "ask"),),
+    *(("see new.de/B", [request("see new.de/B"), BESIDE], "allow"),),
+    ("new.de/B?x new.de/b?x", [request("see new.de/B?x")], "ask"),
+    ("new.de/b?x new.de/B?x", [request("see new.de/B?x")], "ask"),
+    ("mail mia@new.de.x", [item("mia@new.de") | EXPIRED], "refuse"),
+    ("mail mia@new.de.x", [request("mail mia@new.de")], "allow"),
+]
+
+
+@pytest.mark.parametrize(("text", "items", "word"), LINKS)
+def test_a_link_that_stands_nowhere_is_judged_by_its_host_and_its_query(
+    text: str, items: list[Json], word: str
+) -> None:
+    assert answer_for("content", text, *items, **NOW) == word
+
+
+BARE_HOSTS = [
+    *(("see new.de", [], "allow"), ("see new.de", [BESIDE], "refuse")),
+    *(("see new.de", [BESIDE | EXPIRED], "refuse"), ("see new.de", [NAMED], "ask")),
+    *(("see new.de#y", [request("see new.de")], "ask"), ("see file.txt", [BESIDE], "allow")),
+]
+
+
+@pytest.mark.parametrize(("text", "items", "word"), BARE_HOSTS)
+def test_a_bare_name_with_the_ending_of_a_country_is_a_link_where_its_host_is_known(
+    text: str, items: list[Json], word: str
+) -> None:
+    """The second model knows fewer endings."""
+    wire = proposal(*items, args={"x": text}, tool={"arg_roles": {"x": "content"}}, **NOW)
+    verdict = judged(wire)
+    assert ("allow" if verdict.ok else "ask" if verdict.approvable else "refuse") == word
+
+
+def test_of_two_hosts_of_one_worth_the_one_that_has_not_expired_is_named() -> None:
+    text, tool = "see https://new.de/y", {"arg_roles": {"x": "content"}}
+    led = item("go to https://new.de/x", standing="led")
+    (reason,) = reasons(proposal(led | EXPIRED, led, args={"x": text}, tool=tool, **NOW))
+    assert "e/2" in reason
+
+
 @pytest.mark.parametrize("standing", ["ambient", "led"])
 def test_a_new_link_of_a_host_that_others_wrote_asks_where_the_spec_is_open(standing: str) -> None:
     others, tool = item("go to https://evil.example/x", standing=standing), {"x": "content"}
@@ -150,6 +223,104 @@ def test_a_title_that_only_others_wrote_asks(said: str, word: str, standing: str
     tool, others = {"arg_roles": {"x": "content"}}, item(f"{said}!", standing=standing)
     wire = proposal(request("post it"), others, args={"x": "Win a prize"}, tool=tool)
     assert answer(wire) == word
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        *(("abc", "ask"), ("ab", "allow"), (" ab ", "allow"), (" abc ", "ask")),
+        *(("z" * 60, "ask"), ("z" * 61, "allow"), (f" {'z' * 60} ", "ask")),
+    ],
+)
+def test_a_title_has_three_characters_and_no_more_than_sixty(text: str, word: str) -> None:
+    tool, others = {"arg_roles": {"x": "content"}}, item(f"it says: {text.strip()}!")
+    wire = proposal(request("post it"), others, args={"x": text}, tool=tool)
+    assert answer(wire) == word
+
+
+def test_each_title_of_a_call_is_looked_at() -> None:
+    tool, others = {"arg_roles": {"x": "content", "y": "content", "z": "code"}}, item("a prize!")
+    for args in ({"x": "ab", "y": "a prize"}, {"x": ["ab", "a prize"]}, {"x": [1, "a prize"]}):
+        assert answer(proposal(request("post"), others, args=args, tool=tool)) == "ask"
+    assert answer(proposal(request("post"), others, args={"z": "a prize"}, tool=tool)) == "allow"
+
+
+OWN: Final = item("write from me@corp.example, the account is GB33BUKB2020, room-7", "operator")
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [
+        *(("me@corp.example", "ask"), ("GB33BUKB2020", "ask"), ("room-7", "allow")),
+        ("you@corp.example", "allow"),
+    ],
+)
+def test_a_call_from_the_user_s_own_address_is_aimed_at_nobody(value: str, word: str) -> None:
+    tool = {"arg_roles": {"y": "recipient", "x": "content"}}
+    said, others = request("post you@corp.example a note"), item("Win a prize!")
+    args = {"y": value, "x": "Win a prize"}
+    assert answer(proposal(said, OWN, others, tool=tool, args=args)) == word
+    detail = {"arg_roles": {"y": "attribute", "x": "content"}}
+    assert answer(proposal(said, OWN, others, tool=detail, args=args)) == "ask"
+    asked = request(f"post {value} a note")
+    assert answer(proposal(asked, OWN, others, tool=tool, args=args)) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("roles", "empty", "word"),
+    [
+        *(({"x": "recipient"}, ["x"], "allow"), ({"x": "recipient"}, None, "ask")),
+        *(({"x": "recipient", "y": "object"}, ["x"], "ask"), ({"z": "content"}, None, "allow")),
+        ({"x": "recipient", "y": "object"}, ["x", "y"], "allow"),
+    ],
+)
+def test_a_call_without_a_target_asks_unless_each_may_be_empty(
+    roles: Json, empty: list[str] | None, word: str
+) -> None:
+    allowed = {} if empty is None else {"may_be_empty": empty}
+    assert answer(proposal(request("go"), tool={"arg_roles": roles, **allowed}, args={})) == word
+
+
+def test_a_yes_to_a_time_that_names_no_day_holds() -> None:
+    tool = {"arg_roles": {"x": "time"}}
+    for given, word in (("the day after", "allow"), ("the day before", "ask")):
+        session = {"id": "s", "turn": 2, "approved": [yes_to(given, "time")]}
+        wire = proposal(request("go"), args={"x": "the day after"}, tool=tool, session=session)
+        assert answer(wire) == word
+
+
+def test_a_yes_to_a_call_without_targets_is_of_nothing() -> None:
+    session = {"id": "s", "turn": 2, "waived": [{"tool": SCOPE[0], "targets": []}]}
+    tool = {"arg_roles": {"x": "content"}}
+    for role, word in (("content", "ask"), ("attribute", "ask")):
+        tool = {"arg_roles": {"x": role}}
+        wire = proposal(request("go"), args={"x": "hi"}, tool=tool, session=session, scope=[])
+        assert answer(wire) == word
+
+
+def test_a_value_in_other_characters_or_out_of_date_is_named_so() -> None:
+    (reason,) = reasons(proposal(request("pay \uff5aeta-9914")))
+    assert "stands in the request only written in other characters" in reason
+    (reason,) = reasons(proposal(request("pay it"), args={"x": "zeta-9914"}))
+    assert "was not seen in the request or in any result" in reason
+    path = {"arg_roles": {"x": "object"}, "arg_kinds": {"x": "path"}}
+    (reason,) = reasons(proposal(request("go"), args={"x": f"{FOLDER}/.."}, tool=path))
+    assert "can be read in more than one way" in reason
+    for said, named in ((request("the team"), "e/1"), (item("the team", "operator"), "e/1")):
+        (reason,) = reasons(proposal(said, args={"x": "team"}))
+        assert f"is only a word in {named}" in reason
+
+
+@pytest.mark.parametrize("asked", [[], [request("see zeta")]])
+def test_a_doubt_names_what_has_expired(asked: list[Json]) -> None:
+    """It refuses where nobody can say yes to it, and else it asks."""
+    for role, word in (("recipient", "refuse"), ("attribute", "ask")):
+        late = item(f"see {EVIL}") | EXPIRED
+        wire = proposal(*asked, late, args={"x": EVIL}, tool={"arg_roles": {"x": role}}, **NOW)
+        assert answer(wire) == word
+        verdict = judged(wire)
+        assert isinstance(verdict, Refused)
+        assert [one.stale for one in verdict.violations] == [f"e/{len(asked) + 1}"]
 
 
 BY_OTHERS = [
@@ -292,13 +463,19 @@ def test_a_system_that_shows_what_the_session_sent_says_nothing(seq: int, word: 
         (["a-1"], ["a-1", "b-2"], "ask"),
         (["a-1", "b-2"], ["a-1"], "ask"),
         (["a-1", "b-2"], ["b-2", "a-1"], "allow"),
+        (["room\\7"], ["room\\7"], "allow"),
     ],
 )
 def test_a_yes_to_a_call_is_of_just_its_targets(
     targets: list[str], given: list[str], word: str
 ) -> None:
     waived = [{"tool": SCOPE[0], "targets": targets}]
-    session = {"id": "s", "turn": 2, "waived": waived, "approved": [yes_to(["a-1", "b-2"])]}
+    session = {
+        "id": "s",
+        "turn": 2,
+        "waived": waived,
+        "approved": [yes_to(["a-1", "b-2", "room\\7"])],
+    }
     tool = {**TOOL, "capability_id": "transmit"}
     wire = proposal(args={"x": given}, tool=tool, session=session, scope=[])
     assert answer(wire) == word
@@ -322,3 +499,33 @@ def test_of_two_yeses_to_a_value_the_one_of_the_higher_tier_counts(tiers: tuple[
     given = [yes_to("a-1", approval_mode=tier) for tier in tiers]
     session = {"id": "s", "turn": 2, "approved": given}
     assert answer(proposal(args={"x": "a-1"}, session=session)) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("given", "value", "word"),
+    [
+        *((True, True, "allow"), (True, "true", "allow"), (False, True, "refuse")),
+        *(("[true, 7]", True, "refuse"), ("[true, 7]", 7, "allow"), ("a-1", "", "ask")),
+        ({"a": "b-2"}, "b-2", "allow"),
+    ],
+)
+def test_a_yes_is_of_the_values_that_it_holds(given: object, value: object, word: str) -> None:
+    session = {"id": "s", "turn": 2, "approved": [yes_to(given)]}
+    assert answer(proposal(args={"x": value}, session=session)) == word
+
+
+def test_a_yes_to_nothing_that_is_spelled_is_of_nothing() -> None:
+    """The second model takes one empty value for another."""
+    session = {"id": "s", "turn": 2, "approved": [yes_to(" ")]}
+    verdict = judged(proposal(args={"x": "  "}, session=session))
+    assert isinstance(verdict, Refused)
+    assert not verdict.approvable
+
+
+@pytest.mark.parametrize(("seq", "word"), [(0, "allow"), (1, "refuse"), (2, "refuse")])
+def test_what_was_sent_first_counts_in_whichever_order(seq: int, word: str) -> None:
+    sent = [{"seq": at, "values": [EVIL]} for at in (3, 1)]
+    shown = item(f"of {EVIL}", "system")
+    shown["source"]["seq"] = seq
+    session = {"id": "s", "turn": 2, "sent": sent}
+    assert answer(proposal(shown, args={"x": EVIL}, session=session)) == word

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from critic.provenance.day_forms import Day
-from critic.provenance.holders import ItemText, Shown
+from critic.provenance.holders import Holders, ItemText, Shown
 from critic.provenance.item_parts import FieldTables
 from critic.provenance.origins import Limits, Sighting
 from critic.provenance.seen_items import SeenItems
@@ -83,6 +83,27 @@ def test_what_is_added_late_leaves_what_expires_next_in_its_place(order: tuple[s
             index.add(one)
         for as_of in (ELEVEN, TEN, NINE):
             assert_shown(index, dict(zip(order, items, strict=True)), as_of)
+
+
+@pytest.mark.parametrize("order", [*permutations(range(1, 5))])
+def test_holders_of_one_key_come_by_their_numbers_however_they_were_added(
+    order: tuple[int, ...],
+) -> None:
+    items = {int(one.id[2:]): one for one in numbered(*[item("alpha-1", **until(TEN))] * 4)}
+    entries = {number: ItemText(one) for number, one in items.items()}
+    holders = Holders[str]()
+    for number in order:
+        holders.add(["alpha", f"only {number}"], entries[number])
+    for gone in range(1, 5):
+        left = [number for number in range(1, 5) if number > gone]
+        entries[gone].mark(has_expired=True)
+        assert [one.number[1] for one in holders.entries_of("alpha", None)] == [
+            f"e/{number}" for number in left
+        ]
+        expired = Shown(expired=True)
+        assert holders.first("alpha", expired) is entries[1]
+        assert holders.first(f"only {gone}", expired) is entries[gone]
+        assert holders.first(f"only {gone}", None) is None
 
 
 def test_what_is_fresh_and_what_was_ever_seen_are_one_while_nothing_has_expired() -> None:

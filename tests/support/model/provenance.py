@@ -13,7 +13,6 @@ from tests.support.model.classes import (
     is_in,
     is_same,
     leaves,
-    named,
     request,
     texts,
 )
@@ -22,7 +21,7 @@ from tests.support.model.days import Day, day_class, days_of
 from tests.support.model.facts import RANKS, Json, approved, find_tool, same_pair
 from tests.support.model.kinds import WORD, is_unreadable, mentions, narrow, shows_link, wide
 from tests.support.model.requests import FUNCTION_WORDS
-from tests.support.model.sources import NEAR, Seen, fresh_by, seen_in
+from tests.support.model.sources import NEAR, Seen, seen_in
 from tests.support.model.values import (
     TARGETS,
     Value,
@@ -208,9 +207,8 @@ def titles(p: Json, tool: Json, step: Json) -> list[str]:
     if RANKS.index(tool["approval_mode"]) <= RANKS.index("local_write"):
         return []
     values, seen = values_of(tool, step["args"]), seen_in(p)
-    operator = fresh_by(seen, "operator")
     aims = [one for one in values if one.role in TARGETS]
-    if any("U" not in named(p, tool, one, operator) for one in aims):
+    if not all(is_own_address(p, tool, one, seen) for one in aims):
         return []
     short = [
         one
@@ -219,6 +217,12 @@ def titles(p: Json, tool: Json, step: Json) -> list[str]:
         if SHORTEST_TITLE <= len(one.value.strip()) <= LONGEST_TITLE
     ]
     return [one.path for one in short if is_foreign(one, seen)]
+
+
+def is_own_address(p: Json, tool: Json, value: Value, seen: list[Seen]) -> bool:
+    """Return whether it is an address or account of the user's that nobody else gave."""
+    fresh = [one for one in seen if one.fresh]
+    return value.kind in ("address", "account") and class_of(p, tool, value, fresh) == "S"
 
 
 def is_foreign(value: Value, seen: list[Seen]) -> bool:
