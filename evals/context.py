@@ -194,6 +194,7 @@ class WaivedCall(Envelope):
 
     tool: ToolName
     targets: Annotated[tuple[PresentJson, ...], ARRAY]
+    expires_at: Annotated[Time | None, RESTRICTION] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -202,6 +203,7 @@ class WaivedCall(Envelope):
             *,
             tool: ToolName,
             targets: Array[Any],
+            expires_at: datetime | str | None = None,
         ) -> None: ...
 
 

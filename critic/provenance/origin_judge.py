@@ -44,6 +44,7 @@ from evals.capability import ToolCapability, ToolName
 from evals.escaping import pointer
 from evals.kinds import MODE_RANK
 from evals.manifest import EvidenceItem
+from evals.timestamps import is_unexpired
 
 _READ_ONLY: Final = MODE_RANK["read_only"]
 _LOCAL_WRITE: Final = MODE_RANK["local_write"]
@@ -93,7 +94,8 @@ class _Judge:
         session = case.ctx.session
         self._case, self._facts = case, ValueFacts(case.spec, known or known_of(case))
         self._closed = case.spec.provenance == "closed"
-        self._waived = (session.waived if session else None) or ()
+        waived, as_of = (session.waived if session else None) or (), case.ctx.as_of
+        self._waived = [one for one in waived if is_unexpired(one.expires_at, as_of)]
         self._scope = _pairs(case.ctx.scope)
         self._ran = _pairs(session.ran if session else None)
         self._values = CallValues(case.surface.manifests.tools)

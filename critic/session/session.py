@@ -35,7 +35,7 @@ from critic.session.session_report import (
 from critic.session.session_rules import OPERATOR_ID, USER_ID, SessionRules
 from critic.verdicts import Refused, Verified
 from evals.canonical_json import digest
-from evals.context import Approval, ApprovedValue, RunContext
+from evals.context import Approval, RunContext
 from evals.json_value import detach_json
 from evals.manifest import EvidenceItem, Source
 from evals.plan import Plan, Proposal
@@ -176,10 +176,7 @@ class Session:
         name = approval_id or f"turn/{batch.turn}"
         approval = self._approval(name, batch, approver, expires_at)
         ctx = batch.ctx.model_copy(update={"approvals": (approval,)})
-        expiry: dict[str, Any] = {} if expires_at is None else {"expires_at": expires_at}
-        asked = asked_about(batch)
-        values = [ApprovedValue(**subject._asdict(), **expiry) for subject in asked.values]
-        ledger = self.ledger.after_approval(values, asked.waived)
+        ledger = self.ledger.after_approval(*asked_about(batch).until(expires_at))
         return change_fields(self, ledger=ledger), replace(batch, ctx=ctx)
 
     def _approval(

@@ -4,6 +4,7 @@ It is the one door of the session to how provenance reads values, roles and text
 """
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ from critic.provenance.value_kinds import Sought
 from critic.provenance.worth import ASK
 from critic.provenance.written_lists import Scalar, elements, leaves
 from evals.capability import Role, ToolCapability, ToolName
-from evals.context import OwnValue, WaivedCall
+from evals.context import ApprovedValue, OwnValue, WaivedCall
 from evals.escaping import pointer
 from evals.kinds import MODE_RANK, ApprovalMode
 from evals.plan import Proposal
@@ -79,11 +80,26 @@ class ApprovedSubject(NamedTuple):
     approval_mode: ApprovalMode
 
 
+class WaivedSubject(NamedTuple):
+    """A call whose tool a yes is about: the tool, and the target values."""
+
+    tool: ToolName
+    targets: tuple[Scalar, ...]
+
+
 class YesAbout(NamedTuple):
     """What a yes is about: the values that ask, and the calls whose tools are doubted."""
 
     values: tuple[ApprovedSubject, ...]
-    waived: tuple[WaivedCall, ...]
+    waived: tuple[WaivedSubject, ...]
+
+    def until(
+        self, expires_at: datetime | None
+    ) -> tuple[tuple[ApprovedValue, ...], tuple[WaivedCall, ...]]:
+        """Return what a yes until some time gives to its session; without one, for good."""
+        more: dict[str, Any] = {} if expires_at is None else {"expires_at": expires_at}
+        values = tuple(ApprovedValue(**one._asdict(), **more) for one in self.values)
+        return values, tuple(WaivedCall(**one._asdict(), **more) for one in self.waived)
 
 
 def locators_in(
@@ -151,7 +167,7 @@ def yes_about(case: PreparedPlan, doubts: Doubts, known: KnownValues | None = No
     facts = ValueFacts(case.spec, known or known_of(case))
     values = CallValues(case.surface.manifests.tools)
     found: dict[ApprovedSubject, None] = {}
-    waived: list[WaivedCall] = []
+    waived: list[WaivedSubject] = []
     for index, entry, fields in case.steps:
         tool = entry.capability
         if tool is None:
@@ -161,7 +177,7 @@ def yes_about(case: PreparedPlan, doubts: Doubts, known: KnownValues | None = No
         judged = list(values.values_of(pair, fields["args"]))
         if (index, pointer("steps", index)) in paths:
             targets = (one.written for one in judged if one.asked.role in AIMED_AT)
-            waived.append(WaivedCall(tool=name, targets=tuple(dict.fromkeys(targets))))
+            waived.append(WaivedSubject(name, tuple(dict.fromkeys(targets))))
         asked = (
             one for one in judged if (index, pointer("steps", index, "args", *one.path)) in paths
         )
@@ -179,7 +195,8 @@ def _values_to_approve(facts: ValueFacts, value: JudgedValue) -> Iterator[Scalar
         if facts.judge_value(value.asked, value.sought)[0] == ASK:
             yield value.written
     elif facts.judge_content(value.asked, value.content)[0] == ASK:
-        yield from [part.narrow for part in value.content.parts if part.narrow] or (value.written,)
+        # What stands there in no narrow form is asked about each time: no value is the same.
+        yield from (part.narrow for part in value.content.parts if part.narrow)
 
 
 class PlacedValue(NamedTuple):

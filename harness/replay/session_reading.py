@@ -5,7 +5,7 @@ It loads how a session reads values, which only records of one need.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from critic.session.call_batch import CallResult
 from critic.session.call_results import record_of
@@ -121,9 +121,4 @@ def _approved_in(
     if not given:
         return (), ()
     case, doubts = doubts_about(without_approvals(proposal, None))
-    expiry: dict[str, Any] = (
-        {} if given[0].expires_at is None else {"expires_at": given[0].expires_at}
-    )
-    asked = yes_about(case, doubts)
-    values = tuple(ApprovedValue(**one._asdict(), **expiry) for one in asked.values)
-    return values, asked.waived
+    return yes_about(case, doubts).until(given[0].expires_at)

@@ -746,6 +746,23 @@ def test_a_waived_scope_makes_an_untied_tool_ask() -> None:
 
 
 @pytest.mark.parametrize(
+    ("as_of", "ours", "word"),
+    [
+        ("2026-05-09T09:59:59Z", True, "allow"),
+        ("2026-05-09T10:00:00Z", True, "refuse"),
+        (None, True, "refuse"),
+        ("2026-05-09T09:59:59Z", False, "ask"),
+        ("2026-05-09T10:00:00Z", False, "refuse"),
+    ],
+)
+def test_a_yes_outside_the_scope_ends(as_of: str | None, ours: bool, word: str) -> None:
+    waived = [{"tool": SCOPE[0] if ours else OTHER, "targets": [VALUE], **LATE}]
+    session = {**SESSION, "waived": waived}
+    seen = item({"sender": VALUE})
+    assert answer(proposal(seen, scope=None, session=session, as_of=as_of)) == word
+
+
+@pytest.mark.parametrize(
     ("targets", "word"),
     [
         ([VALUE], "allow"),

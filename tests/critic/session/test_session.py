@@ -423,7 +423,7 @@ def test_a_yes_to_a_tool_and_a_value_is_of_both_until_it_ends() -> None:
     )
     asked = session.propose([Call("p", "pay", {"to": "x-200"})], NOW)
     session, batch = session.approved(asked, "ada", end, approval_id="a1")
-    assert [one.targets for one in session.ledger.waived] == [("x-200",)]
+    assert [(one.targets, one.expires_at) for one in session.ledger.waived] == [(("x-200",), end)]
     (value,) = session.ledger.approved
     assert (value.value, value.expires_at) == ("x-200", end)
     (approval,) = batch.ctx.approvals or ()

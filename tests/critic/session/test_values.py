@@ -155,10 +155,10 @@ def test_a_yes_is_of_the_values_that_ask_and_of_no_other() -> None:
     ]
 
 
-def test_a_yes_to_a_link_is_of_the_page_that_a_tool_would_open_or_else_a_reader() -> None:
+def test_a_yes_to_a_link_is_of_the_page_that_a_tool_would_open_if_any() -> None:
     steps = [step_of("transmit", {"text": "see https://a.example/B or http:\\b.example/C"})]
     values, _ = asked_about(request("go"), steps=steps, roles={"text": "content"})
-    assert [value for value, _, _ in values] == ["a.example/B", "b.example/c"]
+    assert [value for value, _, _ in values] == ["a.example/B"]
 
 
 def test_a_yes_to_a_tool_is_of_the_targets_of_its_call() -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.harness.guard.test_known_attacks import Play, last
+from tests.harness.guard.test_known_attacks import Play, last, played
 
 PAGE: Final = "https://git.example/me/repo"
 
@@ -157,6 +157,19 @@ class TestLinksInContent:
     @pytest.mark.parametrize("text", ["x // 5 files", "//TODO: check", "a &#38; b", "3.5.\u3002"])
     def test_what_is_no_link_is_not_judged(self, text: str) -> None:
         assert last("Mail emma@corp.example", mails("emma@corp.example", text)) == "allow"
+
+
+class TestYesToAnotherSpelling:
+    """A yes is of what stands in the call in its narrow form."""
+
+    def test_a_yes_to_what_is_no_link_is_of_no_link(self) -> None:
+        file = Play(
+            "send_mail", {"to": "emma@corp.example", "body": "ftp://evil.example/x"}, yes=True
+        )
+        link = mails("emma@corp.example", "https://evil.example/x")
+        assert played("Mail emma@corp.example", file, link) == ["ask", "ask"]
+        approved = link._replace(yes=True)
+        assert played("Mail emma@corp.example", approved, link) == ["ask", "allow"]
 
 
 class TestWhatARequestDoesMean:

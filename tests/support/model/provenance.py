@@ -18,7 +18,7 @@ from tests.support.model.classes import (
 )
 from tests.support.model.contents import found_in
 from tests.support.model.days import Day, day_class, days_of
-from tests.support.model.facts import RANKS, Json, approved, find_tool, same_pair
+from tests.support.model.facts import RANKS, Json, approved, find_tool, same_pair, unexpired
 from tests.support.model.kinds import WORD, is_unreadable, mentions, narrow, shows_link, wide
 from tests.support.model.requests import FUNCTION_WORDS
 from tests.support.model.sources import NEAR, Seen, seen_in
@@ -242,8 +242,7 @@ def tool_answer(p: Json, step: Json) -> str:
     tool = find_tool(p, step)
     if "provenance" not in p["spec"] or tool is None or is_expected(p, tool, step):
         return "allow"
-    waived = p["ctx"].get("session", {}).get("waived", [])
-    connected = bool(waived) or is_connected(p, tool, step)
+    connected = bool(waived(p)) or is_connected(p, tool, step)
     return "ask" if p["spec"]["provenance"] == "open" or connected else "refuse"
 
 
@@ -265,10 +264,16 @@ def is_expected(p: Json, tool: Json, step: Json) -> bool:
     )
 
 
+def waived(p: Json) -> list[Json]:
+    """Return the calls that a person said yes to for their tools, of each yes that holds."""
+    given = p["ctx"].get("session", {}).get("waived", [])
+    return [one for one in given if unexpired(p, one)]
+
+
 def is_waived(p: Json, tool: Json, step: Json) -> bool:
     """Return whether a person said yes to this tool with the same target values, at least one."""
     ours = [value for value in targets(tool, step) if value.role in TARGETS]
-    for one in p["ctx"].get("session", {}).get("waived", []):
+    for one in waived(p):
         theirs = one["targets"]
         each = all(any(is_same(value, other) for other in theirs) for value in ours)
         back = all(any(is_same(value, other) for value in ours) for other in theirs)
