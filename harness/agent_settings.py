@@ -10,8 +10,9 @@ AGENT_SETTINGS: Final = (
 )
 """Names of files and folders that agents load instructions, settings or code from."""
 
-PROTECTED: Final = (*AGENT_SETTINGS, ".git/")
+PROTECTED: Final = (*AGENT_SETTINGS, ".git/", ".gitconfig", ".config/git/", ".claude.json")
 """Names that the shipped policies of hooks refuse to tools that write files, anywhere in a path.
 
-The code loop compares what git obeys with what was there before, and needs no name for it.
+The last ones stand in the folder of the user, where a program that git or an agent starts can be
+set as well. The code loop compares what git obeys with what was there before, and needs no name for it.
 """
