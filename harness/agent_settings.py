@@ -14,5 +14,6 @@ PROTECTED: Final = (*AGENT_SETTINGS, ".git/", ".gitconfig", ".config/git/", ".cl
 """Names that the shipped policies of hooks refuse to tools that write files, anywhere in a path.
 
 The last ones stand in the folder of the user, where a program that git or an agent starts can be
-set as well. The code loop compares what git obeys with what was there before, and needs no name for it.
+set as well. The code loop compares what git obeys with what was there before, and needs no name
+for it.
 """
