@@ -203,7 +203,7 @@ class WaivedCall(Envelope):
             *,
             tool: ToolName,
             targets: Array[Any],
-            expires_at: datetime | str | None = None,
+            expires_at: datetime | str = ...,
         ) -> None: ...
 
 

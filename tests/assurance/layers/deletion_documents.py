@@ -99,15 +99,9 @@ def documents() -> dict[str, Json]:
         ),
         "unlisted-tool": _made(ctx={"scope": []}, tool={"follows": []}, request=f"for {_PAYEE}"),
         "own-file": _sending("draft.txt", roles={"to": "object"}),
-        "waived": _sending(
-            "mia@corp.example",
-            seen=[{**_record(), "source": {"author": "member", "standing": "ambient"}}],
-            spec={"party_recipients": "allow"},
-            ctx={"scope": []},
-            tool={"follows": []},
-            session={"waived": [{"tool": _BANK, "targets": ["other"]}]},
-            request="Please help",
-        ),
+        "waived-for-another": _outside({"targets": ["other"]}),
+        "waived": _outside({"targets": ["mia@corp.example"], "expires_at": _LATER}),
+        "waived-expired": _outside({"targets": ["mia@corp.example"], "expires_at": _EARLIER}),
         "day-of-another": _sending(
             _PAYEE,
             seen=[_text("on 2026-05-12")],
@@ -185,6 +179,19 @@ def _sending(
     made["plan"]["steps"][0]["args"] = {"to": to, **(args or {})}
     made["compiled"]["manifests"]["evidence_manifest"] += seen or []
     return made
+
+
+def _outside(waived: Json) -> Json:
+    """Return a proposal outside the scope after a yes to such a call."""
+    return _sending(
+        "mia@corp.example",
+        seen=[{**_record(), "source": {"author": "member", "standing": "ambient"}}],
+        spec={"party_recipients": "allow"},
+        ctx={"scope": []},
+        tool={"follows": []},
+        session={"waived": [{"tool": _BANK, **waived}]},
+        request="Please help",
+    )
 
 
 def _record(author: str = "member") -> Json:
