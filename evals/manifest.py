@@ -206,12 +206,13 @@ class CompiledContext(Envelope):
         return held if held and held[0][0] is None else super().__repr_args__()
 
 
-def held_by(manifests: Manifests) -> "Told":
-    """Return how many tools and evidence items there are, in words."""
+def held_by(manifests: Manifests, items: int | None = None) -> "Told":
+    """Return how many tools and evidence items there are, in words; the items may be elsewhere."""
     from evals.short_repr import Told, count_in_words  # noqa: PLC0415 - no verdict needs it
 
     tools = count_in_words(len(manifests.tool_manifest), "tool")
-    return Told(f"{tools}, {count_in_words(len(manifests.evidence_manifest), 'evidence item')}")
+    count = len(manifests.evidence_manifest) if items is None else items
+    return Told(f"{tools}, {count_in_words(count, 'evidence item')}")
 
 
 def _by_call(tools: tuple[ToolCapability, ...]) -> Mapping[tuple[str, str], ToolCapability]:

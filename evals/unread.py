@@ -6,6 +6,7 @@ Rule 1: looking at it in any way makes it an ordinary CompiledContext that share
 Rule 2: only its own bytes say what it is. What was set on it before it was read is dropped.
 """
 
+from collections.abc import Callable
 from threading import RLock
 from typing import Any, ClassVar, Final, Self
 
@@ -45,8 +46,11 @@ class UnreadContext(CompiledContext):
         return _held_text(self) or str(self)
 
 
-def unread_context(body: bytes, held: str) -> UnreadContext:
-    """Return the context with these canonical bytes, unread. `held` is printed if it is long."""
+def unread_context(body: bytes | Callable[[], bytes], held: str) -> UnreadContext:
+    """Return the context with these canonical bytes, unread. `held` is printed if it is long.
+
+    The bytes may be made when they are first needed, if they are the same at any time.
+    """
     context = UnreadContext.__new__(UnreadContext)
     object.__setattr__(context, "_body", body)
     object.__setattr__(context, "_held", held)
@@ -72,7 +76,7 @@ def read_context(value: object) -> bool:
 def _read(context: CompiledContext) -> None:
     if type(context) is not UnreadContext:  # another thread was first
         return
-    document = orjson.loads(object.__getattribute__(context, "_body"))
+    document = orjson.loads(_body_of(context))
     fresh = CompiledContext.__pydantic_validator__.validate_python(document)
     for name in _STATE:
         object.__setattr__(context, name, object.__getattribute__(fresh, name))
@@ -83,5 +87,10 @@ def unread_body(value: object) -> bytes | None:
     """Return the bytes of a context of which nothing was read or set; None for any other."""
     if type(value) is not UnreadContext or object.__getattribute__(value, "__dict__"):
         return None
-    body = object.__getattribute__(value, "_body")
+    body = _body_of(value)
     return body if type(body) is bytes else None
+
+
+def _body_of(context: UnreadContext) -> Any:
+    body = object.__getattribute__(context, "_body")
+    return body() if callable(body) else body

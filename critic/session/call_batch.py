@@ -176,13 +176,17 @@ class RunningBatch:
 
     def run_of(self, proposal: Proposal) -> Run:
         """Return what ran, as a run of the batch's proposal."""
-        return Run(
-            run_id=f"turn/{self.turn}",
-            trace_id=self.ctx.trace_id,
-            proposal=proposal,
-            calls=self.ended,
-            outputs={},
-        )
+        return Run(proposal=proposal, **self.run_facts)
+
+    @property
+    def run_facts(self) -> dict[str, Any]:
+        """The fields of the run but its proposal."""
+        return {
+            "run_id": f"turn/{self.turn}",
+            "trace_id": self.ctx.trace_id,
+            "calls": self.ended,
+            "outputs": {},
+        }
 
 
 @dataclass(frozen=True, eq=False)

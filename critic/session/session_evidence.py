@@ -37,6 +37,7 @@ class _Shared:
     """The items of trails that go on from one another, and what is derived from the first ones."""
 
     __slots__ = [
+        "__weakref__",
         "by_id",
         "classes",
         "confined",
@@ -217,12 +218,26 @@ class Trail:
 
     def context_digest(self, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> str:
         """Return what `critic.context_digest` returns for a context with just this evidence."""
-        state = self._digest_state()
+        state = self.digest_state()
         state.update(_after_evidence(ctx, compiled, spec, self._shared.opening))
         return str(state.hexdigest())
 
-    def _digest_state(self) -> Any:
-        """Return the state of the digest after the evidence: bytes are hashed once."""
+    @property
+    def opening(self) -> bytes:
+        """How the canonical JSON of a proposal begins, up to its first item of evidence."""
+        return self._shared.opening
+
+    @property
+    def root(self) -> object:
+        """What all trails that go on from one another share: to keep things beside."""
+        return self._shared
+
+    def added_since(self, count: int) -> list[EvidenceItem]:
+        """Return the items after the first ones, in their order."""
+        return self._shared.items[count : self._count]
+
+    def digest_state(self) -> Any:
+        """Return the SHA-256 of a proposal up to the end of its evidence: bytes are hashed once."""
         shared = self._shared
         with shared.digest_lock:
             if shared.digested > self._count:

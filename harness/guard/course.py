@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from critic import Refused, Run, ScoreVerdict, Verified, Violation
+from critic import Refused, ScoreVerdict, Verified, Violation
 from critic.session import (
     Action,
     Batch,
@@ -32,6 +32,7 @@ from harness.guard.rulings import Question, Ruling, UnknownCall
 from harness.guard.session_events import AnswerEvent, CallsEvent, CloseEvent, ResultEvent, SaidEvent
 from harness.guard.session_time import SessionTime
 from harness.policy import GuardSettings
+from harness.record import RunFacts
 
 _MOST_QUESTIONS: Final = 100
 """How many doubts of one question are spelled out beside the verdict."""
@@ -60,9 +61,9 @@ class ToRecord(NamedTuple):
     begins: bool = False
 
     @property
-    def run(self) -> Run | None:
-        """The run of a batch that ended."""
-        return None if self.ended is None else self.ended.run
+    def facts(self) -> RunFacts | None:
+        """The run of a batch that ended, without its proposal."""
+        return None if self.ended is None else RunFacts(**self.ended.running.run_facts)
 
     @property
     def score(self) -> ScoreVerdict | None:

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from inspect import isawaitable
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from critic import consolidate
+from critic.session.call_batch import Batch
 from harness.clock import SystemClock
 from harness.errors import HarnessError
 from harness.guard.course import ToRecord
@@ -32,6 +33,9 @@ from harness.record import (
     used_approvals,
 )
 from harness.runtime.ports import Clock, RecordsBegun
+
+if TYPE_CHECKING:
+    from harness.guard.session_inputs import BatchInputs
 
 OnDecision = Callable[[Decision], None]
 """Is given each decision after it was recorded, and before it is answered."""
@@ -98,11 +102,21 @@ class Marks:
         last: the number of its last record; None before the first.
         claims: on its id, and on the states that it went on from, while it has no record since.
         begun: the hashes of the beginnings of batches whose calls have not all ended, by turn.
+        inputs: of these batches, where they were ruled on in this process.
     """
 
     last: int | None = None
     claims: tuple[str, ...] = ()
     begun: dict[int, str] = field(default_factory=dict)
+    inputs: "dict[int, BatchInputs]" = field(default_factory=dict)
+
+    def inputs_of(self, batch: Batch) -> "BatchInputs":
+        """Return the inputs of a batch, which are those that it was ruled on with."""
+        from harness.guard.session_inputs import (  # noqa: PLC0415 - only what records needs it
+            BatchInputs,
+        )
+
+        return self.inputs.get(batch.turn) or BatchInputs(batch)
 
 
 class RulingRecorder:
@@ -155,19 +169,25 @@ class RulingRecorder:
         """
         if not entries or (self._log is None and self._on_decision is None):
             return
-        decisions = [_decision_of(entry, self._clock.now(), marks) for entry in entries]
+        inputs = [marks.inputs_of(entry.batch) for entry in entries]
+        decisions: list[Decision] = []
+        for entry, given in zip(entries, inputs, strict=True):
+            claims = () if decisions or self._log is None else marks.claims
+            decisions.append(_decision_of(entry, given, self._clock.now(), marks, claims))
         if self._log is not None:
             self._store(self._log, decisions, marks)
-        for entry, decision in zip(entries, decisions, strict=True):
-            if entry.run is not None:
+        for entry, given, decision in zip(entries, inputs, decisions, strict=True):
+            if entry.ended is not None:
                 marks.begun.pop(entry.batch.turn, None)
-            elif entry.begins and isinstance(self._log, RecordsBegun):
-                marks.begun[entry.batch.turn] = self._record_begin(self._log, entry)
+                marks.inputs.pop(entry.batch.turn, None)
+            elif entry.begins:
+                marks.inputs[entry.batch.turn] = given
+                if isinstance(self._log, RecordsBegun):
+                    marks.begun[entry.batch.turn] = self._record_begin(self._log, given)
             if self._on_decision is not None:
-                self._on_decision(decision.detach_decision())
+                self._on_decision(decision.detach_decision(given.handed_out()))
 
     def _store(self, log: GuardLog, decisions: list[Decision], marks: Marks) -> None:
-        decisions[0] = _with_claims(decisions[0], marks.claims)
         try:
             marks.last = _append_decisions(log, decisions)
         except AlreadyClaimed as error:
@@ -177,11 +197,11 @@ class RulingRecorder:
             raise _went_on() from None
         marks.claims = ()
 
-    def _record_begin(self, log: RecordsBegun, entry: ToRecord) -> str:
+    def _record_begin(self, log: RecordsBegun, inputs: "BatchInputs") -> str:
         """Record that a batch may run from here on, and return the hash of the record."""
-        proposal = entry.batch.proposal
-        used = used_approvals(proposal)
-        begun = Begun(proposal=proposal, approvals=used, begun_at=self._clock.now())
+        batch = inputs.batch
+        used = used_approvals(batch.proposal) if batch.ctx.approvals else ()
+        begun = Begun.of(inputs, approvals=used, begun_at=self._clock.now())
         record: Any = _require_stored(log.begin(begun))
         own_hash: str = record.hash
         return own_hash
@@ -219,24 +239,24 @@ def _id_claim(session: str) -> str:
     return f"{_OPENED}{sha256(session.encode()).hexdigest()}"
 
 
-def _decision_of(entry: ToRecord, decided_at: datetime, marks: Marks) -> Decision:
+def _decision_of(
+    entry: ToRecord,
+    inputs: "BatchInputs",
+    decided_at: datetime,
+    marks: Marks,
+    claims: tuple[str, ...],
+) -> Decision:
     """Return an entry as a decision. With a run, it names the beginning of its execution."""
-    proposal = entry.batch.proposal
     report = consolidate(
-        trace_id=proposal.ctx.trace_id,
-        decision_key=proposal.spec.id,
+        trace_id=inputs.batch.ctx.trace_id,
+        decision_key=inputs.batch.rules.batch_spec.id,
         verify=entry.verdict,
         score=entry.score,
         decided_at=decided_at,
     )
-    begun = None if entry.run is None else marks.begun.get(entry.batch.turn)
-    return Decision(proposal=proposal, run=entry.run, report=report, error=entry.note, begun=begun)
-
-
-def _with_claims(decision: Decision, claims: tuple[str, ...]) -> Decision:
-    if not claims:
-        return decision
-    return decision.model_copy(update={"claims": claims})
+    begun = None if entry.ended is None else marks.begun.get(entry.batch.turn)
+    facts = {"run": entry.facts, "report": report, "error": entry.note, "begun": begun}
+    return Decision.of(inputs, claims=claims, **facts)
 
 
 def _append_decisions(log: GuardLog, decisions: Sequence[Decision]) -> int:

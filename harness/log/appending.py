@@ -30,10 +30,15 @@ from harness.record import (
     RawRecord,
     Sealed,
 )
+from harness.record.drafts import Parted
 from harness.record.index_row import IndexRow, index_row
 from harness.record.integrity import read_text_of
 from harness.record.parts import pieces_of
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse_json
+
+
+def _size_of(document: bytes | Parted) -> int:
+    return document.size if isinstance(document, Parted) else len(document)
 
 
 class LogAppender(LogReader):
@@ -101,7 +106,7 @@ class LogAppender(LogReader):
                 f"{self._store.where}: cannot append: the decision was built of parts that had "
                 f"been changed in place ({reason}): build the parts again"
             ) from error
-        self._check_size(max(map(len, drafted.bodies.values()), default=0))
+        self._check_size(max(map(_size_of, drafted.bodies.values()), default=0))
         return prepare_entry(drafted, self._known)
 
     def _require_open(self) -> None:

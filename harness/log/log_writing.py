@@ -24,8 +24,9 @@ from harness.log.statements import (
 from harness.log.store import Connection
 from harness.record import Head, RawRecord, RecordDraft, Sealed, seal_record, sha256
 from harness.record.chain import sealed_members
+from harness.record.drafts import Parted
 from harness.record.index_row import IndexRow
-from harness.record.parts import part_document, pieces_of, whole_of
+from harness.record.parts import new_pieces, part_document, pieces_of, whole_of
 
 _WITH_PARTS: Final = ("run", "asked")
 _MOST_KNOWN: Final = 100_000  # digests: some 15 MB
@@ -50,15 +51,15 @@ def prepare_entry(drafted: RecordDraft, known: Container[str]) -> Prepared:
     stored: dict[str, bytes] = {}
     for digest, document in drafted.bodies.items():
         if digest not in known:
-            apart = part_document(document)
-            stored |= {**apart.pieces, digest: apart.body}
+            apart = document if isinstance(document, Parted) else part_document(document)
+            stored |= {**new_pieces(apart, known), digest: apart.body}
     members: dict[str, bytes] = {}
     for name in _WITH_PARTS:
         if name in drafted.members:
             apart = part_document(drafted.members[name])
-            stored |= apart.pieces
+            stored |= new_pieces(apart, known)
             members |= {name: apart.body} if apart.pieces else {}
-    return Prepared(drafted, {one: stored[one] for one in stored if one not in known}, members)
+    return Prepared(drafted, stored, members)
 
 
 class Known:

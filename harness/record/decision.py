@@ -25,6 +25,7 @@ from harness.record.drafts import (
     CanonicalLine,
     Claim,
     Digest,
+    Parted,
     RecordDraft,
     begun_claim,
     one_line,
@@ -32,7 +33,7 @@ from harness.record.drafts import (
     sha256,
 )
 from harness.record.index_row import IndexRow, index_row
-from harness.record.inputs import HeldInputs
+from harness.record.inputs import RecordInputs
 from harness.rules import rules_digest
 
 INPUT_NAMES: Final = ("ctx", "compiled", "spec", "plan")
@@ -125,13 +126,14 @@ class Decision(Envelope):
         return self
 
     @classmethod
-    def of(cls, inputs: HeldInputs, **facts: Any) -> Self:
+    def of(cls, inputs: RecordInputs, **facts: Any) -> Self:
         """Return the decision on inputs that are held: they are not drafted again.
 
         Raises:
             pydantic.ValidationError: the parts contradict each other.
         """
-        fields = {"proposal": inputs.handed_out(), **facts}
+        given = {name: value for name, value in facts.items() if value is not None}
+        fields = {"proposal": inputs.handed_out(), **given}
         decision: Self = cls.__pydantic_validator__.validate_python(fields, context=inputs)
         return decision
 
@@ -151,7 +153,7 @@ class Decision(Envelope):
         """
         return self._draft_record(None)
 
-    def _draft_record(self, held: HeldInputs | None) -> RecordDraft:
+    def _draft_record(self, held: RecordInputs | None) -> RecordDraft:
         digests, bodies = drafted_inputs(self.proposal, held)
         members = {
             "inputs": canonical_bytes(digests),
@@ -238,14 +240,14 @@ def draft(decision: Decision) -> RecordDraft:
     return decision.snapshot
 
 
-def held_of(info: ValidationInfo[Any]) -> HeldInputs | None:
+def held_of(info: ValidationInfo[Any]) -> RecordInputs | None:
     """Return the held inputs that an entry is built of, or None."""
-    return info.context if type(info.context) is HeldInputs else None
+    return info.context if isinstance(info.context, RecordInputs) else None
 
 
 def drafted_inputs(
-    proposal: Proposal, held: HeldInputs | None = None
-) -> tuple[InputDigests, dict[str, bytes]]:
+    proposal: Proposal, held: RecordInputs | None = None
+) -> tuple[InputDigests, dict[str, bytes | Parted]]:
     """Return the digests of the four inputs, and their canonical bytes by digest.
 
     Args:
@@ -255,9 +257,19 @@ def drafted_inputs(
     Raises:
         ValueError, RecursionError: a part was changed in place and is not JSON any more.
     """
-    if held is not None:
-        digests = {name: one.digest for name, one in held.parts.items()}
-        return InputDigests(**digests), {part.digest: part.body for part in held.parts.values()}
+    if held is None:
+        digests, bodies = spell_inputs(proposal)
+        return digests, {**bodies}
+    named = {name: one.digest for name, one in held.parts.items()}
+    return InputDigests(**named), {part.digest: part.body for part in held.parts.values()}
+
+
+def spell_inputs(proposal: Proposal) -> tuple[InputDigests, dict[str, bytes]]:
+    """Return the digests of the four inputs, and their canonical bytes by digest.
+
+    Raises:
+        ValueError, RecursionError: a part was changed in place and is not JSON any more.
+    """
     checked = revalidate_envelope(proposal)
     by_name = {name: canonical_bytes(getattr(checked, name)) for name in INPUT_NAMES}
     digests = {name: sha256(body) for name, body in by_name.items()}

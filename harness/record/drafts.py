@@ -30,14 +30,26 @@ RESERVED_CLAIMS: Final = ("approval ", "begun ")
 """How the claims start that follow from the kind of a record."""
 
 
+class Parted(NamedTuple):
+    """A document as it is stored: its body, with references, and the pieces by their digests.
+
+    The bodies of the pieces may have references too, and more pieces than are named are fine.
+    """
+
+    body: bytes
+    pieces: Mapping[str, bytes]
+    size: int
+    """The length of the whole document."""
+
+
 class RecordDraft(NamedTuple):
     """A decision, or another entry, in canonical bytes, before it has a place in the chain.
 
     Everything slow is done here, so that a log is locked only to number and to hash.
     """
 
-    bodies: Mapping[str, bytes]
-    """The canonical bytes of the inputs, by digest."""
+    bodies: Mapping[str, bytes | Parted]
+    """The canonical bytes of the inputs, whole or in parts, by digest."""
     members: Mapping[str, bytes]
     """The canonical bytes of each member of the record except seq, prev_hash and hash."""
     row: IndexRow

@@ -8,9 +8,10 @@ Rule 3: no attribute of what is handed out leads here. It holds bytes, which not
 """
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final, Generic
+from typing import Any, Final, Generic, NamedTuple
 
 from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext
 from evals.joined_json import begin_object, finish_object
@@ -18,6 +19,7 @@ from evals.manifest import held_by
 from evals.side_table import Beside
 from evals.unread import unread_context
 from harness.canonical import canonical_bytes
+from harness.record.drafts import Parted
 from harness.wire import EnvelopeT, parse
 
 ToolKey = tuple[str, str]
@@ -88,7 +90,32 @@ def proposal_digest(begun: Any, ctx: bytes, plan: bytes, spec: bytes) -> str:
     return digest
 
 
-class HeldInputs:
+class InputBody(NamedTuple):
+    """One input as it is recorded: canonical bytes, whole or in parts, and their SHA-256."""
+
+    body: bytes | Parted
+    digest: str
+
+
+class RecordInputs(ABC):
+    """The four inputs of a decision, spelled once for whatever is recorded of them."""
+
+    __slots__ = ()
+
+    digest: str
+    """That of the proposal."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> Mapping[str, Held[Any] | InputBody]:
+        """Return the inputs by their names in a Proposal."""
+
+    @abstractmethod
+    def handed_out(self) -> Proposal:
+        """Return a copy for somebody else. It shares nothing with this or any other."""
+
+
+class HeldInputs(RecordInputs):
     """The four inputs of a decision. `digest` is that of the proposal."""
 
     __slots__ = ("context", "ctx", "digest", "plan", "proposal", "spec")
@@ -104,7 +131,7 @@ class HeldInputs:
         self.context: Final = context
         self.spec: Final = spec
         self.plan: Final = plan
-        self.digest: Final = context.proposal_digest(ctx.body, plan.body, spec.body)
+        self.digest = context.proposal_digest(ctx.body, plan.body, spec.body)
         self.proposal: Final = _make_proposal(
             ctx.envelope, context.envelope, spec.envelope, plan.envelope
         )

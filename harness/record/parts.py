@@ -7,37 +7,28 @@ Rule 2: whoever puts every piece in the place of its reference has the whole, by
 Rule 3: a body that is only the reference to itself says that its piece was redacted.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import orjson
 
 from evals.joined_json import join_array, join_object
 from harness.canonical import canonical_json
-from harness.record.drafts import sha256
+from harness.record.drafts import Parted, sha256
 from harness.wire import MAX_DOCUMENT_BYTES
 
 _MARK: Final = b"\0"
 _REFERENCE: Final = 33  # bytes: the mark and a SHA-256
 _ENTRIES: Final = frozenset({"tool_manifest", "evidence_manifest"})
 _LARGE: Final = 512  # bytes of a piece, in which references stand for its own pieces
-_SMALLEST: Final = 64  # bytes of any piece
+SMALLEST: Final = 64
+"""Bytes of any piece."""
 _BYTES_PER_REFERENCE: Final = 16  # fewer than any document has that is written here
 _BEFORE: Final = frozenset({b":", b"[", b",", b""})  # what a reference may follow
 _AFTER: Final = frozenset({b",", b"]", b"}", b""})  # and what may follow it
 _GROUP: Final = 32  # elements: an array that grows stores only its last group again
 
 _Dumps = Callable[[Any], bytes]
-
-
-class Parted(NamedTuple):
-    """A document as it is stored: its body, with references, and the pieces by their digests.
-
-    The bodies of the pieces may have references too.
-    """
-
-    body: bytes
-    pieces: Mapping[str, bytes]
 
 
 class Whole(NamedTuple):
@@ -57,15 +48,66 @@ class Whole(NamedTuple):
 def part_document(document: bytes) -> Parted:
     """Return a canonical document in parts. `whole_of` gives the same bytes back."""
     if len(document) <= _LARGE:
-        return Parted(document, {})
+        return Parted(document, {}, len(document))
     value = orjson.loads(document)
     # orjson keeps the order of the keys. Only numbers may come out in another spelling.
     plain = orjson.dumps(value) == document
     splitter = _Splitter(orjson.dumps if plain else canonical_json)
     body = splitter.skeleton(value, document)
     if whole_of(body, splitter.pieces, len(document)).data != document:
-        return Parted(document, {})  # not canonical, so kept as it is
-    return Parted(body, splitter.pieces)
+        return Parted(document, {}, len(document))  # not canonical, so kept as it is
+    return Parted(body, splitter.pieces, len(document))
+
+
+def new_pieces(apart: Parted, known: Container[str]) -> dict[str, bytes]:
+    """Return the pieces of a document that are not known to be stored.
+
+    A piece that is stored was stored with its own pieces, so that what is below it is not looked
+    at: of a document that grows, what is new is returned at the cost of what is new.
+    """
+    found: dict[str, bytes] = {}
+    waiting = [apart.body]
+    while waiting:
+        for digest in references(waiting.pop()):
+            if digest not in known and digest not in found:
+                found[digest] = apart.pieces[digest]
+                waiting.append(apart.pieces[digest])
+    return found
+
+
+class GrowingArray:
+    """An array that is only added to, taken apart: an element once, and each full group once."""
+
+    def __init__(self, pieces: dict[str, bytes], least: int) -> None:
+        """Put the pieces among others. An element is one if its body has `least` bytes."""
+        self._pieces, self._least = pieces, least
+        self._groups: list[bytes] = []
+        self._wholes: list[bytes] = []
+        self._bodies: list[bytes] = []
+
+    def add(self, whole: bytes, body: bytes) -> None:
+        """Add an element: its bytes, and those with references for its own pieces."""
+        self._wholes.append(whole)
+        self._bodies.append(keep_piece(self._pieces, whole, body, self._least))
+        if len(self._wholes) == _GROUP:
+            group = keep_piece(self._pieces, b",".join(self._wholes), b",".join(self._bodies))
+            self._groups.append(group)
+            self._wholes, self._bodies = [], []
+
+    def elements(self) -> list[bytes]:
+        """Return the bytes that stand for the elements, or for groups of them."""
+        return [*self._groups, *self._bodies]
+
+
+def keep_piece(
+    pieces: dict[str, bytes], whole: bytes, body: bytes, least: int = _LARGE + 1
+) -> bytes:
+    """Return a reference to the piece, or the body itself if it has fewer bytes than `least`."""
+    if len(body) < least or len(whole) < SMALLEST:
+        return body
+    digest = sha256(whole)
+    pieces[digest] = body
+    return reference(digest)
 
 
 class _Splitter:
@@ -87,37 +129,21 @@ class _Splitter:
         """Return the bytes that stand for the value of a member."""
         whole = self._dumps(value)
         if name in _ENTRIES and type(value) is list:
-            body = join_array(self._elements(value, least=_SMALLEST))
+            body = join_array(self._elements(value, least=SMALLEST))
         else:
             body = self.skeleton(value, whole)
-        return self._keep_piece(whole, body)
+        return keep_piece(self.pieces, whole, body)
 
     def _elements(self, values: list[Any], least: int = _LARGE + 1) -> list[bytes]:
         """Return the bytes that stand for the elements of an array, or for groups of them.
 
         An element whose own bytes are at least `least` is a piece.
         """
-        wholes = [self._dumps(value) for value in values]
-        bodies = [
-            self._keep_piece(whole, self.skeleton(value, whole), least)
-            for value, whole in zip(values, wholes, strict=True)
-        ]
-        end = len(values) // _GROUP * _GROUP
-        groups = [
-            self._keep_piece(
-                b",".join(wholes[at : at + _GROUP]), b",".join(bodies[at : at + _GROUP])
-            )
-            for at in range(0, end, _GROUP)
-        ]
-        return [*groups, *bodies[end:]]
-
-    def _keep_piece(self, whole: bytes, body: bytes, least: int = _LARGE + 1) -> bytes:
-        """Return a reference to the piece, or the body itself if it is small."""
-        if len(body) < least or len(whole) < _SMALLEST:
-            return body
-        digest = sha256(whole)
-        self.pieces[digest] = body
-        return reference(digest)
+        array = GrowingArray(self.pieces, least)
+        for value in values:
+            whole = self._dumps(value)
+            array.add(whole, self.skeleton(value, whole))
+        return array.elements()
 
 
 def reference(digest: str) -> bytes:

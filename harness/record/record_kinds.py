@@ -24,6 +24,7 @@ from harness.record.decision import (
     drafted_inputs,
     drafted_versions,
     held_of,
+    spell_inputs,
 )
 from harness.record.drafts import (
     CanonicalLine,
@@ -35,7 +36,7 @@ from harness.record.drafts import (
     sha256,
 )
 from harness.record.index_row import index_row
-from harness.record.inputs import HeldInputs
+from harness.record.inputs import RecordInputs
 from harness.wire import build
 
 Seq = Annotated[int, Field(ge=1, le=SAFE_INTEGER)]
@@ -67,7 +68,7 @@ class _Entry(Envelope):
         return self._draft_record(None)
 
     @abstractmethod
-    def _draft_record(self, held: HeldInputs | None) -> RecordDraft:
+    def _draft_record(self, held: RecordInputs | None) -> RecordDraft:
         """Return the canonical bytes of the entry."""
 
     @model_validator(mode="after")
@@ -88,15 +89,15 @@ class Begun(_Entry):
     begun_at: Time
 
     @classmethod
-    def of(cls, inputs: HeldInputs, **facts: Any) -> Self:
+    def of(cls, inputs: RecordInputs, **facts: Any) -> Self:
         """Return the beginning of what executes held inputs: they are not drafted again."""
         fields = {"proposal": inputs.handed_out(), **facts}
         begun: Self = cls.__pydantic_validator__.validate_python(fields, context=inputs)
         return begun
 
-    def _draft_record(self, held: HeldInputs | None) -> RecordDraft:
+    def _draft_record(self, held: RecordInputs | None) -> RecordDraft:
         digests, bodies = drafted_inputs(self.proposal, held)
-        permit = permit_digest(digests, bodies) if held is None else held.digest
+        permit = held.digest if held else permit_digest(*spell_inputs(self.proposal))
         begun_at = self.model_dump(mode="json", include={"begun_at"})["begun_at"]
         members = {
             "kind": canonical_json("begun"),
@@ -130,7 +131,7 @@ class CriticError(_Failure, _Entry):
     characters.
     """
 
-    def _draft_record(self, _held: HeldInputs | None) -> RecordDraft:
+    def _draft_record(self, _held: RecordInputs | None) -> RecordDraft:
         # Frozen is shallow: `asked` may have been changed in place. A copy of this class itself
         # would be drafted too, and so on.
         wire = build(_Failure, self.model_dump(exclude_none=True)).wire()

@@ -32,6 +32,7 @@ from harness.clock import FixedClock
 from harness.errors import HarnessError
 from harness.guard import AsyncGuard, EventError, Guard, OutOfPlace, Ruling
 from harness.guard.session_events import event_of
+from harness.guard.session_inputs import _Grown
 from harness.integrations.hooks.desk import HookDesk
 from harness.integrations.hooks.install import shipped_policy
 from harness.integrations.mcp import mcp_stdio
@@ -275,7 +276,7 @@ def nobody_else_looks_while_one_does(site: Site, _: Path) -> None:
     assert held.result is True
 
 
-@at("critic/session/session_evidence.py", "Trail._digest_state")
+@at("critic/session/session_evidence.py", "Trail.digest_state")
 def a_digest_is_of_the_own_evidence(site: Site, _: Path) -> None:
     given = parse(Proposal, (FIXTURES / "refund" / "plan_b.json").read_bytes())
     items = given.compiled.manifests.evidence_manifest
@@ -285,6 +286,16 @@ def a_digest_is_of_the_own_evidence(site: Site, _: Path) -> None:
         longer = trail.plus([item("later")])
         longer.context_digest(given.ctx, given.compiled, given.spec)
     assert held.result == context_digest(given.ctx, given.compiled, given.spec)
+
+
+@at("harness/guard/session_inputs.py", "_Grown.spell")
+def evidence_is_spelled_once_and_is_that_of_the_own_trail(site: Site, _: Path) -> None:
+    trail = Trail([item("a"), item("b")])
+    grown = _Grown(trail.opening)
+    with Held(site, grown, "_lock", partial(grown.spell, trail)) as held:
+        longer = grown.spell(trail.plus([item("c")]))
+    assert held.result.elements == _Grown(trail.opening).spell(trail).elements
+    assert longer.elements == _Grown(trail.opening).spell(trail.plus([item("c")])).elements
 
 
 @at("critic/session/session_evidence.py", "_ConfinedTrail.found_in", "_ConfinedTrail.without_text")

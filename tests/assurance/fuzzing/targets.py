@@ -77,7 +77,8 @@ def decision() -> Decision:
 @cache
 def kept() -> Kept:
     drafted = draft(decision())
-    return Kept(RawRecord(*seal_record(drafted, Head(0, GENESIS))), drafted.bodies)
+    bodies = {name: one for name, one in drafted.bodies.items() if isinstance(one, bytes)}
+    return Kept(RawRecord(*seal_record(drafted, Head(0, GENESIS))), bodies)
 
 
 @cache

@@ -57,6 +57,7 @@ def test_a_third_party_can_check_a_record(kind: str) -> None:
     assert hashlib.sha256(rfc8785.dumps(read)).hexdigest() == claimed == entry.hash
     for name in INPUT_NAMES:
         stored = drafted.bodies[read["inputs"][name]]
+        assert isinstance(stored, bytes)
         assert hashlib.sha256(stored).hexdigest() == read["inputs"][name]
         assert rfc8785.dumps(json.loads(stored)) == stored
     assert (read["seq"], read["prev_hash"]) == (5, "a" * 64)

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.canonical import canonical_json
-from harness.record.drafts import sha256
+from harness.record.drafts import Parted, sha256
 from harness.record.parts import (
-    Parted,
     is_redacted,
     part_document,
     reference,
@@ -70,7 +69,7 @@ def _members(elements: list[Any]) -> list[Any]:
 
 def test_a_small_document_is_one_body() -> None:
     document = canonical_json({"tool_manifest": tools(3)})
-    assert part_document(document) == Parted(document, {})
+    assert part_document(document) == Parted(document, {}, len(document))
 
 
 def test_every_entry_of_a_manifest_is_a_piece_of_its_own() -> None:
@@ -147,4 +146,4 @@ def test_pieces_that_multiply_are_not_put_together() -> None:
 
 def test_a_document_that_is_not_canonical_is_kept_as_it_is() -> None:
     document = orjson.dumps({"b": [1.0] * 300, "a": LONG}, option=orjson.OPT_INDENT_2)
-    assert part_document(document) == Parted(document, {})
+    assert part_document(document) == Parted(document, {}, len(document))

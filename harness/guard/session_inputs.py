@@ -1,0 +1,169 @@
+"""The inputs of a batch as its records name them, at the cost of what is new since the last one.
+
+Rule 1: evidence is only added. Each item is spelled, hashed and taken apart once; digests go on
+        from running hashes, and the form in which it is stored from groups that are closed once.
+Rule 2: digests and bytes are those of the whole proposal. Whoever looks at it has it made whole.
+
+For example, a record of turn 400 stores the item that turn 399 returned, and references:
+
+    {"manifests":{"evidence_manifest":[<items 1 to 32>,<33 to 64>,...,<item 399>],...
+"""
+
+import hashlib
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any, Final, NamedTuple
+
+from critic import CompiledContext, Proposal
+from critic.session.call_batch import Batch
+from critic.session.session_evidence import Trail
+from evals.joined_json import finish_object
+from evals.manifest import held_by
+from evals.side_table import Beside
+from evals.unread import unread_context
+from harness.canonical import canonical_bytes
+from harness.record.drafts import Parted
+from harness.record.inputs import Held, InputBody, RecordInputs
+from harness.record.parts import SMALLEST, GrowingArray, keep_piece, part_document
+
+_OF_PROPOSAL: Final = b'{"compiled":'
+
+
+class _Tools:
+    """What of a context does not grow: what stands before and after its evidence."""
+
+    def __init__(self, bare: CompiledContext, opening: bytes) -> None:
+        whole = canonical_bytes(bare)
+        self.opening: Final = opening.removeprefix(_OF_PROPOSAL)
+        assert whole.startswith(self.opening)  # noqa: S101 - of the same classes
+        self.ending: Final = whole[len(self.opening) :]
+        self.pieces: Final[dict[str, bytes]] = {}
+        tools = GrowingArray(self.pieces, SMALLEST)
+        spelled = [canonical_bytes(tool) for tool in bare.manifests.tool_manifest]
+        for one in spelled:
+            tools.add(one, _body_of(one, self.pieces))
+        self.ending_body: Final = self.ending.replace(_array(spelled), _array(tools.elements()), 1)
+        self.opening_body: Final = self._refer_to_classes(bare)
+
+    def _refer_to_classes(self, bare: CompiledContext) -> bytes:
+        classes = bare.manifests.classes
+        if classes is None:
+            return self.opening
+        whole = _array(canonical_bytes(one) for one in classes)
+        body = keep_piece(self.pieces, whole, whole)
+        return self.opening.replace(whole, body, 1)
+
+
+class _Evidence(NamedTuple):
+    """The evidence of a trail: its hash, what stands for its items, and how long they are."""
+
+    hash: Any
+    elements: bytes
+    pieces: dict[str, bytes]
+    size: int
+
+
+class _Grown:
+    """The evidence of trails that go on from one another, as far as it was spelled."""
+
+    def __init__(self, opening: bytes) -> None:
+        self._lock: Final = Lock()
+        self._count = 0
+        self._size = 0
+        self._hash: Final = hashlib.sha256(opening.removeprefix(_OF_PROPOSAL))
+        self._pieces: Final[dict[str, bytes]] = {}
+        self._array: Final = GrowingArray(self._pieces, SMALLEST)
+
+    def spell(self, trail: Trail) -> _Evidence:
+        """Return the evidence of a trail; of what was spelled before, nothing is again."""
+        with self._lock:
+            if self._count > len(trail):  # a batch of before
+                return _Grown(trail.opening).spell(trail)
+            for item in trail.added_since(self._count):
+                self._add(canonical_bytes(item))
+            elements = b",".join(self._array.elements())
+            return _Evidence(self._hash.copy(), elements, self._pieces, self._size)
+
+    def _add(self, whole: bytes) -> None:
+        joined = b"," + whole if self._count else whole
+        self._hash.update(joined)
+        self._size += len(joined)
+        self._array.add(whole, _body_of(whole, self._pieces))
+        self._count += 1
+
+
+_GROWN: Final = Beside[_Grown]()
+_TOOLS: Final = Beside[_Tools]()
+
+
+class BatchInputs(RecordInputs):
+    """The four inputs of a batch of a session."""
+
+    __slots__ = ("_bare", "_tools", "batch", "compiled", "ctx", "digest", "plan", "spec")
+
+    def __init__(self, batch: Batch) -> None:
+        """Spell what is new."""
+        self.batch: Final = batch
+        self._bare: Final = batch.rules.compiled_for(call.tool for call in batch.calls)
+        self._tools: Final = _tools_of(self._bare, batch.trail)
+        self.ctx: Final = Held(batch.ctx)
+        self.plan: Final = Held(batch.plan)
+        self.spec: Final = Held(batch.rules.batch_spec)
+        self.compiled: Final = self._spell_context()
+        state = batch.trail.digest_state()
+        rest = {"ctx": self.ctx.body, "plan": self.plan.body, "spec": self.spec.body}
+        state.update(self._tools.ending + finish_object(rest))
+        self.digest: str = state.hexdigest()
+
+    @property
+    def parts(self) -> Mapping[str, Held[Any] | InputBody]:
+        """Return the inputs by their names in a Proposal."""
+        return {
+            "ctx": self.ctx,
+            "compiled": self.compiled,
+            "spec": self.spec,
+            "plan": self.plan,
+        }
+
+    def handed_out(self) -> Proposal:
+        """Return a copy for somebody else. It shares nothing with this or any other."""
+        handed = Proposal(
+            ctx=self.ctx.handed_out(),
+            compiled=self._bare,
+            spec=self.spec.handed_out(),
+            plan=self.plan.handed_out(),
+        )
+        # Not through the constructor: it would look at the context.
+        handed.__dict__["compiled"] = unread_context(
+            self._spell_whole, held_by(self._bare.manifests, self.batch.seen)
+        )
+        return handed
+
+    def _spell_context(self) -> InputBody:
+        tools, trail = self._tools, self.batch.trail
+        grown = _GROWN.get(trail.root) or _GROWN.keep(trail.root, _Grown(trail.opening))
+        evidence = grown.spell(trail)
+        evidence.hash.update(tools.ending)
+        evidence.pieces.update(tools.pieces)
+        body = tools.opening_body + evidence.elements + tools.ending_body
+        size = len(tools.opening) + evidence.size + len(tools.ending)
+        return InputBody(Parted(body, evidence.pieces, size), evidence.hash.hexdigest())
+
+    def _spell_whole(self) -> bytes:
+        items = b",".join(map(canonical_bytes, self.batch.trail.items))
+        return self._tools.opening + items + self._tools.ending
+
+
+def _tools_of(bare: CompiledContext, trail: Trail) -> _Tools:
+    return _TOOLS.get(bare) or _TOOLS.keep(bare, _Tools(bare, trail.opening))
+
+
+def _body_of(whole: bytes, pieces: dict[str, bytes]) -> bytes:
+    """Return the bytes of an element with references for its pieces, which are kept."""
+    apart = part_document(whole)
+    pieces.update(apart.pieces)
+    return apart.body
+
+
+def _array(elements: Any) -> bytes:
+    return b"[%s]" % b",".join(elements)
