@@ -212,8 +212,7 @@ class Trail:
             shared.index(self._count)
             shared.seen.move_to(as_of)
             later = range(self._count, shared.indexed)
-            earlier = (at for at in without if at < self._count)
-            hidden = frozenset(shared.items[at].id for at in (*earlier, *later))
+            hidden = frozenset(shared.items[at].id for at in (*without, *later))
             yield both_seen(shared.seen, hidden)
 
     def context_digest(self, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> str:
