@@ -73,6 +73,43 @@ CONTRADICTIONS: dict[str, tuple[str, Any, str]] = {
     "a request that is not a text": ("/evidence/0/content", 7, ""),
 }
 
+SAID: dict[str, list[str]] = {
+    "the session is of another policy": ["another policy"],
+    "there were 0 turns": ["no turns"],
+    "there were 3 turns": ["a turn more", "a turn less", "as many turns as can be"],
+    "the turns do not count on from 1": ["no first turn"],
+    "the batch of this turn was not allowed": ["a turn that asked and runs"],
+    "there was no such turn": ["a batch of no turn", "a batch of a later turn"],
+    "a call is awaited of a batch that does not run": [
+        "a batch that is over",
+        "no batch",
+        "a call that is awaited of no batch",
+    ],
+    "an earlier one is the same": ["two batches of a turn", "a call that is awaited twice"],
+    "a batch has one tool step for each call": ["a batch without a call"],
+    "there are 5 items of evidence": ["a batch that saw more", "a result that is not there"],
+    "a step pins evidence that the batch had not seen": [
+        "a batch that saw less than it pins",
+        "a pin of nothing",
+    ],
+    "a call is awaited that has ended": ["a call that ended and is awaited"],
+    "a call ended twice, or is not among the calls of its batch": ["an ended call of no step"],
+    "its batch has fewer calls": ["an awaited call of no step"],
+    "the call at this step has another id": [
+        "an awaited call of another step",
+        "an awaited call of another id",
+    ],
+    "0 were counted, but the evidence has 1": ["a text less"],
+    "2 were counted, but the evidence has 1": ["a text more"],
+    "2 were counted, but the evidence has 3": ["a result less"],
+    "9007199254740991 were counted, but the evidence has 3": ["as many results as can be"],
+    "user/2 stands where user/1 should": ["a text of a later number"],
+    "call/4 stands where call/3 should": ["a result of a later number"],
+    "1 were counted, but the evidence has 0": ["a second system prompt"],
+    "what the user said is a text": ["a request that is not a text"],
+}
+MESSAGES = {name: message for message, names in SAID.items() for name in names}
+
 
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 def test_a_state_that_contradicts_itself_is_refused_where_it_does(name: str) -> None:
@@ -82,7 +119,7 @@ def test_a_state_that_contradicts_itself_is_refused_where_it_does(name: str) -> 
     with pytest.raises(ContradictoryState) as caught:
         session_of(session.rules, build(SessionState, wire))
     assert caught.value.path == (told or path)
-    assert "\n" not in str(caught.value)
+    assert str(caught.value) == MESSAGES[name]
 
 
 def test_a_policy_whose_digest_only_begins_alike_is_another() -> None:
@@ -98,12 +135,31 @@ def test_calls_that_ended_all_or_twice_do_not_run() -> None:
     session = waiting()
     wire = state_of(session).wire()
     (ended,) = wire["running"][1]["ended"]
+    said = "all calls of a running batch ended"
     for calls in ([ended, {**ended, "step": 0}], [ended, ended]):
         changed = altered(wire, path_of("/running/1/ended"), calls)
         changed["awaited"] = changed["awaited"][:1]
         with pytest.raises(ContradictoryState) as caught:
             session_of(session.rules, build(SessionState, changed))
-        assert caught.value.path == "/running/1/ended"
+        assert (caught.value.path, str(caught.value)) == ("/running/1/ended", said)
+
+
+def test_no_call_of_a_running_batch_ended_twice() -> None:
+    session = allowed(opened(), *(read("plan.md", name) for name in "123"))
+    wire = state_of(session.ran("2", result("x"), NOW).session).wire()
+    wire["running"][0]["ended"] *= 2
+    with pytest.raises(ContradictoryState, match="a call ended twice") as caught:
+        session_of(session.rules, build(SessionState, wire))
+    assert caught.value.path == "/running/0/ended"
+
+
+def test_a_batch_that_reasons_is_none_of_a_session() -> None:
+    session = waiting()
+    wire = state_of(session).wire()
+    wire["running"][1]["plan"]["steps"][1] = {"kind": "reason"}
+    with pytest.raises(ContradictoryState, match="one tool step for each call") as caught:
+        session_of(session.rules, build(SessionState, wire))
+    assert caught.value.path == "/running/1/calls"
 
 
 def test_evidence_of_other_ids_than_a_session_makes_is_refused() -> None:
@@ -164,6 +220,8 @@ def test_a_question_that_contradicts_its_session_is_refused_where_it_does(
     with pytest.raises(ContradictoryState) as caught:
         asked_of(session, changed, "/question")
     assert caught.value.path == f"/question{told}"
+    if told == "/verdict":
+        assert str(caught.value) == "a question is about a batch that is refused"
 
 
 def test_a_batch_that_ran_is_not_asked_about() -> None:
@@ -177,6 +235,9 @@ def test_a_batch_that_ran_is_not_asked_about() -> None:
 def test_nothing_is_asked_about_after_another_ruling_or_before_the_first() -> None:
     session, state = asking()
     first = build(BatchState, {**state.wire(), "turn": 0})
-    for other, asked in ((allowed(session, read("b.md", "z")), state), (opened(), first)):
+    batch, verdict = asked_of(session, state, "/question")
+    answered = session.decided(batch, "refuse", verdict, "0" * 64)
+    later = allowed(session, read("b.md", "z"))
+    for other, asked in ((later, state), (opened(), first), (answered, state)):
         with pytest.raises(ContradictoryState, match="did not ask"):
             asked_of(other, asked, "/question")

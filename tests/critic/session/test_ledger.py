@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 
 from critic.provenance.value_kinds import read_value
-from critic.session.ledger import Ledger, MadeCall, made_calls, past_of
+from critic.session.ledger import (
+    Ledger,
+    MadeCall,
+    MadeThing,
+    made_calls,
+    own_things,
+    past_of,
+    tools_ran,
+)
 from critic.session.sent_log import SentLog
 from evals.capability import ToolName
 from evals.context import (
@@ -110,3 +118,22 @@ def test_what_was_spent_is_told_with_the_calls_that_were_made() -> None:
     call = SpentCall(adapter_id="a", capability_id="b", args_digest="0" * 64)
     made = Ledger(steps=2, tokens=7, made=made_calls([MadeCall(1, 0, call)]))
     assert made.spent() == Spent(steps=2, tokens=7, calls=(call,))
+
+
+def test_a_thing_is_told_from_others_by_its_kind_and_its_value() -> None:
+    wire: list[tuple[str, Any]] = [
+        *(("note", ["a", {"b": 7}]), ("note", ["a", {"b": 7.0}])),
+        *(("file", ["a", {"b": 7}]), ("note", ["a", {"b": 8}])),
+    ]
+    things = [MadeThing.of(OwnValue(kind=kind, value=value)) for kind, value in wire]
+    assert [one == things[0] for one in things] == [True, True, False, False]
+    alike = things[0].kind, things[0].form, things[0].value
+    assert not any(one == alike for one in things[:1])
+    assert len(own_things(OwnValue(kind=kind, value=value) for kind, value in wire)) == 3
+
+
+def test_a_tool_that_ran_is_known_by_adapter_and_capability() -> None:
+    ran = tools_ran([PAY])
+    assert ("a", "pay") in ran
+    assert ("b", "pay") not in ran
+    assert ("a", "b") not in ran

@@ -29,9 +29,12 @@ from critic.session.changed import change_fields
 from critic.session.session import Closed
 from critic.verdicts import Refused
 from evals.canonical_json import canonical_json
-from evals.context import DEFAULT_SESSION_TOKENS, OwnValue, SentValues
+from evals.capability import ToolName
+from evals.context import DEFAULT_SESSION_TOKENS, OwnValue, SentValues, SpentCall
 from evals.json_value import SAFE_INTEGER
+from evals.plan import ToolStep
 from tests.critic.session.building import (
+    MAKES,
     NOW,
     TOOLS,
     after,
@@ -134,6 +137,15 @@ def test_what_was_read_in_one_batch_does_not_lift_its_neighbours() -> None:
     assert source.standing == "ambient"
 
 
+def test_nothing_that_came_in_one_batch_lifts_what_comes_last() -> None:
+    session = allowed(opened(), read("plan.md", "1"), read("x", "2"), read("annex.md", "3"))
+    for id_, said in (("1", "see annex.md"), ("2", "y"), ("3", "z")):
+        session = session.ran(id_, CallResult("completed", said), NOW).session
+    source = last(session).source
+    assert source is not None
+    assert source.standing == "ambient"
+
+
 def test_a_late_result_is_judged_by_what_came_before_it() -> None:
     session = allowed(opened(), read("plan.md", "1"), read("annex.md", "2"))
     session = session.ran("1", CallResult("completed", "see annex.md"), NOW).session
@@ -225,6 +237,16 @@ def test_a_step_pins_the_fresh_items_that_its_tool_demands() -> None:
     assert [step.evidence_refs for step in batch.proposal.plan.steps] == [("call/1",), None]
     late = session.propose([Call("f", "refund", {})], NOW + timedelta(seconds=60))
     assert late.proposal.plan.steps[0].evidence_refs is None
+
+
+def test_a_step_pins_the_fresh_items_that_its_tool_binds_and_has_its_estimate() -> None:
+    binds = tool("send", "delegated", bound_args={"of": ["order"]})
+    session = after(opened(tools={**TOOLS, "send": binds}), Call("o", "order", {}), {"id": "x"})
+    for estimate in (None, 7):
+        (step,) = session.propose([Call("s", "send", {"of": "x"}, estimate)], NOW).plan.steps
+        assert step.evidence_refs == ("call/1",)
+        assert isinstance(step, ToolStep)
+        assert step.estimated_tokens == estimate
 
 
 def test_steps_that_demand_one_class_pin_the_same_items() -> None:
@@ -352,6 +374,36 @@ def test_facts_are_those_of_allowed_calls() -> None:
     assert [one.capability_id for one in facts.ran or ()] == ["make", "web"]
 
 
+def test_what_only_a_shadow_let_through_gives_no_authority() -> None:
+    forge = tool("forge", "network", arg_roles={"name": "locator"}, result=MAKES)
+    for scope, own in (([], ()), (["forge"], ("plan.md",))):
+        session = opened(scope=scope, tools={**TOOLS, "forge": forge})
+        calls = [Call("k", "forge", {"name": "plan.md"})]
+        if not scope:
+            calls.append(Call("p", "pay", {"to": "x-999"}))
+        session = allowed(session, *calls)
+        ended = session.ran("k", CallResult("completed", "x"), NOW).session
+        assert tuple(one.value for one in ended.ledger.facts("s", 2).own or ()) == own
+        ran = ended.ledger.facts("s", 2).ran
+        assert ran == ((ToolName(adapter_id="a", capability_id="forge"),) if own else None)
+
+
+def test_what_only_reads_or_is_unknown_or_says_nothing_sends_nothing() -> None:
+    calls = [read("plan.md", "r"), Call("n", "nothing", {"x": "y-1"}), Call("w", "wipe", {})]
+    session = allowed(opened(), *calls)
+    assert session.ledger.facts("s", 2).sent is None
+    ended = session.ran("n", CallResult("completed", "x"), NOW).session
+    assert ended.ledger.facts("s", 2).ran is None
+
+
+def test_a_destructive_call_is_noted_by_tool_arguments_and_id() -> None:
+    made = Call("w", "wipe", {"what": "disk-1"})
+    session = allowed(opened("wipe disk-1"), made, Call("k", "make", {"name": "a.md"}))
+    digest_of = sha256(canonical_json({"what": "disk-1"})).hexdigest()
+    names = {"adapter_id": "a", "capability_id": "wipe"}
+    assert session.ledger.spent().calls == (SpentCall(**names, args_digest=digest_of, id="w"),)
+
+
 def test_what_a_failed_call_returned_is_not_its_own_work() -> None:
     session = allowed(opened(), Call("k", "make", {"name": "a.md"}))
     session = session.ran("k", CallResult("failed", "no room for b.md"), NOW).session
@@ -468,6 +520,31 @@ def test_a_session_whose_id_is_an_identifier_has_it_for_a_trace(name: str) -> No
     assert (other[:8], len(other)) == ("session:", 72)
 
 
+@pytest.mark.parametrize("name", ["Bob", "bob", "5x", "_x", "xBob", "x5", "x_", "x-~=+@#/:."])
+def test_an_identifier_is_its_own_trace(name: str) -> None:
+    assert Session.opened(rules(), name, "x").trace_id == name
+    for other in (f"-{name}", f".{name}", f"{name} "):
+        assert Session.opened(rules(), other, "x").trace_id.startswith("session:")
+
+
+def test_a_turn_that_is_answered_late_stays_in_its_place() -> None:
+    session = opened()
+    first = session.propose([Call("p", "pay", {"to": "x-999"})], NOW)
+    verdict = verify_proposal(first.proposal)
+    session = session.decided(first, "ask", verdict, "1" * 64)
+    session = allowed(session, read("plan.md", "2"))
+    session = allowed(session, read("plan.md", "3"))
+    session = session.decided(first, "refuse", verdict, "1" * 64)
+    found = [(one.turn, one.action) for one in session.turns]
+    assert found == [(1, "refuse"), (2, "allow"), (3, "allow")]
+
+
+def test_a_whole_run_declares_what_is_required_and_what_there_is() -> None:
+    session = opened(spec={"required_outputs": ("x", "y")})
+    run = session._whole_run({"y": 1, "z": 2}, is_measured=True)
+    assert run.proposal.plan.declared_outputs == ("x", "y", "z")
+
+
 def test_a_trace_is_an_identifier_of_the_session_alone() -> None:
     names = ["s", "a session", "session:x", "session:" + "0" * 64, "s" * 129]
     traces = [Session.opened(rules(), name, "x").trace_id for name in names]
@@ -552,6 +629,25 @@ def test_calls_whose_results_never_came_are_scored_when_it_closes() -> None:
         (0, "unknown"),
     ]
     assert result.report.turns[0].policy == "pass"
+
+
+def test_an_ended_batch_is_a_run_of_its_turn_with_what_is_known_of_its_calls() -> None:
+    session = allowed(after(opened(), read("plan.md"), "x"), read("a", "1"), read("b", "2"))
+    session = session.ran("2", CallResult("completed", "x"), NOW).session
+    (ended,) = closed(session).ended
+    assert ended.run.run_id == "turn/2"
+    assert ended.verdict == verify_proposal(ended.batch.proposal)
+    names = {"adapter_id": "a", "capability_id": "read", "attempt": 1}
+    assert ended.run.wire()["calls"] == [
+        {**names, "step": 1, "args": {"name": "b"}, "status": "completed", "output": "x"},
+        {
+            **names,
+            "step": 0,
+            "args": {"name": "a"},
+            "status": "unknown",
+            "error": "no result was reported",
+        },
+    ]
 
 
 def test_what_was_not_measured_of_every_call_is_not_measured() -> None:

@@ -42,6 +42,7 @@ def known(session: Session) -> dict[str, Any]:
         "running": dict(session.running),
         "awaited": dict(session.open_calls),
         "facts": ledger.facts(session.id, 9),
+        "yes": (ledger.approved, ledger.waived),
         "spent": ledger.spent(),
         "made": tuple(ledger.made),
         "measures": ledger.measures,
@@ -75,3 +76,15 @@ def test_what_the_policy_knows_is_not_part_of_the_state() -> None:
     session = opened(evidence=(terms,))
     assert [item.id for item in state_of(session).evidence] == ["user/1"]
     assert session_of(rules(evidence=(terms,)), state_of(session)).trail.items[0] == terms
+
+
+def test_a_session_that_failed_travels_with_its_worst_scores() -> None:
+    keys = EvidenceItem(id="keys", classification="keys", content="the-secret-key")
+    session = opened("see plan.md", spec={"confined_evidence": ("keys",)}, evidence=(keys,))
+    session = after(session, Call("w", "web", {"url": "plan.md?the-secret-key"}), "x")
+    session = after(session, Call("n", "nothing", {}), "x")
+    other = travelled(session)
+    assert known(other) == known(session)
+    assert min(other.policy.score, other.safety.score) < 1
+    assert other.policy != other.safety
+    assert other.closed({}).report == session.closed({}).report
