@@ -45,12 +45,14 @@ reached sources lead to it. `led`: only other text led to it. `ambient`: nothing
 class Source(Envelope):
     """Who wrote a piece of evidence, and how the session came to read it. `web`: a web page.
 
-    `seq` says when the session saw it, beside the `seq` of what it sent.
+    `seq` says when the session saw it, beside the `seq` of what it sent. `cut`: the item is not all
+    of what was seen there, and nobody can tell what the rest mentions.
     """
 
     author: Author
     standing: Standing
     web: Annotated[bool | None, RESTRICTION] = None
+    cut: Annotated[bool | None, RESTRICTION] = None
     seq: Annotated[Count | None, OPTIONAL] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
@@ -61,6 +63,7 @@ class Source(Envelope):
             author: Author,
             standing: Standing,
             web: bool = ...,
+            cut: bool = ...,
             seq: int | None = None,
         ) -> None: ...
 

@@ -98,9 +98,11 @@ class SeenItems:
             if source.author == "user":
                 yield from self._add_words(entry)
             return
-        if not is_read_whole(part.text for part in found.parts):
-            found = _mask(found)
+        is_short = is_read_whole(part.text for part in found.parts)
+        if source.cut or not is_short:
             yield self._add_entry(UNREAD, ItemText(item))
+        if not is_short:
+            found = _mask(found)
         for name, parts in _by_place(source, found).items():
             yield self._add_entry(name, _entry_of(item, source, parts))
         if source.author == "member" and not source.web:

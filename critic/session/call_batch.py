@@ -34,7 +34,10 @@ class Call(NamedTuple):
 
 
 class CallResult(NamedTuple):
-    """How a call ended. Measures that are absent were not taken."""
+    """How a call ended. Measures that are absent were not taken.
+
+    `cut` says that it returned more than `output` and `error` hold.
+    """
 
     status: CallStatus
     output: Any = None
@@ -42,6 +45,13 @@ class CallResult(NamedTuple):
     tokens: int | None = None
     duration_ms: int | None = None
     cost_micros: int | None = None
+    cut: bool = False
+
+    @property
+    def measured(self) -> dict[str, Any]:
+        """What a run says of it, by the fields of a ToolCall."""
+        told = self._asdict()
+        return {name: told[name] for name in told if name != "cut" and told[name] is not None}
 
 
 class Past(NamedTuple):
@@ -171,7 +181,7 @@ class RunningBatch:
             adapter_id=planned.adapter_id,
             capability_id=planned.capability_id,
             args=planned.args,
-            **{name: value for name, value in result._asdict().items() if value is not None},
+            **result.measured,
         )
 
     def run_of(self, proposal: Proposal) -> Run:

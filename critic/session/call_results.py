@@ -102,17 +102,17 @@ class Arrival:
         made = [(output, kind, author)] if output is not None else []
         if result.error is not None:
             made.append((result.error, FAILED_CLASS, "public"))  # an attacker writes errors as well
-        if not made and not completed:
+        if not made and not completed and not result.cut:
             return []
         optional = self._optional_of(tool)
         standing = self._find_standing(running, call, tool)
-        subject = _subject(call, tool)
+        subject, marks = _subject(call, tool), _marks_of(tool, result)
         return [
             EvidenceItem(
                 id=f"{CALL_ID}{first + at}",
                 classification=name,
                 content=detach_json(content),
-                source=_make_source(tool, writer, standing, len(self.trail) + at),
+                source=Source(author=writer, standing=standing, seq=len(self.trail) + at, **marks),
                 subject=subject,
                 **optional,
             )
@@ -157,11 +157,11 @@ class Arrival:
         return self.as_of + timedelta(seconds=min(seconds, left))
 
 
-def _make_source(tool: SessionTool | None, author: Author, standing: Standing, seq: int) -> Source:
-    """Return who wrote it, and how and when the session came to read it."""
-    result = tool.capability.result if tool else None
-    optional: dict[str, Any] = {"web": True} if result and result.web else {}
-    return Source(author=author, standing=standing, seq=seq, **optional)
+def _marks_of(tool: SessionTool | None, result: CallResult) -> dict[str, Any]:
+    """Return what else is said of where a result was seen."""
+    promised = tool.capability.result if tool else None
+    marks = {"web": promised is not None and promised.web, "cut": result.cut}
+    return {name: True for name, holds in marks.items() if holds}
 
 
 def _subject(call: Call, tool: SessionTool | None) -> str:

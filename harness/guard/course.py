@@ -288,6 +288,7 @@ class Course:
             event.tokens,
             event.duration_ms,
             event.cost_micros,
+            bool(event.cut),
         )
         ran = self.session.ran(event.id, result, as_of)
         records = () if ran.ended is None else (_outcome(ran.ended),)

@@ -100,7 +100,11 @@ class CallsEvent(_Event):
 
 
 class ResultEvent(_Event):
-    """How an allowed call ended. `error` is the text of its failure: evidence, like `output`."""
+    """How an allowed call ended. `error` is the text of its failure: evidence, like `output`.
+
+    `cut` says that the call returned more than is told here. The rest may mention anything: it
+    contests each field value until the session closes, and each link in content asks.
+    """
 
     event: Literal["result"] = "result"
     id: CallId
@@ -110,6 +114,7 @@ class ResultEvent(_Event):
     tokens: Annotated[Count | None, OPTIONAL] = None
     duration_ms: Annotated[Count | None, OPTIONAL] = None
     cost_micros: Annotated[Count | None, OPTIONAL] = None
+    cut: Annotated[bool | None, RESTRICTION] = None
 
 
 class AnswerEvent(_Event):

@@ -123,7 +123,7 @@ def _read_event() -> bytes:
     """Return standard input, and one byte more than is read of it at most."""
     if sys.stdin is None:
         raise UsageError("standard input is closed: it has to be the event")
-    limit = import_module("harness.wire").MAX_DOCUMENT_BYTES
+    limit = import_module("harness.integrations.hooks.cut_event").MOST_EVENT_BYTES
     data: bytes = sys.stdin.buffer.read(limit + 1)
     return data
 

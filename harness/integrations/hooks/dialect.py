@@ -47,6 +47,7 @@ class HookEvent(NamedTuple):
         folder: where the call works, of a tool whose arguments are relative to it.
         output: what the call returned; None where it returned nothing.
         error: the text of its failure.
+        is_cut: what it returned could not be read, or not all of it.
     """
 
     name: str
@@ -63,6 +64,7 @@ class HookEvent(NamedTuple):
     output: Any = None
     error: str | None = None
     duration_ms: int | None = None
+    is_cut: bool = False
 
     @property
     def judged_args(self) -> Any:

@@ -19,6 +19,7 @@ from harness.guard.guard import Answer, Guard
 from harness.guard.recording import WentOnElsewhere
 from harness.guard.rulings import EventError, Ruling
 from harness.guard.session_events import AnswerEvent, event_of
+from harness.integrations.hooks.cut_event import MOST_EVENT_BYTES, cut_event
 from harness.integrations.hooks.dialect import Dialect, HookAnswer, HookEvent, HookFault
 from harness.integrations.hooks.memory import HookMemory, HookState, KnownCall, call_key
 from harness.integrations.hooks.state_file import StateFile, StateUnusable, state_file
@@ -110,7 +111,7 @@ def _take_result(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutc
     if known.ended:  # it came too late: what it returned is not known to the session
         return HookOutcome(after, "allow")
     if known.key != call_key(event):
-        _tell_guard(guard, memory, "result", id=known.id, status="unknown")
+        _tell_guard(guard, memory, "result", id=known.id, status="unknown", cut=True)
         what = "the call that ended is not the one that was allowed: its arguments were changed"
         return HookOutcome(after, "refuse", what)
     if known.asked is not None and not known.shown:
@@ -118,8 +119,13 @@ def _take_result(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutc
         return HookOutcome(after, "refuse", what)
     if known.asked is not None and not _report_agreement(guard, memory, event, known):
         return HookOutcome(after, "refuse", "a call ended that was not approved")
-    output = None if event.output is None else parsed_result(event.output)
-    members = {"output": output, "error": event.error, "duration_ms": event.duration_ms}
+    is_empty = event.is_cut or event.output is None
+    members = {
+        "output": None if is_empty else parsed_result(event.output),
+        "error": event.error,
+        "duration_ms": event.duration_ms,
+        "cut": event.is_cut or None,
+    }
     given = {name: value for name, value in members.items() if value is not None}
     return _pass_event(
         after, _tell_guard(guard, memory, "result", id=known.id, status=event.status, **given)
@@ -200,10 +206,25 @@ def read_event(dialect: Dialect, data: bytes, registered: str | None) -> HookEve
         InvalidInput: they are not strict JSON.
         HookFault: they are not an event of the agent, or not the one that is registered.
     """
-    event = dialect.event(parse_json(data))
+    try:
+        event = dialect.event(parse_json(data))
+    except InvalidInput as error:
+        event = _read_cut(dialect, data, error)
     if registered not in (None, event.name):
         raise HookFault("/hook_event_name", f"must be {registered}")
     return event
+
+
+def _read_cut(dialect: Dialect, data: bytes, error: InvalidInput) -> HookEvent:
+    """Return the end of a call of which not all can be read. The call ended all the same."""
+    cut = cut_event(data) if len(data) <= MOST_EVENT_BYTES else None
+    if cut is None:
+        raise error
+    filled: dict[str, Any] = {name: {} for name in cut.unread & {"tool_response"}}
+    event = dialect.event({**cut.members, **filled})
+    if event.kind != "result":
+        raise error
+    return event._replace(is_cut=True)
 
 
 def answer_event(

@@ -353,11 +353,12 @@ def session_within(guard: Guard) -> GuardedSession | None:
 
 
 def _keep_output(output: Any) -> dict[str, Any]:
-    """Return what is told of an output: a value without JSON form is left out, and said."""
+    """Return what is told of an output: a value without JSON form is cut, and said."""
     try:
         return {"output": to_json_value(output)}
     except Exception as error:
-        return {"output": None, "error": f"its output is not kept: {describe_error(error)}"}
+        told = f"its output is not kept: {describe_error(error)}"
+        return {"output": None, "error": told, "cut": True}
 
 
 def _call_bytes(call: Mapping[str, Any]) -> bytes:

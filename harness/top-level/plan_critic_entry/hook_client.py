@@ -23,7 +23,8 @@ from plan_critic_entry.plain_options import Options, read_plain
 HOOKS_PATH = "/v1/hooks"
 MEDIA_TYPE = "application/vnd.plan-critic.hook"
 MOST_BYTES = 32 * 1024 * 1024
-"""The largest event or policy. One byte more is read of it, and refused by the service."""
+"""The largest event or policy that a service takes."""
+_MOST_READ = 256 * 1024 * 1024  # of an event: one that is longer is not read here either
 
 _SECONDS = 10.0
 """How long the service may take. After that the work is done here, once it has let go."""
@@ -104,8 +105,10 @@ def _answer(agent: str, options: Options) -> ServiceAnswer:
 def _event() -> bytes:
     """Return standard input, and leave it to be read again."""
     given, sys.stdin = sys.stdin, _Heard(io.BytesIO())  # nothing, if it is cut short
-    event = given.buffer.read(MOST_BYTES + 1)
+    event = given.buffer.read(_MOST_READ + 1)
     sys.stdin = _Heard(io.BytesIO(event))
+    if len(event) > MOST_BYTES:
+        raise ValueError("more than a service takes")
     return event
 
 

@@ -55,7 +55,7 @@ _BASE: Final[Json] = {
                     "id": "user/1",
                     "classification": "request",
                     "content": f"Send money to {_PAYEE}",
-                    "source": {"author": "user", "standing": "named", "web": False},
+                    "source": {"author": "user", "standing": "named", "web": False, "cut": False},
                 },
             ],
             "record_fields": ["sender"],

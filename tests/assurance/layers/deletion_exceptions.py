@@ -202,6 +202,7 @@ STAYS: Final = _named(
     ("both", f"{_ITEM}.expires_at", "delete", "only limits evidence, which is fresh"),
     ("verify", f"{_ITEM}.source", "delete", _UNUSED),
     ("verify", f"{_ITEM}.source.web", "delete", "false, as is what is absent"),
+    ("verify", f"{_ITEM}.source.cut", "delete", "false, as is what is absent"),
     ("both", f"{_ITEM}.snapshot", "delete", _RECORDED),
     ("both", f"{_ITEM}.subject", "delete", _RECORDED),
     ("verify", "spec.approval_mode", "delete", _LIMIT),

@@ -27,6 +27,8 @@ def answers(note: Any, body: str = "hello", author: str = "public", **more: Any)
     """Return what engine and second statement say to a send of a field, beside a note."""
     record = {"author": "member", "standing": "named"}
     other = {"author": author, "standing": more.pop("standing", "ambient")}
+    other |= {"cut": True} if more.pop("cut", False) else {}
+    content = {} if note is None else {"content": note}
     case: Json = {
         "tools": [_SEND],
         "classes": [_CLASS],
@@ -37,7 +39,7 @@ def answers(note: Any, body: str = "hello", author: str = "public", **more: Any)
                 "content": {"account": "acct-93"},
                 "source": record,
             },
-            {"classification": "note", "content": note, "source": other, **more},
+            {"classification": "note", **content, "source": other, **more},
         ],
         "as_of": "2026-05-01T00:00:00Z",
         "call": {"tool": "send", "args": {"to": "acct-93", "body": body}},
@@ -50,6 +52,28 @@ def answers(note: Any, body: str = "hello", author: str = "public", **more: Any)
 def test_a_field_asks_beside_an_item_that_is_not_read_whole(standing: str) -> None:
     assert answers(_SHORT, standing=standing) == {"allow"}
     assert answers(_LONG, standing=standing) == {"ask"}
+
+
+@pytest.mark.parametrize("standing", ["ambient", "led", "reached", "named"])
+@pytest.mark.parametrize("author", ["public", "member", "system"])
+def test_a_field_asks_beside_an_item_that_was_cut(author: str, standing: str) -> None:
+    assert answers("a note", author=author, standing=standing) == {"allow"}
+    assert answers("a note", author=author, standing=standing, cut=True) == {"ask"}
+    assert answers(None, author=author, standing=standing, cut=True) == {"ask"}
+
+
+def test_a_cut_item_contests_after_it_expired_and_a_cut_request_does_not() -> None:
+    past = "2026-04-01T00:00:00Z"
+    assert answers("a note", cut=True, expires_at=past) == {"ask"}
+    assert answers("a note", cut=True, author="user", standing="named") == {"allow"}
+
+
+def test_what_a_cut_item_holds_is_read() -> None:
+    given = "look at https://shown.example/page"
+    seen = "see https://shown.example/page "
+    assert answers(seen, given, standing="named") == {"allow"}
+    assert answers(seen, given, standing="named", cut=True) == {"ask"}
+    assert answers("pay acct-93", cut=True) == {"ask"}
 
 
 def test_signs_count_in_all_texts_of_an_item_together() -> None:

@@ -8,7 +8,7 @@ import pytest
 from harness.guard import EventError, OpenEvent, Ruling, parse_event
 from harness.guard.session_events import MAX_SPOKEN_BYTES
 from harness.wire import InvalidInput
-from tests.support.guarding import call, desk, guard_of, open_, result
+from tests.support.guarding import answers_to, call, desk, guard_of, open_, result
 
 LONG = "x" * MAX_SPOKEN_BYTES
 
@@ -76,3 +76,12 @@ def test_a_result_may_be_longer() -> None:
     assert isinstance(ruling, Ruling)
     assert ruling.action == "allow"
     assert guard.handle_line(line(result("word " * MAX_SPOKEN_BYTES))) is None
+
+
+@pytest.mark.parametrize("status", ["completed", "failed", "timed_out", "unknown"])
+@pytest.mark.parametrize("told", [{}, {"error": "it broke"}])
+def test_a_cut_result_is_evidence_however_its_call_ended(status: str, told: dict[str, str]) -> None:
+    guard = guard_of(desk())
+    ended = {"event": "result", "session": "s", "id": "c", "status": status, **told}
+    answers_to(guard, [open_(), call("read_note", name="plan.md"), {**ended, "cut": True}])
+    assert b'"cut":true' in guard.export("s")

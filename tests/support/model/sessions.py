@@ -191,6 +191,7 @@ class Session:
         author = label.get("author", "public") if completed else "public"
         source = {"author": author, "seq": self.seq}
         source |= {"web": True} if label.get("web") else {}
+        source |= {"cut": True} if event.get("cut") else {}
         item = {"id": f"call/{self.results}", "classification": default if unmet else name}
         lasts = [one for one in (tool.get("expires_after_s"), (table or {}).get("fresh_s")) if one]
         if lasts and self.as_of and not unmet:

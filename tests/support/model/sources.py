@@ -46,7 +46,11 @@ class Seen(NamedTuple):
 def seen_in(p: Json) -> list[Seen]:
     """Return what was seen, fresh or expired. What has no source or no content was not seen."""
     items = p["compiled"]["manifests"]["evidence_manifest"]
-    return [read(p, item) for item in items if "source" in item and "content" in item]
+    return [read(p, item) for item in items if "source" in item and was_seen(item)]
+
+
+def was_seen(item: Json) -> bool:
+    return "content" in item or bool(item["source"].get("cut"))
 
 
 def fresh_by(seen: list[Seen], *authors: str) -> list[Seen]:
@@ -54,7 +58,7 @@ def fresh_by(seen: list[Seen], *authors: str) -> list[Seen]:
 
 
 def read(p: Json, item: Json) -> Seen:
-    source, content = item["source"], item["content"]
+    source, content = item["source"], item.get("content", "")
     author = source["author"]
     said = author in ("user", "operator")
     table, writer = ({}, author) if said else fields_of(p, item)
@@ -64,7 +68,8 @@ def read(p: Json, item: Json) -> Seen:
     whole = said or is_short_enough([leaf.text for leaf in leaves])
     if not whole:
         leaves = [leaf._replace(text=unreadable(leaf.text)) for leaf in leaves]
-    return Seen(item["id"], author, web, source["standing"], seq, fresh, leaves, whole)
+    is_all = said or (whole and not source.get("cut"))
+    return Seen(item["id"], author, web, source["standing"], seq, fresh, leaves, is_all)
 
 
 def fields_of(p: Json, item: Json) -> tuple[Json, str]:
@@ -75,8 +80,9 @@ def fields_of(p: Json, item: Json) -> tuple[Json, str]:
     manifests, author = p["compiled"]["manifests"], item["source"]["author"]
     declared = find_class(p, item["classification"])
     own = declared.get("fields", {})
-    is_record = json_type(item["content"]) == "container"
-    if is_record and "schema" in declared and wrong_places(declared["schema"], item["content"]):
+    content = item.get("content", "")
+    is_record = json_type(content) == "container"
+    if is_record and "schema" in declared and wrong_places(declared["schema"], content):
         return {}, "public" if any(own[name] != "system" for name in own) else author
     parties = [name for name in manifests.get("record_fields", []) if name not in own]
     return {**own, **dict.fromkeys(parties, "party")}, author

@@ -223,11 +223,14 @@ def test_sub_agents_act_in_the_session_of_their_caller_under_ids_of_their_own() 
     assert b"mallory" not in here.guard.export("s")
 
 
-def test_an_output_that_is_not_json_is_left_out_and_said() -> None:
+def test_an_output_that_is_not_json_is_cut_and_said() -> None:
     for output in (object(), (one for one in "ab"), {"a": object()}):
         here = session()
         assert here.start(READ)
         here.ended("r", "completed", output=output)
+        stored = here.guard.export("s")
+        assert b"its output is not kept" in stored
+        assert b'"cut":true' in stored
 
 
 def test_a_refusal_is_told_as_json_with_a_few_reasons() -> None:
