@@ -23,6 +23,9 @@ Writer = Literal["user", "operator", "system", "member", "party", "public"]
 
 _LINE_BREAK: Final = re.compile("[\n-\r\x1c-\x1e\x85\u2028\u2029]")
 _LONGEST_FIELD: Final = 80
+_WRITERS: Final[tuple[Writer, ...]] = ("system", "member", "party", "public")
+"""Who fills fields, the one who says most first."""
+_AUTHORS: Final[tuple[Writer, ...]] = ("system", "member", "public")
 
 
 class ItemPart(NamedTuple):
@@ -71,10 +74,10 @@ class _Fields:
 
 
 class _Class(NamedTuple):
-    """A class: its fields, for an item and for a list of them, and whether a value satisfies it."""
+    """A class: its fields, for an item and for a list by its author, and what satisfies it."""
 
     of_item: _Fields
-    of_list: _Fields
+    of_list: Mapping[Writer, _Fields]
     is_valid: Callable[[Any], bool]
     narrows: bool = False
 
@@ -91,14 +94,12 @@ class FieldTables:
             schema = one.schema_
             is_valid = _always if schema is None else compile_schema(schema).is_valid
             self._classes[one.class_] = _Class(
-                _tree(fields, of_list=False),
-                _tree(fields, of_list=True),
+                _tree(fields),
+                _trees_of_lists(fields),
                 is_valid,
                 narrows=any(writer != "system" for writer in one.fields.values()),
             )
-        self._other = _Class(
-            _tree(self._shared, of_list=False), _tree(self._shared, of_list=True), _always
-        )
+        self._other = _Class(_tree(self._shared), _trees_of_lists(self._shared), _always)
 
     def declares(self, name: str) -> bool:
         """Return whether fields are declared for a class."""
@@ -128,7 +129,7 @@ class FieldTables:
             return ItemParts([*_text_parts(content, author)], [])
         if not table.is_valid(content):
             return ItemParts([*_text_parts(content, "public" if table.narrows else author)], [])
-        fields = table.of_list if type(content) is list else table.of_item
+        fields = table.of_list[author] if type(content) is list else table.of_item
         if type(content) is not list or not all(type(one) is dict for one in content):
             whole = [*_parts(content, fields, author)]
             return ItemParts(whole, [whole])
@@ -140,14 +141,31 @@ def _always(_value: Any) -> bool:
     return True
 
 
-def _tree(fields: Mapping[str, FieldWriter], *, of_list: bool) -> _Fields:
+def _tree(fields: Mapping[str, FieldWriter]) -> _Fields:
     tree = _Fields()
     for name, writer in fields.items():
-        if name.startswith("/"):
-            tree.add(segments(name), writer)
-        else:
-            tree.add(("*", name) if of_list else (name,), writer)
+        tree.add(segments(name) if name.startswith("/") else (name,), writer)
     return tree
+
+
+def _trees_of_lists(fields: Mapping[str, FieldWriter]) -> Mapping[Writer, _Fields]:
+    """Return the fields of a list, by its author.
+
+    A pointer leads from the list. Where it says less than the author does, it says so of each
+    element as well: who wrote it for one record did not mean less of many.
+    """
+    trees: dict[Writer, _Fields] = {}
+    for author in _AUTHORS:
+        ways: dict[tuple[str, ...], FieldWriter] = {}
+        for name, writer in fields.items():
+            if name.startswith("/") and _WRITERS.index(writer) > _WRITERS.index(author):
+                ways["*", *segments(name)] = writer
+        for name, writer in fields.items():
+            ways[segments(name) if name.startswith("/") else ("*", name)] = writer
+        tree = trees[author] = _Fields()
+        for way, writer in ways.items():
+            tree.add(way, writer)
+    return trees
 
 
 def _parts(

@@ -529,3 +529,18 @@ def test_what_was_sent_first_counts_in_whichever_order(seq: int, word: str) -> N
     shown["source"]["seq"] = seq
     session = {"id": "s", "turn": 2, "sent": sent}
     assert answer(proposal(shown, args={"x": EVIL}, session=session)) == word
+
+
+@pytest.mark.parametrize("way", ["/about/text", "/about/0", "/*/text"])
+def test_a_pointer_that_says_less_than_the_author_says_it_of_each_record(way: str) -> None:
+    inner: object = [EVIL] if way == "/about/0" else {"text": EVIL}
+    record = {"about": inner, "id": "i-1"}
+    for writer, content in product(("member", "party", "public"), (record, [record], [{}, record])):
+        wire = proposal(item(content, "system"), args={"x": EVIL})
+        wire["compiled"]["manifests"]["classes"][0]["fields"] = {way: writer}
+        expected = {"member": "refuse", "party": "ask", "public": "refuse"}
+        assert answer(wire) == expected[writer]
+        wire["plan"]["steps"][0]["args"] = {"x": "i-1"}
+        assert answer(wire) == "allow"
+        wire["compiled"]["manifests"]["classes"][0]["fields"] = {way: "system"}
+        assert answer(wire) == "allow"

@@ -84,8 +84,18 @@ def fields_of(p: Json, item: Json) -> tuple[Json, str]:
     is_record = json_type(content) == "container"
     if is_record and "schema" in declared and wrong_places(declared["schema"], content):
         return {}, "public" if any(own[name] != "system" for name in own) else author
+    if isinstance(content, list):
+        own = {**own, **of_elements(own, author)}
     parties = [name for name in manifests.get("record_fields", []) if name not in own]
     return {**own, **dict.fromkeys(parties, "party")}, author
+
+
+def of_elements(fields: Json, author: str) -> Json:
+    """Return pointers into each element of a list, of those that say less than its author."""
+    order = ("system", "member", "party", "public")
+    less = [name for name in fields if order.index(fields[name]) > order.index(author)]
+    found = {f"/*{name}": fields[name] for name in less if name.startswith("/")}
+    return {name: found[name] for name in found if name not in fields}
 
 
 # --- the leaves of an item ----------------------------------------------------------------------
