@@ -158,11 +158,19 @@ class Seen:
             )
         for name in TRUSTED:
             if item := self.first((name,), lambda place, shown: place.says(value, shown)):
-                yield Sighting(_AS_ORIGIN[name], item)
+                yield Sighting(self._origin_of_text(name, value, limits), item)
         if item := self._mention((*TRUSTED, AMBIENT, LED), value, limits):
             yield Sighting("untrusted", item)
         if item := self.first((LED,), look_at_fields, before):
             yield Sighting("led_field", item)
+
+    def _origin_of_text(self, name: str, value: Sought, limits: Limits) -> Origin:
+        """Return the origin of a text: a locator that the session put there is no member's."""
+        before = self._before(limits) if limits.role == "locator" else None
+        if before is None or name not in _IF_ECHOED:
+            return _AS_ORIGIN[name]
+        earlier = self.first((name,), lambda place, shown: place.says(value, shown), before)
+        return _IF_ECHOED[name] if earlier is None else _AS_ORIGIN[name]
 
     def _rival(self, value: Sought, limits: Limits) -> EvidenceItem | None:
         return self.unread or self._mention((*REACHED, AMBIENT, LED), value, limits)
@@ -280,6 +288,10 @@ def _number_of(entry: ItemText) -> tuple[int, str]:
     return entry.number
 
 
+_IF_ECHOED: Final[dict[str, Origin]] = {
+    "named_member": "named_public",
+    "reached_member": "reached_public",
+}
 _AS_ORIGIN: Final[dict[str, Origin]] = {
     "named_member": "named_member",
     "named_public": "named_public",

@@ -1,5 +1,6 @@
 """What a value is worth in its role, what a tool is worth, and which check says so."""
 
+from itertools import product
 from typing import Any, Final
 
 import pytest
@@ -813,6 +814,20 @@ def test_what_a_system_shows_after_it_was_sent_is_an_echo(
         seen = item(content, author)
         seen["source"] = {**seen["source"], **at}
         assert answer(proposal(ASKED, seen, session=session)) == word
+
+
+@pytest.mark.parametrize(("standing", "seq"), [*product(("named", "reached"), (1, 2, None))])
+def test_where_to_read_next_is_no_members_word_if_the_session_wrote_it_there(
+    standing: str, seq: int | None
+) -> None:
+    said, seen = f"see {LINKED} there", item(f"see {LINKED} there", "member", standing)
+    seen["source"] |= {} if seq is None else {"seq": seq}
+    session = {**SESSION, "sent": [{"seq": 2, "values": [said]}]}
+    for role, echoed in (("locator", "ask"), ("attribute", "allow")):
+        wire = proposal(ASKED, seen, tool={"arg_roles": {"x": role}}, args={"x": LINKED})
+        assert answer(wire) == "allow"
+        wire["ctx"]["session"] = session
+        assert answer(wire) == ("allow" if seq == 1 else echoed)
 
 
 @pytest.mark.parametrize(("seq", "word"), [(1, "allow"), (2, "ask"), (None, "ask")])

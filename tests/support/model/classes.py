@@ -76,8 +76,10 @@ def class_in_texts(p: Json, value: Value, seen: list[Seen]) -> str:
     said = [(one, leaf) for one, leaf in texts(seen) if one.fresh and says(value, leaf)]
     for letter, standing in (("D", "named"), ("R", "reached")):
         for author in "mpw":
-            if (standing, author) in [(one.standing, one.letter_of(leaf)) for one, leaf in said]:
-                return letter + author
+            same = [(a, b) for a, b in said if (a.standing, a.letter_of(b)) == (standing, author)]
+            is_echo = author == "m" and value.role == "locator" and not vouches(p, value, same, [])
+            if same:
+                return letter + ("p" if is_echo else author)
     if any(mentions(value.value, leaf.text, value.kind) for _, leaf in texts(seen)):
         return "X"
     led = [(one, leaf) for one, leaf in leaves(seen) if leaf.field and is_led(one)]
