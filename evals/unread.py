@@ -76,8 +76,7 @@ def read_context(value: object) -> bool:
 def _read(context: CompiledContext) -> None:
     if type(context) is not UnreadContext:  # another thread was first
         return
-    document = orjson.loads(_body_of(context))
-    fresh = CompiledContext.__pydantic_validator__.validate_python(document)
+    fresh = CompiledContext.__pydantic_validator__.validate_python(orjson.loads(_body_of(context)))
     for name in _STATE:
         object.__setattr__(context, name, object.__getattribute__(fresh, name))
     object.__setattr__(context, "__class__", CompiledContext)
