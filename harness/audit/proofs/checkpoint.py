@@ -5,7 +5,7 @@ Rule 2: leaf n is the `hash` of record n + 1, in 32 bytes. That hash covers the 
         the digests of its inputs in it; it stays when a part of them is redacted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -23,6 +23,7 @@ from harness.audit.proofs.notes import (
     is_key_name,
     key_id,
     read_note,
+    verifier_key,
 )
 from harness.errors import escape_text
 from harness.record.integrity import is_digest
@@ -107,17 +108,50 @@ def cosign(
     return signed._replace(note=signed.note._replace(signatures=cosigned))
 
 
-def read_checkpoint(data: bytes, where: str, keys: Sequence[PublicKey]) -> SignedCheckpoint:
+def read_checkpoint(
+    data: bytes, where: str, keys: Sequence[PublicKey], *, every: bool = True
+) -> SignedCheckpoint:
     """Return the checkpoint that bytes spell, signed by every one of `keys`.
+
+    Args:
+        data: the bytes.
+        where: what messages call them.
+        keys: the keys of who signed it. Without any, no signature is verified.
+        every: whether each key must have signed it, or only one; the signature of each holds.
 
     Raises:
         InvalidCheckpoint: it cannot be read, a key has not signed it, or it was changed since.
     """
     note = read_note(data, where)
     checkpoint = parse_checkpoint(note.text, where)
-    for key in keys:
+    own = [key for key in keys if every or _signatures_of(key, note, checkpoint)]
+    for key in own or keys[:1]:
         _require_signed(note, checkpoint, key, where)
     return SignedCheckpoint(checkpoint, note)
+
+
+class Signers(NamedTuple):
+    """Who signed a checkpoint.
+
+    Attributes:
+        known: the keys that were given and signed it: the line of signed notes, and the file.
+        unknown: the names of further signatures, which nothing was compared with.
+    """
+
+    known: Mapping[str, str]
+    unknown: Sequence[str]
+
+
+def signers_of(signed: SignedCheckpoint, keys: Sequence[PublicKey]) -> Signers:
+    """Return who signed a checkpoint that was read with these keys."""
+    note, checkpoint = signed.note, signed.checkpoint
+    known, counted = dict[str, str](), list[NoteSignature]()
+    for key in keys:
+        for one in _signatures_of(key, note, checkpoint):
+            kind = _signature_kind(one, checkpoint, key)
+            known[verifier_key(one.name, kind, key.raw)] = key.where
+            counted.append(one)
+    return Signers(known, [one.name for one in note.signatures if one not in counted])
 
 
 def parse_checkpoint(text: str, where: str) -> Checkpoint:
@@ -153,7 +187,7 @@ def require_origin(checkpoint: Checkpoint, origin: str, where: str) -> None:
 
 
 def _require_signed(note: SignedNote, checkpoint: Checkpoint, key: PublicKey, where: str) -> None:
-    own = [one for one in note.signatures if _signature_kind(one, checkpoint, key)]
+    own = _signatures_of(key, note, checkpoint)
     if not own:
         raise InvalidCheckpoint(
             f"{where}: the checkpoint is not signed by {key.where}: name the public key of who "
@@ -164,6 +198,10 @@ def _require_signed(note: SignedNote, checkpoint: Checkpoint, key: PublicKey, wh
             f"{where}: the signature of {key.where} does not hold: the checkpoint was changed "
             "after it was signed"
         )
+
+
+def _signatures_of(key: PublicKey, note: SignedNote, checkpoint: Checkpoint) -> list[NoteSignature]:
+    return [one for one in note.signatures if _signature_kind(one, checkpoint, key)]
 
 
 def _signature_kind(one: NoteSignature, checkpoint: Checkpoint, key: PublicKey) -> int:

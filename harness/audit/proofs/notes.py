@@ -99,6 +99,11 @@ def key_id(name: str, kind: int, public: bytes) -> bytes:
     return hashlib.sha256(name.encode() + b"\n" + bytes([kind]) + public).digest()[:4]
 
 
+def verifier_key(name: str, kind: int, public: bytes) -> str:
+    """Return a public key as signed notes spell it: name, id, type and key."""
+    return f"{name}+{key_id(name, kind, public).hex()}+{in_base64(bytes([kind]) + public)}"
+
+
 def in_base64(data: bytes) -> str:
     """Return the standard base64 of bytes."""
     return base64.b64encode(data).decode("ascii")

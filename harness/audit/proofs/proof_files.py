@@ -1,14 +1,20 @@
 """Proofs in files: that a record is in a log (C2SP tlog-proof), and that a log was only extended.
 
 Rule 1: a proof names the checkpoint that it leads to, and counts for no other.
-Rule 2: a record in a proof is believed for its hash alone: it is computed again.
+Rule 2: a record in a proof is believed for its hash alone, and an input of it for its digest: both
+        are computed again.
 """
 
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
-from evals.escaping import escape_name
-from harness.audit.proofs.checkpoint import Checkpoint, leaf_of, parse_checkpoint, require_origin
+from harness.audit.proofs.checkpoint import (
+    Checkpoint,
+    leaf_of,
+    name_checkpoint,
+    parse_checkpoint,
+    require_origin,
+)
 from harness.audit.proofs.merkle import (
     HASH_BYTES,
     consistency_ranges,
@@ -25,9 +31,8 @@ from harness.audit.proofs.notes import (
     in_base64,
     read_note,
 )
+from harness.audit.proofs.proved_records import ProvedRecord, read_content
 from harness.record import RawRecord
-from harness.record.integrity import StoredDocument, is_digest, read_text_of
-from harness.wire import parse_finite_json
 
 INCLUSION: Final = "c2sp.org/tlog-proof@v1"
 """The first line of a proof that a record is in a log."""
@@ -48,26 +53,22 @@ class ProofFile(NamedTuple):
         number: the number of the record, or of the records of the older tree.
         path: the hashes of the proof.
         note: the checkpoint that it leads to, as it is in the file, with or without signatures.
-        record: the bytes of the record; of a redacted one its hash. Empty for an older tree.
+        content: the record, and its inputs if they are in it: see `content_of` of
+            `harness.audit.proofs.proved_records`. Empty for an older tree.
     """
 
     number: int
     path: tuple[bytes, ...]
     note: str
-    record: bytes = b""
+    content: bytes = b""
 
     def file_text(self) -> str:
         """Return the proof as it is written to a file."""
-        if self.record:
-            head = f"{INCLUSION}\nextra {in_base64(self.record)}\nindex {self.number - 1}\n"
+        if self.content:
+            head = f"{INCLUSION}\nextra {in_base64(self.content)}\nindex {self.number - 1}\n"
         else:
             head = f"{CONSISTENCY}{self.number}\n"
         return f"{head}{''.join(f'{in_base64(one)}{chr(10)}' for one in self.path)}\n{self.note}"
-
-    def show_record(self) -> object:
-        """Return the record as JSON; of a redacted one its hash."""
-        data = self.record
-        return parse_finite_json(data, len(data)) if data[:1] == b"{" else data.decode()
 
     def checkpoint(self, where: str) -> Checkpoint:
         """Return the checkpoint that it leads to. Nothing says that anybody signed it.
@@ -85,28 +86,29 @@ class ProofFile(NamedTuple):
 
 
 def prove_record(
-    leaves: Leaves, document: StoredDocument, checkpoint: Checkpoint, note: SignedNote | None
+    leaves: Leaves, raw: RawRecord, content: bytes, checkpoint: Checkpoint, note: SignedNote | None
 ) -> ProofFile:
     """Return the proof that a record is in the tree of a checkpoint.
 
+    Args:
+        leaves: the hashes of the records.
+        raw: the record.
+        content: what the proof is to hold of it.
+        checkpoint: what the proof leads to.
+        note: the note that the checkpoint was read from, if it is in one.
+
     Raises:
-        InvalidCheckpoint: the checkpoint is of fewer records, or of other ones, or the record is
-            not what its hash says.
+        InvalidCheckpoint: the checkpoint is of fewer records, or of other ones.
     """
-    raw = document.raw
     if raw.seq > checkpoint.size:
         raise InvalidCheckpoint(
             f"record {raw.seq} is not among the {checkpoint.size} of the checkpoint: make a new one"
         )
     ranges = inclusion_ranges(raw.seq - 1, checkpoint.size)
     path = _roots(leaves, ranges, checkpoint.size)
-    leaf = leaf_of(raw.hash)
-    if root_of_inclusion(leaf, raw.seq - 1, checkpoint.size, path) != checkpoint.root:
+    if root_of_inclusion(leaf_of(raw.hash), raw.seq - 1, checkpoint.size, path) != checkpoint.root:
         raise _of_another_log()
-    if not document.redacted and document.own_hash != raw.hash:
-        raise InvalidCheckpoint(f"record {raw.seq} is not what was recorded: replay the log")
-    shown = raw.hash.encode() if document.redacted else raw.body
-    return ProofFile(raw.seq, tuple(path), _checkpoint_text(checkpoint, note), shown)
+    return ProofFile(raw.seq, tuple(path), _checkpoint_text(checkpoint, note), content)
 
 
 def prove_extension(
@@ -136,20 +138,25 @@ def read_proof(data: bytes, where: str) -> ProofFile:
     """
     head, blank, note = data.decode(errors="replace").partition("\n\n")
     lines = head.split("\n")
-    record = b""
+    content = b""
     if lines[0] == INCLUSION:
-        extra = lines.pop(1) if len(lines) > 1 and lines[1].startswith("extra ") else ""
-        record = from_base64(extra.removeprefix("extra ")) or b""
-        number = _read_number(lines[1:2], "index ", where) + 1
-        hashes = lines[2:]
+        content = _read_content(lines[1:2], where)
+        number = _read_number(lines[2:3], "index ", where) + 1
+        hashes = lines[3:]
     else:
         number, hashes = _read_number(lines[:1], CONSISTENCY, where), lines[1:]
     path = tuple(from_base64(line) or b"" for line in hashes)
     if not blank or len(path) > _MOST_HASHES or any(len(one) != HASH_BYTES for one in path):
         raise InvalidCheckpoint(f"{where}: not a proof: its hashes are malformed")
-    if lines[0] == INCLUSION and not record:
-        raise InvalidCheckpoint(f"{where}: the proof lacks the record that it is about")
-    return ProofFile(number, path, note, record)
+    return ProofFile(number, path, note, content)
+
+
+def _read_content(lines: list[str], where: str) -> bytes:
+    encoded = lines[0].removeprefix("extra ") if lines and lines[0].startswith("extra ") else ""
+    content = from_base64(encoded)
+    if not content:
+        raise InvalidCheckpoint(f"{where}: not a proof: it lacks the record that it is about")
+    return content
 
 
 def is_proof(data: bytes) -> bool:
@@ -160,14 +167,14 @@ def is_proof(data: bytes) -> bool:
 def leads_elsewhere(proof: ProofFile, checkpoint: Checkpoint, where: str) -> str:
     """Return why a proof is for another checkpoint, or an empty text.
 
-    A proof that was made without a signed checkpoint names no origin that counts.
-
     Raises:
         InvalidCheckpoint: its own checkpoint cannot be read, or is of another origin.
     """
     own = proof.checkpoint(where)
     if proof.is_signed:
         require_origin(own, checkpoint.origin, where)
+    elif proof.note != _checkpoint_text(name_checkpoint(own._replace(origin="")), None):
+        return f"{where}: the proof is for a checkpoint without a signature and under another name"
     if own.size == checkpoint.size:
         if (own.root, own.first) == (checkpoint.root, checkpoint.first):
             return ""
@@ -181,23 +188,15 @@ def leads_elsewhere(proof: ProofFile, checkpoint: Checkpoint, where: str) -> str
     )
 
 
-def inclusion_error(proof: ProofFile, checkpoint: Checkpoint) -> str | None:
-    """Return why a proof does not show that its record is in the tree, or None if it does."""
-    seq, own_hash = proof.number, proof.record.decode(errors="replace")
-    if not is_digest(own_hash):
-        document = read_text_of(RawRecord(seq, "", proof.record))
-        own_hash, told = document.own_hash, document.value.get("seq")
-        if not own_hash or document.error or document.value.get("hash") != own_hash:
-            return f"its record was altered: {document.error or 'it has another hash'}"
-        if told != seq:
-            return (
-                f"it is of another record: its place is {seq}, its record says {_show_value(told)}"
-            )
-    if root_of_inclusion(leaf_of(own_hash), seq - 1, checkpoint.size, proof.path) != (
-        checkpoint.root
-    ):
+def included_record(proof: ProofFile, checkpoint: Checkpoint) -> ProvedRecord | str:
+    """Return the record of a proof that shows it in the tree, or why it does not."""
+    seq, read = proof.number, read_content(proof.number, proof.content)
+    if isinstance(read, str):
+        return read
+    root = root_of_inclusion(leaf_of(read.own_hash), seq - 1, checkpoint.size, proof.path)
+    if root != checkpoint.root:
         return f"it is of another record or tree: record {seq} does not lead to the checkpoint"
-    return None
+    return read
 
 
 def _roots(leaves: Leaves, ranges: list[tuple[int, int]], size: int) -> list[bytes]:
@@ -225,7 +224,3 @@ def _read_number(lines: list[str], start: str, where: str) -> int:
     if number is None or not lines[0].startswith(start):
         raise InvalidCheckpoint(f"{where}: not a proof: it lacks the line `{start}N`")
     return number
-
-
-def _show_value(told: object) -> str:
-    return "nothing" if told is None else escape_name(str(told)[:80])

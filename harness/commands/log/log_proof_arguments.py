@@ -55,15 +55,25 @@ def _add_prove(actions: Commands) -> None:
         "--checkpoint", metavar="FILE", help="what the proof leads to (default: the log as it is)"
     )
     prove.add_argument(
+        "--with-inputs",
+        action="store_true",
+        help="put the plan, context, spec and tools into the proof: it shows the decision itself",
+    )
+    prove.add_argument(
         "--since", metavar="FILE", help="prove that the checkpoint extends this older one"
     )
 
 
 def _add_check(actions: Commands) -> None:
-    check = _add(actions, "check", "compare a log, or a proof, with a signed checkpoint")
+    check = _add(actions, "check", "compare a log with a signed checkpoint, or show a proof")
+    check.set_defaults(module="proof_checks")
     check.add_argument("target", metavar="LOG|PROOF")
-    check.add_argument("--checkpoint", required=True, metavar="FILE")
-    _add_public_keys(check)
+    check.add_argument(
+        "--checkpoint",
+        metavar="FILE",
+        help="what was signed of the log; a proof of a record holds one, and leads to yours too",
+    )
+    _add_public_keys(check, required=False)
     check.add_argument("--origin", metavar="NAME", help="the name that the log must have")
     check.add_argument("--format", choices=("text", "json"), default="text")
 
@@ -86,10 +96,11 @@ def _add_private_key(action: argparse.ArgumentParser) -> None:
     action.add_argument("--key", required=True, metavar="FILE", help="the private key to sign with")
 
 
-def _add_public_keys(action: argparse.ArgumentParser) -> None:
+def _add_public_keys(action: argparse.ArgumentParser, *, required: bool = True) -> None:
     action.add_argument(
         "--public-key",
-        required=True,
+        required=required,
+        default=[],
         action="append",
         metavar="FILE",
         help="the key of who signed it; if there are several, each must have",

@@ -49,7 +49,7 @@ def _render_record(form: str, record: dict[str, Any], log: SqlDecisionLog) -> It
         return
     shown = RecordShown.of(document)
     if form == "text":
-        lines = record_lines(shown, _ended_by(record, log))
+        lines = record_lines(shown, _describe_end(record, log))
         yield from (f"{escape_line(line)}\n" for line in lines)
         return
     write_cells(_STEP_COLUMNS)
@@ -57,12 +57,13 @@ def _render_record(form: str, record: dict[str, Any], log: SqlDecisionLog) -> It
         write_cells((record["seq"], *cells))
 
 
-def _ended_by(record: dict[str, Any], log: SqlDecisionLog) -> int | None:
-    """Return the number of the record that ends the execution which this one began."""
+def _describe_end(record: dict[str, Any], log: SqlDecisionLog) -> str:
+    """Return which record ends the execution that this one began."""
     if record.get("kind") != "begun":
-        return None
+        return ""
     claim = begun_claim(record["hash"])
-    return log.claims([claim]).get(claim)
+    ended_by = log.claims([claim]).get(claim)
+    return "open: it may have run" if ended_by is None else f"record {ended_by} ends it"
 
 
 def _record(seq: int, log: SqlDecisionLog) -> dict[str, Any]:

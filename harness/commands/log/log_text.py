@@ -75,15 +75,15 @@ class RecordShown(NamedTuple):
         return [one for one in every if one.get("offending_step") == step]
 
 
-def record_lines(shown: RecordShown, ended_by: int | None) -> Iterator[str]:
+def record_lines(shown: RecordShown, end: str) -> Iterator[str]:
     """Yield the lines of a record.
 
     Args:
         shown: the record.
-        ended_by: the number of the record that ends the execution which this one began.
+        end: what is known of the end of the execution which it began, if it began one.
     """
     record = shown.record
-    yield _head(shown, ended_by)
+    yield _head(shown, end)
     if record.get("kind") == "critic_error":
         yield f"  where: {_line(record.get('where'))}"
         yield f"  asked: {_value(record.get('asked'))}"
@@ -106,11 +106,10 @@ def _redacted_parts(record: Json) -> str:
     return ", ".join(map(str, record[REDACTED]))
 
 
-def _head(shown: RecordShown, ended_by: int | None) -> str:
+def _head(shown: RecordShown, end: str) -> str:
     record, report = shown.record, shown.report
     number = f"record {record.get('seq')}"
     if record.get("kind") == "begun":
-        end = "open: it may have run" if ended_by is None else f"record {ended_by} ends it"
         return f"{number}: an execution began, {end}, {_line(record.get('begun_at'))}"
     if record.get("kind") == "critic_error":
         return f"{number}: the critic failed and refused, {_line(record.get('failed_at'))}"

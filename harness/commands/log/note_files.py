@@ -13,6 +13,10 @@ LARGEST_NOTE: Final = 1024 * 1024
 """The bytes of a checkpoint with its signatures, at most."""
 
 
+LARGEST_PROOF: Final = 64 * 1024 * 1024
+"""The bytes of a proof, at most: those of the largest record in base64."""
+
+
 def public_keys(paths: Iterable[str]) -> list[PublicKey]:
     """Return the public keys in files.
 

@@ -239,7 +239,7 @@ def test_every_record_is_proved(signed: Signed, record: int) -> None:
     proof = signed.prove("proof", str(record), "--checkpoint", signed.checkpoint)
     said = signed.check(proof)
     assert (said.status, said.err) == (0, "")
-    assert said.out == f"record {record} of 8: it is in the log as it was signed\n"
+    assert said.lines[0] == f"record {record} of 8: it is in the log as it was signed"
     assert proof.read_text("utf-8").startswith("c2sp.org/tlog-proof@v1\nextra ")
     assert proof.read_text("utf-8").endswith(signed.checkpoint.read_text("utf-8"))
 
@@ -327,5 +327,6 @@ def test_the_proof_of_a_record_holds_its_bytes(signed: Signed, kind: str) -> Non
     assert decision(9, kind=kind).report.status.encode() in extra
     later = signed.sign("later", "--origin", ORIGIN)
     said = signed.check(proof, "--format", "json", checkpoint=later)
-    expected = {"ok": True, "departures": [], "record": parse_json(extra)}
-    assert (said.status, json.loads(said.out)) == (0, expected)
+    told = json.loads(said.out)
+    assert (said.status, told["ok"], told["inputs"]) == (0, True, [])
+    assert told["record"] == parse_json(extra)
