@@ -1,8 +1,9 @@
 """Record what a guard decides, before it is answered.
 
 Rule 1: a ruling is a decision without a run. Where it lets a verified batch run, the beginning of
-        its execution is recorded next, and uses up the approval. Once the calls ended, there is a
-        decision of the same proposal with the calls and their score, which names the beginning.
+        its execution is recorded with it, both or neither, and uses up the approval. Once the calls
+        ended, there is a decision of the same proposal with the calls and their score, which names
+        the beginning.
 Rule 2: a session that goes on from a state claims it with its next record. Of two that go on from
         one state, the log refuses the second.
 Rule 3: a session claims its id with its first record. What was refused, asked and spent in it
@@ -10,12 +11,12 @@ Rule 3: a session claims its id with its first record. What was refused, asked a
 Rule 4: a failure of the guard is recorded too, if the log still takes it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast, runtime_checkable
 
 from critic import consolidate
 from critic.session.call_batch import Batch
@@ -44,6 +45,8 @@ _CLAIM: Final = "session "
 """How the claim of a session on a state begins."""
 _OPENED: Final = "opened "
 """How the claim of a session on its id begins."""
+_APPROVAL: Final = "approval "
+"""How the claim of a beginning on an approval begins."""
 
 
 class WentOnElsewhere(HarnessError):
@@ -54,8 +57,9 @@ class GuardLog(Protocol):
     """Keeps decisions. Synchronous: `AsyncGuard` calls it in a thread.
 
     A log that also has `begin` and `append_error` of `SqlDecisionLog` shows what may have run when
-    a process died, and where the guard failed. One that has `head` and `claims` lets a session go
-    on from another process, and none be opened under the id of another.
+    a process died, and where the guard failed. One that has `append_all` too keeps a ruling and
+    the beginning of what it lets run, both or neither. One that has `head` and `claims` lets a
+    session go on from another process, and none be opened under the id of another.
     """
 
     def append(self, decision: Decision) -> DecisionRecord:
@@ -65,10 +69,10 @@ class GuardLog(Protocol):
 
 @runtime_checkable
 class _KeepsTogether(Protocol):
-    """A log that keeps several decisions or none."""
+    """A log that keeps several entries or none: beginnings too, if it has `begin`."""
 
-    def append_all(self, decisions: Iterable[Decision]) -> Sequence[DecisionRecord]:
-        """Keep the decisions in their order, all of them or none."""
+    def append_all(self, entries: Iterable[Decision | Begun]) -> Sequence[Any]:
+        """Keep the entries in their order, all or none. Return the `seq` and `hash` of each."""
         ...
 
 
@@ -175,36 +179,43 @@ class RulingRecorder:
             claims = () if decisions or self._log is None else marks.claims
             decisions.append(_decision_of(entry, given, self._clock.now(), marks, claims))
         if self._log is not None:
-            self._store(self._log, decisions, marks)
+            self._store(self._log, zip(entries, inputs, decisions, strict=True), marks)
         for entry, given, decision in zip(entries, inputs, decisions, strict=True):
             if entry.ended is not None:
                 marks.begun.pop(entry.batch.turn, None)
                 marks.inputs.pop(entry.batch.turn, None)
             elif entry.begins:
                 marks.inputs[entry.batch.turn] = given
-                if isinstance(self._log, RecordsBegun):
-                    marks.begun[entry.batch.turn] = self._record_begin(self._log, given)
             if self._on_decision is not None:
                 self._on_decision(decision.detach_decision(given.handed_out()))
 
-    def _store(self, log: GuardLog, decisions: list[Decision], marks: Marks) -> None:
+    def _store(
+        self,
+        log: GuardLog,
+        decided: Iterable[tuple[ToRecord, "BatchInputs", Decision]],
+        marks: Marks,
+    ) -> None:
+        """Store decisions, each with the beginning of what it lets run."""
+        given: list[tuple[int, Decision | Begun]] = []
+        for entry, inputs, decision in decided:
+            given.append((entry.batch.turn, decision))
+            if entry.begins and isinstance(log, RecordsBegun):
+                given.append((entry.batch.turn, self._beginning_of(inputs)))
+        stored = _append_entries(log, [entry for _, entry in given])
         try:
-            marks.last = _append_decisions(log, decisions)
+            for (turn, kept), record in zip(given, stored, strict=True):
+                if isinstance(kept, Begun):
+                    marks.begun[turn] = record.hash
+                else:
+                    marks.last, marks.claims = record.seq, ()
         except AlreadyClaimed as error:
-            if any(claim.startswith(_OPENED) for claim in error.claims):
-                why = "another session has its id in the log: choose a new id"
-                raise WentOnElsewhere(why) from None
-            raise _went_on() from None
-        marks.claims = ()
+            raise _error_of_claim(error) from None
 
-    def _record_begin(self, log: RecordsBegun, inputs: "BatchInputs") -> str:
-        """Record that a batch may run from here on, and return the hash of the record."""
+    def _beginning_of(self, inputs: "BatchInputs") -> Begun:
+        """Return that a batch may run from here on."""
         batch = inputs.batch
         used = used_approvals(batch.proposal) if batch.ctx.approvals else ()
-        begun = Begun.of(inputs, approvals=used, begun_at=self._clock.now())
-        record: Any = _require_stored(log.begin(begun))
-        own_hash: str = record.hash
-        return own_hash
+        return Begun.of(inputs, approvals=used, begun_at=self._clock.now())
 
     def record_failure(self, asked: Any, where: str, trace_id: str | None) -> None:
         """Record that the guard failed.
@@ -259,14 +270,25 @@ def _decision_of(
     return Decision.of(inputs, claims=claims, **facts)
 
 
-def _append_decisions(log: GuardLog, decisions: Sequence[Decision]) -> int:
-    """Append decisions and return the number of the last record."""
-    if len(decisions) > 1 and isinstance(log, _KeepsTogether):
-        records: Sequence[Any] = _require_stored(log.append_all(decisions))
-    else:
-        records = [_require_stored(log.append(decision)) for decision in decisions]
-    number: int = records[-1].seq
-    return number
+def _append_entries(log: GuardLog, entries: Sequence[Decision | Begun]) -> Iterator[Any]:
+    """Yield the records of entries, once they are stored: all at once if the log can do that."""
+    if isinstance(log, _KeepsTogether):
+        yield from _require_stored(log.append_all(entries))
+        return
+    for entry in entries:
+        if isinstance(entry, Begun):
+            yield _require_stored(cast("RecordsBegun", log).begin(entry))
+        else:
+            yield _require_stored(log.append(entry))
+
+
+def _error_of_claim(error: AlreadyClaimed) -> HarnessError:
+    """Return the error for a session whose claim another process made."""
+    if all(claim.startswith(_APPROVAL) for claim in error.claims):
+        return error
+    if any(claim.startswith(_OPENED) for claim in error.claims):
+        return WentOnElsewhere("another session has its id in the log: choose a new id")
+    return _went_on()
 
 
 def _require_stored(given: Any) -> Any:

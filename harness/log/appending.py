@@ -4,7 +4,7 @@ The rules are those of `harness.log.sql`.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,7 @@ from harness.log.log_errors import (
     Unrecordable,
 )
 from harness.log.log_reading import LogReader
-from harness.log.log_writing import Known, Prepared, Written, in_chain, prepare_entry, write
+from harness.log.log_writing import Known, Prepared, Written, in_chain, prepare_entries, write
 from harness.log.statements import head, stored_claims
 from harness.log.store import KEEP_EVIDENCE, Connection, OpenMode, Store, changed_tables
 from harness.record import (
@@ -28,6 +28,7 @@ from harness.record import (
     Decision,
     Head,
     RawRecord,
+    RecordDraft,
     Sealed,
 )
 from harness.record.drafts import Parted
@@ -87,7 +88,7 @@ class LogAppender(LogReader):
     async def _appended_async(self, entry: Decision | Begun | CriticError) -> Sealed:
         import asyncio  # noqa: PLC0415 - slow to load, and loaded by whoever calls this
 
-        append = Append([self._prepare_entry(entry)])
+        append = Append(self._prepare_entries([entry]))
         (done,) = await asyncio.wrap_future(self._commits.start(append))
         return done
 
@@ -97,7 +98,12 @@ class LogAppender(LogReader):
             return ()
         return self._commits.run(Append(entries))
 
-    def _prepare_entry(self, entry: Decision | Begun | CriticError) -> Prepared:
+    def _prepare_entries(
+        self, entries: Iterable[Decision | Begun | CriticError]
+    ) -> Sequence[Prepared]:
+        return prepare_entries(map(self._draft_entry, entries), self._known)
+
+    def _draft_entry(self, entry: Decision | Begun | CriticError) -> RecordDraft:
         try:
             drafted = entry.snapshot
         except (ValueError, RecursionError) as error:
@@ -107,7 +113,7 @@ class LogAppender(LogReader):
                 f"been changed in place ({reason}): build the parts again"
             ) from error
         self._check_size(max(map(_size_of, drafted.bodies.values()), default=0))
-        return prepare_entry(drafted, self._known)
+        return drafted
 
     def _require_open(self) -> None:
         if self._shut:

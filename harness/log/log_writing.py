@@ -6,6 +6,7 @@ Rule 2: what was written is read back before the commit.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -46,7 +47,28 @@ class Prepared(NamedTuple):
     members: Mapping[str, bytes]
 
 
-def prepare_entry(drafted: RecordDraft, known: Container[str]) -> Prepared:
+def prepare_entries(drafts: Iterable[RecordDraft], known: Container[str]) -> list[Prepared]:
+    """Take entries apart that are stored together: what one stores is known to the next."""
+    prepared: list[Prepared] = []
+    earlier: dict[str, bytes] = {}
+    for drafted in drafts:
+        prepared.append(_prepare_entry(drafted, _Stored(known, earlier)))
+        earlier.update(prepared[-1].stored)
+    return prepared
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The digests that are known to be stored, or that an earlier entry stores."""
+
+    known: Container[str]
+    earlier: Container[str]
+
+    def __contains__(self, digest: object) -> bool:
+        return digest in self.known or digest in self.earlier
+
+
+def _prepare_entry(drafted: RecordDraft, known: Container[str]) -> Prepared:
     """Take an entry apart: what is stored of it, in bodies with references."""
     stored: dict[str, bytes] = {}
     for digest, document in drafted.bodies.items():

@@ -23,6 +23,7 @@ from harness.record import (
     CriticErrorRecord,
     Decision,
     DecisionRecord,
+    Sealed,
 )
 from harness.wire import parse
 
@@ -132,16 +133,18 @@ class SqlDecisionLog(LogAppender):
             Unrecordable: the decision cannot be kept.
             LogError: nothing was acknowledged; the message says what to do.
         """
-        return self.append_all((decision,))[0]
+        return self.append_all((decision,))[0].record
 
-    def append_all(self, decisions: Iterable[Decision]) -> tuple[DecisionRecord, ...]:
-        """Record decisions in their order, next to each other: all of them or none.
+    def append_all(self, entries: Iterable[Decision | Begun | CriticError]) -> tuple[Sealed, ...]:
+        """Record entries of any kind in their order, next to each other: all of them or none.
+
+        A ruling and the beginning of what it lets run belong together, for example. Returns the
+        number, the hash and the bytes of each record.
 
         Raises:
-            AlreadyClaimed, Unrecordable, LogError: as for `append`.
+            AlreadyClaimed, Unrecordable, LogError: as for `append` and `begin`.
         """
-        entries = [self._prepare_entry(decision) for decision in decisions]
-        return tuple(entry.record for entry in self._append_entries(entries))
+        return self._append_entries(self._prepare_entries(entries))
 
     def begin(self, begun: Begun) -> BegunRecord:
         """Record an execution that is about to begin: when this returns, it may.
@@ -150,8 +153,7 @@ class SqlDecisionLog(LogAppender):
             AlreadyClaimed: an approval that it relies on was used before; nothing was recorded.
             Unrecordable, LogError: as for `append`.
         """
-        (entry,) = self._append_entries([self._prepare_entry(begun)])
-        return parse(BegunRecord, entry.body)
+        return parse(BegunRecord, self.append_all((begun,))[0].body)
 
     def append_error(self, error: CriticError) -> CriticErrorRecord:
         """Record a failure of the critic.
@@ -159,8 +161,7 @@ class SqlDecisionLog(LogAppender):
         Raises:
             Unrecordable, LogError: as for `append`.
         """
-        (entry,) = self._append_entries([self._prepare_entry(error)])
-        return parse(CriticErrorRecord, entry.body)
+        return parse(CriticErrorRecord, self.append_all((error,))[0].body)
 
     async def append_async(self, decision: Decision) -> DecisionRecord:
         """Do what `append` does, without blocking the event loop."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from harness.log.log_errors import LogDamaged, LogError, LogUnavailable, NotALog
 from harness.log.sql import SqlDecisionLog
 from harness.log.sqlite.sqlite_store import SqliteStore
-from harness.record import BegunRecord, DecisionRecord, Head
+from harness.record import DecisionRecord, Head, Sealed
 from harness.replay.engine import RecordedLog, replay
 from tests.assurance.row import Row, all_held
 from tests.harness.log.decisions import LogPlace, decision
@@ -132,7 +132,7 @@ def _alone(target: Callable[..., None], arguments: tuple[object, ...], *pipe: in
     target(*arguments, pipe[1])
 
 
-def tell(fd: int, *records: DecisionRecord | BegunRecord) -> None:
+def tell(fd: int, *records: DecisionRecord | Sealed) -> None:
     """Acknowledge a record: what is in a pipe stays there when the writer is killed."""
     for record in records:
         os.write(fd, f"{record.seq} {record.hash}\n".encode())

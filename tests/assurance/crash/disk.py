@@ -8,13 +8,14 @@ a record is kept and nobody was told.)
 import sqlite3
 from collections import Counter
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from harness.log.log_errors import LogBusy, LogError, LogWriteFailed
 from harness.log.sql import SqlDecisionLog
 from tests.assurance.crash.check import afterwards, patched, poison_of, row_of
 from tests.assurance.row import Row
 from tests.harness.log.decisions import decision, filled
+from tests.harness.log.faults import FailingStatement
 
 
 class _Plan(NamedTuple):
@@ -63,7 +64,11 @@ def failing_disk(folder: Path, *, quick: bool) -> Row:
 def _failing(path: Path, plan: _Plan, met: Counter[str]) -> str | None:
     """Return what is wrong after that failure; None if the append has no such statement."""
     told = {raw.seq: raw.hash for raw in filled(path, 2).raw()}
-    log, script, raised = SqlDecisionLog.open(path), _Script(plan), None
+    log, script, raised = (
+        SqlDecisionLog.open(path),
+        FailingStatement(plan.statement, plan.code, after=plan.after),
+        None,
+    )
     with patched(sqlite3, "connect", script.connect):
         try:
             record = log.append(decision(3))
@@ -87,48 +92,3 @@ def _failing(path: Path, plan: _Plan, met: Counter[str]) -> str | None:
         record = log.append(decision(4))
         told[record.seq] = record.hash
     return afterwards(path, told, str(plan))
-
-
-class _Script:
-    """Connections that fail once, as planned."""
-
-    def __init__(self, plan: _Plan) -> None:
-        self._plan, self._left, self.met = plan, plan.statement, False
-        self.met_at_commit = False
-        self._connect: Any = sqlite3.connect
-
-    def connect(self, *args: Any, **options: Any) -> sqlite3.Connection:
-        """Connect in place of `sqlite3.connect`."""
-        script = self
-
-        class Connection(sqlite3.Connection):
-            def execute(self, *given: Any) -> Any:
-                return script.step(super().execute, *given)
-
-            def executemany(self, *given: Any) -> Any:
-                return script.step(super().executemany, *given)
-
-            def commit(self) -> None:
-                script.met_at_commit = script.due
-                script.step(super().commit)
-
-        made: sqlite3.Connection = self._connect(*args, **options, factory=Connection)
-        return made
-
-    @property
-    def due(self) -> bool:
-        """Return whether the next statement fails."""
-        return self._left == 0
-
-    def step(self, real: Any, *given: Any) -> Any:
-        """Carry a statement out, or fail at it."""
-        due, self._left = self.due, self._left - 1
-        if not due:
-            return real(*given)
-        self.met = True
-        if self._plan.after:
-            real(*given)
-        error = sqlite3.OperationalError("disk I/O error")
-        error.sqlite_errorcode = self._plan.code
-        error.sqlite_errorname = f"code {self._plan.code}"
-        raise error

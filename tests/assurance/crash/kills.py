@@ -11,13 +11,14 @@ import signal
 import sqlite3
 import time
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
 from harness.log.log_errors import LogUnavailable
 from harness.log.sql import SqlDecisionLog
 from harness.log.sqlite.sqlite_store import SqliteStore
-from harness.record import Begun, Decision
+from harness.record import Begun, BegunRecord, Decision, DecisionRecord
 from tests.assurance.crash.check import READY, Told, Writer, connecting, problem, tell, told_in
 from tests.assurance.row import Row, all_held
 from tests.harness.log.decisions import KINDS, NOON, decision
@@ -26,6 +27,7 @@ _ROUNDS_PER_LOG: Final = 4
 _LONGEST: Final = 0.12  # seconds from ready to the kill: some appends
 _DEEPEST: Final = 9000  # instructions until a writer kills itself: some appends too
 _BATCH: Final = 3
+_RULED: Final = "the beginning of this follows"
 _JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")  # the magic of a journal that is hot
 
 
@@ -67,6 +69,7 @@ def _one_log(path: Path, chance: random.Random, tally: _Tally) -> None:
         tally.kills += killed
         tally.several += killed if len(writers) > 1 else 0
         wrong = _reading_is_harmless(path, tally) or problem(path, told, _BATCH * kills_here)
+        wrong = wrong or _torn_ruling(path)
         if not wrong and killed < len(writers):
             wrong = f"a writer ended by itself: {ends}, {said}"
         if wrong:
@@ -104,10 +107,23 @@ def _write(path: Path, given: Decision, batch: int, depth: int, fd: int) -> None
     while True:
         ended = given
         if given.report.verify.ok:
-            begun = log.begin(Begun(proposal=given.proposal, begun_at=NOON))
-            tell(fd, begun)
-            ended = given.model_copy(update={"begun": begun.hash})
+            ruling = given.model_copy(update={"error": _RULED})
+            both = log.append_all([ruling, Begun(proposal=given.proposal, begun_at=NOON)])
+            tell(fd, *both)
+            ended = given.model_copy(update={"begun": both[1].hash})
         tell(fd, *log.append_all([ended, *[given] * (batch - 1)]))
+
+
+def _torn_ruling(path: Path) -> str:
+    """Return which ruling is without its beginning, or which beginning without its ruling."""
+    with SqlDecisionLog.open_for_reading(path) as log:
+        entries = [*log.entries()]
+    for before, after in pairwise([None, *entries, None]):
+        ruled = isinstance(before, DecisionRecord) and before.error == _RULED
+        begun = isinstance(after, BegunRecord)
+        if ruled != begun:
+            return f"a ruling or a beginning is alone, at {before and before.seq}"
+    return ""
 
 
 class _Doomed:

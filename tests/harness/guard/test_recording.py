@@ -1,5 +1,6 @@
 """Each ruling is on record before it is answered, and replay derives it again."""
 
+import sqlite3
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,21 @@ import pytest
 from critic import verify_proposal
 from harness.guard import Guard
 from harness.log import SqlDecisionLog
-from harness.record import BegunRecord, CriticErrorRecord, Decision, DecisionRecord, LogRecord
+from harness.record import (
+    Begun,
+    BegunRecord,
+    CriticErrorRecord,
+    Decision,
+    DecisionRecord,
+    LogRecord,
+    UsedApproval,
+)
 from harness.replay import replay
+from tests.harness.log.decisions import proposal
+from tests.harness.log.faults import FailingStatement, replace_commits
 from tests.support.guarding import (
     ASKS,
+    NOON,
     answers_to,
     call,
     close,
@@ -153,6 +165,70 @@ def test_an_approval_is_used_up_by_the_beginning_that_relies_on_it(tmp_path: Pat
         (used,) = begun.approvals
         assert used.plan_digest == answers[4]["plan_digest"]
         assert log.claims([used.claim]) == {used.claim: begun.seq}
+
+
+def _entry_kinds(log: SqlDecisionLog) -> list[str]:
+    """Return what each record is: an allowed ruling, a beginning, or something else."""
+    return [_entry_kind(record) for record in log.entries()]
+
+
+def _entry_kind(record: LogRecord) -> str:
+    if not isinstance(record, DecisionRecord):
+        return record.kind
+    allowed = record.run is None and record.report.verify.ok and record.error is None
+    return "ruled" if allowed else "other"
+
+
+def test_an_approval_that_was_used_lets_nothing_run_and_no_ruling_says_so(tmp_path: Path) -> None:
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        guard = guard_of(desk(), log=log)
+        answers = answers_to(guard, ASKS)
+        plan, asked = answers[max(answers)]["plan_digest"], log.head().seq
+        used = UsedApproval(approval_id=f"turn/2/after/{asked}", plan_digest=plan)
+        log.append_all([Begun(proposal=proposal(), approvals=(used,), begun_at=NOON)])
+        (answer,) = answers_to(guard, [yes(digest=plan)]).values()
+        assert answer["action"] == "refuse"
+        assert "used up before" in answer["critic_error"]
+        assert _entry_kinds(log)[asked:] == ["begun", "critic_error"]
+
+
+def test_a_ruling_and_the_beginning_of_what_it_lets_run_share_a_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commits: list[None] = []
+    replace_commits(monkeypatch, lambda commit: commits.append(commit()))  # type: ignore[func-returns-value]
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        guard = guard_of(desk(), log=log)
+        answers_to(guard, [open_()])
+        for event in (call("list_mail"), result("x"), call("list_mail"), close()):
+            commits.clear()
+            answers_to(guard, [event])
+            assert len(commits) == 1, event
+        assert _entry_kinds(log) == ["ruled", "begun", "other"] * 2
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_wherever_the_disk_fails_a_ruling_and_its_beginning_are_both_on_record_or_neither(
+    after: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[tuple[str, ...]] = []
+    for left in range(99):
+        path = tmp_path / f"{left}.db"
+        disk = FailingStatement(left, sqlite3.SQLITE_IOERR, after=after)
+        with SqlDecisionLog.open(path) as log, monkeypatch.context() as patch:
+            guard = guard_of(desk(), log=log)
+            answers_to(guard, [open_()])
+            patch.setattr(sqlite3, "connect", disk.connect)
+            (answer,) = answers_to(guard, [call("list_mail")]).values()
+        with SqlDecisionLog.open(path) as log:
+            found.append(tuple(_entry_kinds(log)))
+        assert answer["action"] == ("refuse" if disk.met else "allow")
+        if not disk.met:
+            break
+    # The last one met no fault, and the one before it failed at its commit, or after it.
+    both = ("ruled", "begun")
+    assert len(found) > 10
+    assert found == [*[()] * (len(found) - 2), both if after else (), both]
 
 
 def test_what_only_a_shadow_lets_run_has_no_permit_on_record(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_a_batch_is_one_transaction(place: LogPlace, monkeypatch: pytest.MonkeyP
     log = SqlDecisionLog.open(place)
     assert log.append_all([]) == ()
     batch = log.append_all(decision(n) for n in range(1, 4))
-    assert list(log.records()) == list(batch)
+    assert list(log.records()) == [one.record for one in batch]
 
     sizes = [len(raw.body) for raw in log.raw()]
     monkeypatch.setattr(harness.log.appending, "MAX_DOCUMENT_BYTES", max(sizes) + 50)
