@@ -3,8 +3,8 @@
 from typing import Final
 
 AGENT_SETTINGS: Final = (
-    *("AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", ".mcp.json"),
-    *("opencode.json", "opencode.jsonc"),
+    *("AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"),
+    *("QWEN.md", "QWEN.local.md", ".cursorrules", ".mcp.json", "opencode.json", "opencode.jsonc"),
     *(".agents/", ".claude/", ".codex/", ".critic/", ".cursor/", ".gemini/", ".opencode/"),
     ".qwen/",
 )

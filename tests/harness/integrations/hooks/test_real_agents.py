@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from harness.agent_settings import PROTECTED
 from harness.integrations.hooks.install import shipped_policy
 from harness.integrations.hooks.lookup import codex_hash
 from harness.policy import parse_policy
@@ -37,6 +38,8 @@ _BARE = {
 }
 _PATCH = "".join(f"*** Add File: x/{name}\n+{text}\n" for name, text in _BARE.items())
 _SHELL = {"command": "echo ran > ran.txt"}
+_INSTRUCTIONS = r"(AGENTS|CLAUDE|GEMINI|QWEN)(\.[a-z]+)?\.md"
+_VENDORS = ("@anthropic-ai", "@google", "@openai", "@qwen-code")
 _WRITES = [
     ["write_file", {"file_path": f"{{W}}/{name}", "content": "x"}] for name in ("QWEN.md", "ok")
 ]
@@ -336,3 +339,17 @@ def test_qwen_code_is_refused_and_allowed(model: ScriptedModel, home: Path, work
     assert (work / "ok").exists()
     offers_known_tools(model, "qwen", "qwen-code")
     replays(home)
+
+
+def test_every_file_of_instructions_that_an_agent_knows_is_protected() -> None:
+    # Python takes a minute for it: the programs have hundreds of megabytes.
+    found = subprocess.run(
+        ["grep", "-rahowE", _INSTRUCTIONS, "--exclude=*.md", "--exclude=*.map", *_VENDORS],
+        cwd=BIN.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    known = set(found.stdout.split())
+    assert known >= {"AGENTS.override.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md"}
+    assert known <= set(PROTECTED)
