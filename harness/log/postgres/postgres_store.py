@@ -8,7 +8,6 @@ Rule 4: no message holds a password.
 """
 
 import logging
-import os
 import re
 import weakref
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from harness.errors import escape_text
+from harness.log.idle_connections import IdleConnections
 from harness.log.log_errors import LogDamaged, LogUnavailable
 from harness.log.postgres.postgres_errors import postgres_error
 from harness.log.postgres.postgres_schema import (
@@ -82,7 +82,7 @@ class PostgresStore:
         }
         self._given = make_conninfo("", **{**defaults, **given, "client_encoding": "utf-8"})
         self._timeout = timeout
-        self._idle = _Idle()
+        self._idle = IdleConnections[_Session](_MOST_IDLE)
         self.where: str = _show_place(given)
         weakref.finalize(self, self._idle.close)
 
@@ -229,34 +229,6 @@ class _Session:
     def has_left(self) -> bool:
         """Return whether the server has ended the connection."""
         return self._connection.closed or self._connection.broken
-
-
-class _Idle:
-    """Connections that wait for the next transaction. A forked process has its own."""
-
-    def __init__(self) -> None:
-        self._process = os.getpid()
-        self._sessions: list[_Session] = []
-        self._inherited: list[list[_Session]] = []
-
-    def take(self) -> _Session | None:
-        if self._process != os.getpid():
-            # They are those of the other process: to close them here would end them there.
-            self._inherited.append(self._sessions)
-            self._process, self._sessions = os.getpid(), []
-        with suppress(IndexError):
-            return self._sessions.pop()
-        return None
-
-    def put(self, session: _Session) -> None:
-        if len(self._sessions) < _MOST_IDLE:
-            self._sessions.append(session)
-        else:
-            session.close()
-
-    def close(self) -> None:
-        while (session := self.take()) is not None:
-            session.close()
 
 
 @lru_cache(maxsize=1024)

@@ -2,19 +2,23 @@
 
 Rule 1: only SQLite opens the file. POSIX drops all locks of a process on a file when any of its
         descriptors for that file is closed (https://www.sqlite.org/howtocorrupt.html).
-Rule 2: a connection lasts for one transaction, so none is ever carried across a fork.
+Rule 2: the connection of an append is kept for the next one, in the same process, as long as the
+        same file is at the path. It remembers nothing of the file: what an append is decided by is
+        read anew. Any other connection lasts for one transaction.
 Rule 3: with a rollback journal, only synchronous=EXTRA keeps acknowledged records through a loss
         of power: it also syncs the folder that the journal was deleted from.
 """
 
 import sqlite3
 import stat
+import weakref
 from collections.abc import Hashable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from harness.errors import escape_text
+from harness.log.idle_connections import IdleConnections
 from harness.log.log_errors import (
     LogBusy,
     LogDamaged,
@@ -37,6 +41,9 @@ Doing = Literal["open", "read", "append"]
 
 _PAGES: Final = "SELECT page_count, page_size FROM pragma_page_count, pragma_page_size"
 _TABLES: Final = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'"
+
+# Locks at the start, not at the first write: two writers that read one head would fork it.
+_BEGIN_WRITING: Final = "BEGIN IMMEDIATE"
 
 _LONGEST: Final = 40 * 1024 * 1024  # bytes of one value: more than any document, with its record
 _SHORTEST: Final = 100  # bytes: the header of every SQLite file
@@ -92,20 +99,65 @@ class SqliteStore:
     def __init__(self, path: Path, timeout: float) -> None:
         self._path = path.absolute()
         self._timeout = timeout
+        self._idle = IdleConnections[_Opened](most=1)  # the appends of a log take turns
         self.where: str = escape_text(str(self._path)[-200:])
+        weakref.finalize(self, self._idle.close)
 
     @contextmanager
     def transaction(self, mode: OpenMode, *, writes: bool = False) -> Iterator[sqlite3.Connection]:
-        """Begin a transaction over a connection of its own, and commit it at the end.
+        """Begin a transaction, and commit it at the end.
 
         Where it ends in an exception, closing the connection undoes it.
         """
-        with closing(self._connect(mode)) as connection:
-            # Lock at the start, not at the first write: two writers that have read one head would
-            # fork it.
-            connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-            yield connection
-            connection.commit()
+        keeps = writes and mode == "rw"
+        opened = (self._begin_again() if keeps else None) or self._begin_anew(mode, writes)
+        try:
+            yield opened.connection
+            opened.connection.commit()
+        except BaseException:
+            opened.close()
+            raise
+        # Compared once more: the file may have been replaced while the connection was made.
+        if keeps and opened.file is not None and opened.file == self._file_at_path():
+            self._idle.put(opened)
+        else:
+            opened.close()
+
+    def _begin_again(self) -> "_Opened | None":
+        """Begin over the connection that was kept, if it is one to the file as it is now."""
+        opened = self._idle.take()
+        if opened is None:
+            return None
+        connection = opened.connection
+        try:
+            if opened.file == self._file_at_path():
+                connection.execute("PRAGMA shrink_memory")  # pages are read from the file again
+                connection.execute(_BEGIN_WRITING)
+                # What another program sets is in the file, and would hold for this connection.
+                if [*connection.execute("PRAGMA journal_mode")] == [("delete",)]:
+                    return opened
+        except BaseException:
+            opened.close()
+            raise
+        opened.close()
+        return None
+
+    def _begin_anew(self, mode: OpenMode, writes: bool) -> "_Opened":
+        opened = _Opened(self._file_at_path(), self._connect(mode))
+        try:
+            opened.connection.execute(_BEGIN_WRITING if writes else "BEGIN")
+        except BaseException:
+            opened.close()
+            raise
+        return opened
+
+    def _file_at_path(self) -> tuple[int, ...] | None:
+        """Return which file is at the path, and who may use it; None if that cannot be told."""
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid
 
     def table_names(self, connection: Connection) -> frozenset[str]:
         """Return the names of the tables, without those of SQLite."""
@@ -172,7 +224,8 @@ class SqliteStore:
             )
 
     def close(self) -> None:
-        """Do nothing: a connection lasts for one transaction."""
+        """Close the connection that is kept. What uses the store later opens others."""
+        self._idle.close()
 
     @contextmanager
     def errors(self, doing: Doing) -> Iterator[None]:
@@ -220,6 +273,16 @@ class SqliteStore:
             raise
         connection.text_factory = _lenient_text
         return connection
+
+
+class _Opened(NamedTuple):
+    """A connection, and the file that was at the path before it was made."""
+
+    file: tuple[int, ...] | None
+    connection: sqlite3.Connection
+
+    def close(self) -> None:
+        self.connection.close()
 
 
 def _lenient_text(data: bytes) -> str:

@@ -19,11 +19,15 @@ from tests.harness.log.faults import FailingStatement
 
 
 class _Plan(NamedTuple):
-    """Which statement of a connection fails (the commit is the last), when, and how."""
+    """Which statement of an append fails (the commit is the last), when, and how.
+
+    `kept`: the append is over the connection of the one before.
+    """
 
     statement: int
     after: bool
     code: int
+    kept: bool
 
 
 _CODES: Final = (
@@ -48,10 +52,11 @@ def failing_disk(folder: Path, *, quick: bool) -> Row:
     """Let each statement of an append fail in turn, with each code, before and after it runs."""
     codes = _CODES[3:4] if quick else _CODES
     plans = [
-        _Plan(statement, after, code)
+        _Plan(statement, after, code, kept)
         for statement in range(_STATEMENTS)
         for after in (False, True)
         for code in codes
+        for kept in (False, True)
     ]
     met: Counter[str] = Counter()
     problems = [_failing(folder / f"log{number}", plan, met) for number, plan in enumerate(plans)]
@@ -70,6 +75,11 @@ def _failing(path: Path, plan: _Plan, met: Counter[str]) -> str | None:
         None,
     )
     with patched(sqlite3, "connect", script.connect):
+        if plan.kept:
+            script.armed = False
+            before = log.append(decision(2))
+            told[before.seq] = before.hash
+            script.armed = True
         try:
             record = log.append(decision(3))
             told[record.seq] = record.hash

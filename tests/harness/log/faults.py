@@ -38,6 +38,7 @@ class FailingStatement:
         """Fail after so many statements, with a code, before the statement is done or after."""
         self._left, self._code, self._after = left, code, after
         self.met = self.met_at_commit = False
+        self.armed = True
         self._connect: Any = sqlite3.connect
 
     def connect(self, *args: Any, **options: Any) -> sqlite3.Connection:
@@ -65,6 +66,8 @@ class FailingStatement:
 
     def step(self, real: Any, *given: Any) -> Any:
         """Carry a statement out, or fail at it."""
+        if not self.armed:
+            return real(*given)
         due, self._left = self.due, self._left - 1
         if not due:
             return real(*given)
