@@ -21,10 +21,7 @@ _COMMON: Final = frozenset(
     )
 )
 # In this order: the first that leaves enough is taken off.
-_ENDINGS: Final = (
-    *("ations", "ation", "ings", "ing", "ions", "ion"),
-    *("ers", "ies", "es", "ed", "s", "e"),
-)
+_ENDINGS: Final = ("ations", "ation", "ings", "ing", "ions", "ion", "es", "ed", "s", "e")
 _SHORTEST_STEM: Final = 3
 
 
@@ -45,8 +42,10 @@ def words_of_name(name: str) -> list[str]:
 
 
 def stem_of(word: str) -> str:
-    """Return a word without its ending."""
+    """Return a word without its ending, so that a plural is no other word."""
     for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
-            return word.removesuffix(ending)
-    return word
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= _SHORTEST_STEM and not (ending == "s" == stem[-1]):
+            word = stem
+            break
+    return f"{word[:-1]}i" if word.endswith("y") else word

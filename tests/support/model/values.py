@@ -22,7 +22,7 @@ TARGETS = ("recipient", "object", "locator", "secret")
 NO_WORDS = (
     "get all in for the to a of and by user from city information info update up git with through"
 )
-ENDINGS = "ations ation ings ing ions ion ers ies es ed s e"
+ENDINGS = "ations ation ings ing ions ion es ed s e"
 
 
 class Value(NamedTuple):
@@ -164,7 +164,10 @@ def stems_of_text(text: str) -> list[str]:
 
 
 def stem(word: str) -> str:
+    """Return what is left of a word without its ending; a plural is no other word."""
     for ending in ENDINGS.split():
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
+        kept = word[: -len(ending)]
+        if word.endswith(ending) and len(kept) >= 3 and not (ending == "s" and kept[-1] == "s"):
+            word = kept
+            break
+    return word[:-1] + "i" if word.endswith("y") else word
