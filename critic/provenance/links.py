@@ -22,10 +22,15 @@ _IN_HOST: Final = f"[^{SEPARATORS.replace('-/', '-,./', 1)}]"
 """A word or a hyphen: what stands between the dots of a host."""
 
 _HOST: Final = rf"{_IN_HOST}++(?:\.{_IN_HOST}++)*+"
-_IN_PAGE: Final = r"[^\x00-\x20\x85\u1680\u180e\u2028\u2029<>\"'`|\\^{}()\[\]]"
+_QUOTED: Final = "\u2018\u201c\u201d\u201e\xab\xbb"
+_IN_PAGE: Final = (
+    r"[^\x00-\x20\x85\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+    rf"<>\"'`|\\^{{}}()\[\]{_QUOTED}]"
+)
 _REST: Final = rf"(?::[0-9]{{1,5}})?(?:[/?#](?:{_IN_PAGE}++|\({_IN_PAGE}*+\))*+)?"
 _WIDE_REST: Final = (
-    r"(?::[0-9]{1,5})?(?:[/\\?#][^\x00-\x20\x85\u1680\u180e\u2028\u2029<>\"'`|^{}()\[\]]*)?"
+    r"(?::[0-9]{1,5})?(?:[/\\?#][^\x00-\x20\x85\u1680\u180e\u2028\u2029"
+    rf"<>\"'`|^{{}}()\[\]{_QUOTED}]*)?"
 )
 _NARROW: Final = re.compile(
     rf"(?:(?:https?:)?//)?({_HOST}(?::[0-9]{{1,5}})?)(/[^?#]*)?(\?[^#]*)?(#.*)?", re.IGNORECASE
@@ -33,7 +38,7 @@ _NARROW: Final = re.compile(
 _BEFORE_AT: Final = rf"(?:{WORD}|[.:%+~-])"
 """What may follow a host that is the beginning of an address, or of a user part."""
 _NARROW_IN_TEXT: Final = re.compile(
-    rf"(?:(?<![A-Za-z0-9+.:/@-])(?:https?:)?//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST}))"
+    rf"(?:(?<![A-Za-z0-9+./@-])(?:https?:|(?<!:))//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST}))"
     rf"{_HOST}(?!{_BEFORE_AT}*+@){_REST}",
     re.IGNORECASE,
 )
@@ -48,7 +53,7 @@ _WIDE_IN_TEXT: Final = re.compile(
 )
 _ESCAPED: Final = re.compile("%(?:25)*(?:2e|2f|5c)", re.IGNORECASE)
 _DOTS: Final = frozenset((".", ".."))
-_ENDS: Final = ".,;:!?'\"*_~"
+_ENDS: Final = ".,;:!?'\"*_~\u2019\u2026"
 _NAMED_TLD: Final = re.compile(r"[^\x00-@\[-`{-\xbf]{2,}")
 _FILE_ENDINGS: Final = frozenset(
     (
@@ -91,6 +96,11 @@ class WebLink(NamedTuple):
     def key(self) -> str:
         """The link as one text."""
         return f"{self.host}{self.path}{self.rest}"
+
+    @property
+    def has_query(self) -> bool:
+        """Whether it sends a query: a fragment stays with the reader."""
+        return self.rest.startswith("?")
 
     def parents(self) -> Iterator[str]:
         """Yield the pages that the page of this link is below, but for the host itself."""

@@ -79,14 +79,14 @@ class Seen:
             return Spoken("request" if limits.has_depth else "host", below.item)
         if value.link is not None and (host := place.says_host(value.link.host, self._shown)):
             is_bare = place.says_link(value.link.host, self._shown) is not None
-            return Spoken("host", host.item, is_bare and not value.link.rest)
+            return Spoken("host", host.item, is_bare and not value.link.has_query)
         return _UNSPOKEN if entry is None else Spoken("words", entry.item)
 
     def _named_above(self, value: Sought) -> ItemText | None:
         """Return a request that names a page or a folder in which the value lies."""
         place = self._places[REQUEST]
         if value.link is not None:
-            pages = () if value.link.rest else value.link.parents()
+            pages = () if value.link.has_query else value.link.parents()
             found = (place.says_link(page, self._shown) for page in pages)
             return next(filter(None, found), None)
         if value.form != "path" or has_escapes(value.narrow):

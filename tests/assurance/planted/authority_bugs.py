@@ -145,14 +145,14 @@ _WHAT_IT_NAMES: Final[tuple[Bug, ...]] = (
         "page-of-a-named-host",
         FILES.sources,
         "every page of a host that the request names is one that it names",
-        'return Spoken("host", host.item, is_bare and not value.link.rest)',
+        'return Spoken("host", host.item, is_bare and not value.link.has_query)',
         'return Spoken("request", host.item)',
     ),
     slip(
         "query-below-a-page",
         FILES.sources,
         "a page below a named one is named whatever its query says",
-        "pages = () if value.link.rest else value.link.parents()",
+        "pages = () if value.link.has_query else value.link.parents()",
         "pages = value.link.parents()",
     ),
     slip(

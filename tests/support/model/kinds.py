@@ -24,9 +24,9 @@ HOST_NAME = r"(?:[\w-]+\.)+[a-z]{2,}"
 FILE_NAME = re.compile(r"(?!www\.)[\w.-]*\.(?:md|mov|py|zip|txt|pdf|csv|json|html)")
 ADDRESS = r"[\w.+-]+(?:(?<=\w)['\u2019](?=\w)[\w.+-]+)*@[\w-]+(?:\.[\w-]+)+"
 ACCOUNT = r"[a-z]{2}\d{2}(?:[ -]?[a-z0-9]){8,}"
-RUN = re.compile(r"[^\s<>\"'`|{}()\[\]]+")
+RUN = re.compile(r"[^\s<>\"'`|{}()\[\]\u2018\u201c-\u201e\xab\xbb]+")
 """What may be a link in a text: a run without what ends one."""
-PUNCTUATION = ".,;:!?*_"
+PUNCTUATION = ".,;:!?*_\u2019\u2026"
 ONLY_WORDS = re.compile(r"[^\W\d_]+(?:[ '\u2019-][^\W\d_]+)*")
 FIRM = ("path", "url", "address", "account")
 
@@ -151,6 +151,7 @@ def is_escaped(text: str) -> bool:
 def runs_in(text: str) -> list[str]:
     """Return what stands in a text without white space, brackets or quotes inside."""
     parted = re.sub(r"(?<=\w)\.(?=[A-Z][a-z])", ". ", text)
+    parted = re.sub("(?i)(?<=[a-z]:)(?=https?://)", " ", parted)
     found = [with_brackets(one, parted) for one in RUN.finditer(parted)]
     return [run.lstrip(PUNCTUATION).rstrip(PUNCTUATION) for run in found]
 

@@ -154,7 +154,7 @@ def judge_part(p: Json, tool: Json, value: Value, *, as_it_is: bool) -> Worth:
 def judge_link(p: Json, link: Value, kind: str) -> Worth:
     """Return the class of the whole link, else that of its host, else that it stands nowhere."""
     host = re.split(r"[/?#]", wide(link.value).removeprefix("/"))[0]
-    has_query = "?" in link.value
+    has_query = re.search("[?#]", link.value) is not None
     if kind not in ("N", "H") or (kind == "H" and not has_query):
         return worse(p, "content", [kind])
     return worse(p, "content", ["K", *class_of_host(p, host)])
