@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from importlib import import_module
+from typing import Any
 
 from tests.assurance.row import Row
 from tests.assurance.table import code_digest, keep, write
@@ -26,6 +27,8 @@ LAYERS = (
 )
 BY_NAME = ("mutation_harness",)
 """Layers that run only when they are named: survivors are left, and a full run takes hours."""
+OF_FILES = ("mutation", "mutation_harness")
+"""Layers that can take some files only."""
 
 
 def main() -> int:
@@ -35,6 +38,13 @@ def main() -> int:
         "layers", nargs="*", metavar="LAYER", help=f"of {', '.join((*LAYERS, *BY_NAME))}"
     )
     parser.add_argument("--quick", action="store_true", help="a sample of each, within 4 minutes")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help=f"the mutants of these files and folders ({', '.join(OF_FILES)})",
+    )
     parser.add_argument("--dry", action="store_true", help="keep nothing")
     parser.add_argument("--table", action="store_true", help="write the tables, and run nothing")
     args = parser.parse_args()
@@ -44,8 +54,12 @@ def main() -> int:
     if unknown := set(args.layers) - {*LAYERS, *BY_NAME}:
         parser.error(f"no such layer: {', '.join(sorted(unknown))}")
     layers: list[str] = args.layers or [*LAYERS]
+    if args.only and not (len(layers) == 1 and layers[0] in OF_FILES):
+        parser.error(f"--only needs one layer of {', '.join(OF_FILES)}")
     if len(layers) == 1:
-        return 0 if _held(layers[0], quick=args.quick, dry=args.dry) else 1
+        restricted = {"only": args.only} if args.only else {}
+        held = _held(layers[0], restricted, quick=args.quick, dry=args.dry or bool(args.only))
+        return 0 if held else 1
     # Each in a separate process: some import the engine anew, and what another layer has imported
     # would go on holding the old one.
     flags = [f"--{name}" for name in ("quick", "dry") if getattr(args, name)]
@@ -53,10 +67,10 @@ def main() -> int:
     return max([subprocess.call([*command, name]) for name in layers])
 
 
-def _held(name: str, *, quick: bool, dry: bool) -> bool:
-    """Run one layer and print its rows."""
+def _held(name: str, restricted: dict[str, Any], *, quick: bool, dry: bool) -> bool:
+    """Run one layer and print its rows. A restricted run is not kept in the tables."""
     began, code = time.perf_counter(), code_digest()
-    rows: list[Row] = import_module(f"tests.assurance.layers.{name}").run(quick=quick)
+    rows: list[Row] = import_module(f"tests.assurance.layers.{name}").run(quick=quick, **restricted)
     seconds = time.perf_counter() - began
     sys.stdout.writelines(map(_line, rows))
     sys.stdout.write(f"       {name} took {seconds:,.1f} s\n")

@@ -1,6 +1,11 @@
-"""Work in forked children: each task in a separate process, with a time limit."""
+"""Work in forked children: each task in a separate process, with a time limit.
+
+The limit is of the clock on the wall, so what is late may be slow, or the machine busy. A child can
+limit the time that it computes, too.
+"""
 
 import os
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -11,8 +16,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-PROCESSES: Final = 2
+PROCESSES: Final = min(2, len(os.sched_getaffinity(0)))
 TIMED_OUT: Final = "no answer in time"
+TOO_LONG: Final = "computes for too long"
 DIED: Final = "process died"
 
 _FORK: Final = get_context("fork")
@@ -27,7 +33,8 @@ class _Running(NamedTuple):
 def forked(
     work: Callable[[Task], Result], tasks: Iterable[Task], *, timeout: float
 ) -> Iterator[tuple[Task, Result | str]]:
-    """Yield each task with its result when it ends; `TIMED_OUT` or `DIED` if it has none."""
+    """Yield each task with its result when it ends; `TIMED_OUT`, `TOO_LONG` or `DIED` if
+    it has none."""
     waiting, running = iter(tasks), dict[Connection, _Running]()
     while True:
         for task in islice(waiting, PROCESSES - len(running)):
@@ -57,7 +64,8 @@ def _result(end: Connection, its: _Running, otherwise: str) -> Any:
     try:
         return end.recv() if otherwise == DIED else otherwise
     except EOFError:
-        return otherwise
+        its.process.join()
+        return TOO_LONG if its.process.exitcode == -signal.SIGXCPU else otherwise
     finally:
         end.close()
         its.process.kill()

@@ -1,16 +1,24 @@
 """Mutants are met when their file has changed, and survivors in every run."""
 
-from collections.abc import Callable
+import shutil
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
+from textwrap import dedent
 
 import orjson
 import pytest
 
+from tests.assurance.forked import TOO_LONG
+from tests.assurance.layers.mutation import Killer, meet
 from tests.assurance.mutation import judged
 from tests.assurance.mutation.covering import Covering
-from tests.assurance.mutation.judged import Judged, judge_files, judged_equivalent
+from tests.assurance.mutation.judged import Judged, Kept, judge_files, judged_equivalent
 from tests.assurance.mutation.mutants import Mutant, all_mutants
-from tests.support.paths import ROOT
+from tests.assurance.mutation.readers import lines_that_read
+from tests.assurance.row import Row
+from tests.support.paths import FIXTURES, ROOT
 
 FILES = ("a.py", "b.py")
 
@@ -40,52 +48,119 @@ def judge(met: list[str], *killed: str) -> Callable[[list[Mutant]], list[Judged]
     return judging
 
 
-def totals(killed: int, equivalent: int, surviving: int) -> dict[str, int]:
-    counts = {"killed": killed, "equivalent": equivalent, "surviving": surviving}
-    return {"mutants": sum(counts.values()), **counts}
+def judged_as(source: Path, met: list[str], *killed: str, scope: Iterable[str] = FILES) -> Row:
+    kept = Kept(source / "rows.json", source / "details")
+    of_scope = [one for one in mutants() if one.file in scope]
+    return judge_files("mutation", of_scope, judge(met, *killed), kept)
+
+
+def rows(source: Path) -> dict[str, tuple[int, ...]]:
+    kept = orjson.loads((source / "rows.json").read_bytes())
+    names = ("killed", "equivalent", "surviving")
+    return {file: tuple(row[name] for name in names) for file, row in kept.items()}
 
 
 def test_what_was_noticed_holds_until_its_file_changes(source: Path) -> None:
-    path, met = source / "sums.json", list[str]()
-    row = judge_files("mutation", mutants(), judge(met, "0", "1"), path, source / "details")
+    met = list[str]()
+    row = judged_as(source, met, "0", "1")
     assert sorted(met) == ["a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"]
     assert (row.tried, row.held, row.met) == (8, 6, False)
     met.clear()
     (source / "b.py").write_text("x = 2\n")
-    row = judge_files("mutation", mutants(), judge(met, "0", "1", "3"), path, source / "details")
+    row = judged_as(source, met, "0", "1", "3")
     assert sorted(met) == ["a3", "b0", "b1", "b2", "b3"]
     assert (row.tried, row.held, row.met) == (8, 8, True)
-    kept = orjson.loads(path.read_bytes())
-    assert kept == {
-        "mutants": 8,
-        "killed": 6,
-        "equivalent": 2,
-        "surviving": 0,
-        "judged but gone": [],
-    }
+    assert rows(source) == {"a.py": (3, 1, 0), "b.py": (3, 1, 0)}
+
+
+def test_on_a_fresh_checkout_only_files_that_changed_or_have_survivors_are_met(
+    source: Path,
+) -> None:
+    judged_as(source, [], "0", "1", "3")
+    shutil.rmtree(source / "details")
+    judged_as(source, met := list[str](), "0", "1", "3")
+    assert met == []
+    (source / "b.py").write_text("x = 2\n")
+    judged_as(source, met, "0", "1")
+    shutil.rmtree(source / "details")
+    judged_as(source, again := list[str](), "0", "1", "3")
+    assert met == again == ["b0", "b1", "b2", "b3"]
+
+
+def test_a_judgement_that_is_taken_back_is_met_again(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged_as(source, [], "0", "1", "3")
+    monkeypatch.setattr(judged, "judged_equivalent", dict)
+    row = judged_as(source, met := list[str]())
+    assert met == ["a2", "b2"]
+    assert (row.held, row.met) == (6, False)
+
+
+def test_a_row_of_another_text_is_neither_counted_nor_kept(source: Path) -> None:
+    judged_as(source, [], "0", "1", "3")
+    (source / "b.py").write_text("x = 2\n")
+    row = judged_as(source, met := list[str](), scope=["a.py"])
+    assert (met, row.tried, row.held, row.met) == ([], 4, 4, True)
+    assert row.note.startswith("4 of 4 met as they are now, in 1 of 1 files; ")
+    (source / "a.py").write_text("x = 3\n")
+    judged_as(source, met, "0", "1", "3", scope=["a.py"])
+    assert rows(source).keys() == {"a.py"}
+
+
+def test_what_changes_while_it_is_met_is_not_kept(source: Path) -> None:
+    def changes(those: list[Mutant]) -> list[Judged]:
+        (source / those[0].file).write_text("x = 7\n")
+        return [Judged(one, "a test") for one in those]
+
+    kept = Kept(source / "rows.json", source / "details")
+    row = judge_files("mutation", mutants(), changes, kept)
+    assert (row.tried, row.met) == (0, False)
+    assert row.note.startswith("0 of 8 met as they are now, in 0 of 2 files; ")
 
 
 def test_an_interrupted_run_goes_on_where_it_was(source: Path) -> None:
-    path, met = source / "sums.json", list[str]()
-
     def breaks_off(those: list[Mutant]) -> list[Judged]:
         if those[0].file == "b.py":
             raise KeyboardInterrupt
-        return judge(met, "0", "1", "3")(those)
+        return judge([], "0", "1", "3")(those)
 
+    kept = Kept(source / "rows.json", source / "details")
     with pytest.raises(KeyboardInterrupt):
-        judge_files("mutation", mutants(), breaks_off, path, source / "details")
-    met.clear()
-    row = judge_files("mutation", mutants(), judge(met, "0", "1", "3"), path, source / "details")
+        judge_files("mutation", mutants(), breaks_off, kept)
+    row = judged_as(source, met := list[str](), "0", "1", "3")
     assert {one[0] for one in met} == {"b"}
     assert row.met
 
 
 def test_a_judgement_that_no_mutant_needs_is_named(source: Path) -> None:
-    path = source / "sums.json"
-    judge_files("mutation", mutants(), judge([], "0", "1", "2", "3"), path, source / "details")
-    gone = orjson.loads(path.read_bytes())["judged but gone"]
-    assert [one[0] for one in gone] == list(FILES)
+    judged_as(source, [], "0", "1", "2", "3")
+    details = orjson.loads((source / "details" / "rows.json").read_bytes())
+    assert [details[file]["judged but gone"][0][0] for file in FILES] == list(FILES)
+
+
+def test_a_row_on_file_sums_up_a_file_of_today() -> None:
+    kept = orjson.loads((FIXTURES / "mutation.json").read_bytes())
+    assert [file for file in kept if not (ROOT / file).is_file()] == []
+    assert list(kept) == sorted(kept)
+
+
+@pytest.mark.slow
+def test_what_computes_for_too_long_is_noticed_and_what_waits_is_not() -> None:
+    ways: dict[str, Callable[[], object]] = {
+        "computes": _compute,
+        "waits": partial(time.sleep, 60),
+        "notices": str,
+    }
+    killer = Killer(lambda one: str(ways[one.after]() or "noticed"), 1)
+    those = [Mutant("a.py", 1, "f", "x", way, "") for way in ways]
+    noticed = {one.mutant.after: one.noticed for one in meet(those, [killer])}
+    assert noticed == {"computes": TOO_LONG, "waits": "", "notices": "noticed"}
+
+
+def _compute() -> None:
+    while True:
+        pass
 
 
 def test_cheap_tests_of_a_line_come_before_dear_ones_however_near() -> None:
@@ -94,6 +169,27 @@ def test_cheap_tests_of_a_line_come_before_dear_ones_however_near() -> None:
     covering = Covering(lines, {dear: 0.9, near: 0.1, "tests/a/test_b.py::x[2]": 0.2, other: 0.1})
     assert covering.within(0.5, "a/b.py", 1) == [near, other, "tests/a/test_b.py::x[2]"]
     assert covering.within(2.0, "a/b.py", 1)[-1] == dear
+
+
+def test_the_lines_that_read_a_constant_read_what_is_made_of_it() -> None:
+    text = """
+    A = (1,
+         2)
+    B = {*A, 3}
+    C = 4
+    def f(x):
+        return x in B
+    class K:
+        c = A
+        def g(self):
+            if C:
+                return A[0]
+    """
+    text = dedent(text)
+    assert lines_that_read(text, 3) == lines_that_read(text, 2) == {7, 12}
+    assert lines_that_read(text, 4) == {7}
+    assert lines_that_read(text, 5) == {11}
+    assert lines_that_read(text, 9) == set()
 
 
 def test_what_is_judged_equivalent_is_in_a_file_of_today() -> None:

@@ -5,17 +5,18 @@ model of the harness: what notices a mutant are the tests that run its line, the
 this process. A quick run takes a fixed sample, a full run all mutants.
 """
 
-from functools import cache, partial
+from collections.abc import Sequence
+from functools import partial
 from random import Random
 from typing import Final
 
-from tests.assurance.layers.mutation import Killers, failing, judge, meet
-from tests.assurance.mutation.covering import Covering, measure
-from tests.assurance.mutation.judged import is_equivalent, judge_files, row_of
+from tests.assurance.layers.mutation import Killer, Killers, judge, judge_places, meet
+from tests.assurance.mutation.covering import measure
+from tests.assurance.mutation.judged import is_equivalent, row_of
 from tests.assurance.mutation.killers import load_libraries
-from tests.assurance.mutation.mutants import Mutant, all_mutants
+from tests.assurance.mutation.mutants import all_mutants
+from tests.assurance.mutation.suite import Suite, with_suite
 from tests.assurance.row import Row
-from tests.support.paths import DETAILS, FIXTURES
 
 PLACES: Final = (
     "harness/wire.py",
@@ -31,41 +32,29 @@ _TESTS: Final = (
     # It installs packages, and what it runs is not in this process.
     "--ignore=tests/harness/testing/test_downstream.py",
 )
-_NAME: Final = "mutation of the harness"
-_KEPT: Final = FIXTURES / "mutation_harness.json"
+_NAME: Final = "mutation_harness"
 _QUICK: Final = 24
 """Mutants of a quick run: each costs seconds."""
-_SOON, _PATIENT = 1.5, 15.0
+_SOON, _PATIENT = 2, 15
 """How many seconds of tests a killer runs, as they were measured without a mutation."""
 
 
-def run(*, quick: bool) -> list[Row]:
-    """Require that every mutant is killed or judged equivalent."""
+def run(*, quick: bool, only: Sequence[str] = ()) -> list[Row]:
+    """Require that every mutant is killed or judged equivalent. `only`: files and folders."""
     load_libraries()
-    covering()
-    mutants = all_mutants(PLACES)
-    if quick:
-        sample = [one for one in mutants if not is_equivalent(one)]
-        Random(0).shuffle(sample)  # noqa: S311 - chance, not a secret
-        judged = meet(sample[:_QUICK], _KILLERS)
-        killed = sum(1 for one in judged if one.noticed)
-        note = f"a sample of {len(mutants):,}; "
-        return [row_of(_NAME, killed, 0, len(judged) - killed, note)]
-    return [judge_files(_NAME, mutants, partial(judge, _KILLERS[:1], _KILLERS[1:]), _KEPT, DETAILS)]
+    covering = measure(_TESTS, ["harness"])
+    return with_suite(_TESTS, covering, partial(_run, quick=quick, only=only))
 
 
-@cache
-def covering() -> Covering:
-    """Return which tests run a line: measured once, before the children part ways."""
-    return measure(_TESTS, ["harness"])
-
-
-def _fast(mutant: Mutant) -> str:
-    return failing(covering(), _SOON, mutant)
-
-
-def _slow(mutant: Mutant) -> str:
-    return failing(covering(), _PATIENT, mutant)
-
-
-_KILLERS: Final[tuple[Killers, ...]] = ((_fast, 40), (_slow, 150))
+def _run(suite: Suite, *, quick: bool, only: Sequence[str]) -> list[Row]:
+    cheap = Killer(partial(suite.failing, _SOON), 20 * _SOON)
+    dear = Killer(partial(suite.failing, _PATIENT, anew=True), 10 * _PATIENT)
+    if not quick:
+        return [judge_places(_NAME, PLACES, only, partial(judge, Killers((cheap,), (dear,))))]
+    mutants = all_mutants(only or PLACES)
+    sample = [one for one in mutants if not is_equivalent(one)]
+    Random(0).shuffle(sample)  # noqa: S311 - chance, not a secret
+    judged = meet(sample[:_QUICK], (cheap, dear))
+    killed = sum(1 for one in judged if one.noticed)
+    note = f"a sample of {len(mutants):,}; "
+    return [row_of(_NAME, killed, 0, len(judged) - killed, note)]

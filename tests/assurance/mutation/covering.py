@@ -8,12 +8,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
+from sys import intern
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from coverage import CoverageData
 
-from tests.support.effort import IN_FULL
+from tests.assurance.mutation.readers import lines_that_read
+from tests.support.effort import EVERY_TEST
 from tests.support.paths import ROOT
 
 _DURATION: Final = re.compile(r"^([\d.]+)s (?:setup|call|teardown) +(.+)$", re.MULTILINE)
@@ -40,16 +42,26 @@ class Covering:
 
         Of each round of cases come the nearest first, then the fastest; dear tests come last.
         A line that runs at the import, such as a field, may be noticed by a test that runs no line
-        of its file: for it, all tests of its folder and all that run a line of the file.
+        of its file: for it, all tests of its folder and all that run a line of the file, but first
+        those of lines that read its constant.
         """
         lines = self._lines.get(file, {})
-        tests = lines.get(line, {_OUTSIDE})
+        tests = soon = lines.get(line, {_OUTSIDE})
         if _OUTSIDE in tests:
+            text = (ROOT / file).read_text("utf-8")
+            soon = set[str]().union(*(lines.get(one, ()) for one in lines_that_read(text, line)))
             tests = set[str]().union(*lines.values(), self._of_folder(file)) - {_OUTSIDE}
         nearest = sorted(tests, key=lambda test: (_distance(file, test), self.seconds(test)))
         rounds = defaultdict[str, Iterator[int]](count)
-        by_round = {test: next(rounds[test.partition("[")[0]]) for test in nearest}
-        return sorted(nearest, key=lambda test: (self.seconds(test) > _DEAR, by_round[test]))
+        round_of = {test: next(rounds[test.partition("[")[0]]) for test in nearest}
+        return sorted(
+            nearest,
+            key=lambda test: (self.seconds(test) > _DEAR, test not in soon, round_of[test]),
+        )
+
+    def ran_at_import(self, file: str) -> set[int]:
+        """Return the lines of the file that ran outside of tests."""
+        return {line for line, tests in self._lines.get(file, {}).items() if _OUTSIDE in tests}
 
     def within(self, seconds: float, file: str, line: int) -> list[str]:
         """Return the first tests of the line that take so long together, and one at least."""
@@ -83,7 +95,8 @@ def measure(tests: Iterable[str], packages: Iterable[str]) -> Covering:
         told = Path(folder) / "coverage"
         command = [
             *(sys.executable, "-m", "pytest", *tests, "-vv", "--durations=0", "--durations-min=0"),
-            *IN_FULL,
+            *EVERY_TEST,
+            *("-p", "tests.assurance.mutation.brief"),
             *("-p", "no:cacheprovider", "--cov-context=test", "--cov-report="),
             *(f"--cov={package}" for package in packages),
         ]
@@ -106,7 +119,7 @@ def _read(path: Path) -> dict[str, Lines]:
     data.read()
     return {
         str(Path(file).relative_to(ROOT)): {
-            line: {context.partition("|")[0] for context in contexts}
+            line: {intern(context.partition("|")[0]) for context in contexts}
             for line, contexts in data.contexts_by_lineno(file).items()
         }
         for file in data.measured_files()

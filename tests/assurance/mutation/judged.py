@@ -1,15 +1,15 @@
-"""What came of mutants: sums in the repository, and by source file beside it.
-
-Beside it, since nobody reads it and a run writes it anew: each file with the digest of the text
-that it had, and with what outlived all killers.
+"""What came of mutants: one row a source file in the repository, and the survivors beside it.
 
 Rule 1: what noticed a mutant holds as long as its file stays as it is. A changed file is met anew.
 Rule 2: what outlived all killers meets them again in every run: a test may have been written since.
+Rule 3: a row is of the text that its digest tells. Rows of other texts are not counted, nor kept.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -46,78 +46,99 @@ def is_equivalent(mutant: Mutant) -> bool:
     return mutant.key in judged_equivalent()
 
 
-def judge_files(
-    layer: str, mutants: Iterable[Mutant], judge: Judge, sums: Path, details: Path
-) -> Row:
-    """Judge the mutants of each file that is not kept as it is now, and what survived before.
+class Kept:
+    """The rows on file, of files that are as they were then, and what outlived all killers."""
 
-    All is kept in the folder `details` after every file, so that a run that was interrupted goes
-    on from there, and the sums at the end.
+    def __init__(self, path: Path, details: Path) -> None:
+        self._path, self._details = path, details / path.name
+        self.rows: dict[str, dict[str, Any]] = {
+            file: row for file, row in _read(path).items() if row["text"] == _text_of(file)
+        }
+        self._left: dict[str, dict[str, Any]] = _read(self._details)
+
+    def is_settled(self, file: str, mutants: list[Mutant]) -> bool:
+        """Return whether none survived, and what was judged equivalent is so still."""
+        row: dict[str, Any] = self.rows.get(file, {"surviving": 1})
+        same = sum(map(is_equivalent, mutants))
+        return bool(row.get("equivalent") == same and not row["surviving"])
+
+    def add(self, file: str, mutants: list[Mutant], judge: Judge) -> None:
+        """Let a file be judged, or only what survived of it before, and keep what came of it."""
+        text = _text_of(file)
+        known = self._left.get(file, {})
+        meeting, left = mutants, list[Mutant]()
+        if file in self.rows and known.get("text") == text:
+            survived = {(file, one["where"], one["before"], one["after"]) for one in known["left"]}
+            survivors = [one for one in mutants if one.key in survived]
+            meeting = [one for one in survivors if not is_equivalent(one)]
+            left = [one for one in survivors if is_equivalent(one)]
+        left += [one.mutant for one in judge(meeting) if not one.noticed]
+        if text != _text_of(file):
+            return  # it was changed meanwhile
+        left.sort(key=lambda one: (is_equivalent(one), one.line))
+        same = sum(map(is_equivalent, left))
+        counts = {"killed": len(mutants) - len(left), "equivalent": same}
+        self.rows[file] = {"text": text, **counts, "surviving": len(left) - same}
+        gone = {key for key in judged_equivalent() if key[0] == file} - {one.key for one in left}
+        shown = {"judged but gone": sorted(gone), "left": [_shown(one) for one in left]}
+        self._left[file] = {"text": text, **shown}
+        self._write()
+
+    def _write(self) -> None:
+        rows = [f"  {_flat(file)}: {_flat(row)}" for file, row in sorted(self.rows.items())]
+        self._path.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
+        write_folded(self._details, dict(sorted(self._left.items())))
+
+
+def judge_files(layer: str, mutants: Iterable[Mutant], judge: Judge, kept: Kept) -> Row:
+    """Judge the mutants, file by file, and sum up what is known of these files.
+
+    Those of one file follow one another. What came of a file is kept as soon as it is known, so
+    that a run that was interrupted goes on from there.
     """
-    path = details / sums.name
-    known: dict[str, Any] = orjson.loads(path.read_bytes())["files"] if path.exists() else {}
-    by_file: dict[str, list[Mutant]] = {}
-    for mutant in mutants:
-        by_file.setdefault(mutant.file, []).append(mutant)
-    files: dict[str, Any] = {}
-    for file, those in sorted(by_file.items()):
-        files[file] = _figures(file, those, judge, known.get(file, {}))
-        _write({**known, **files}, path)
-    kept = _write(files, path)
-    write_folded(sums, {name: value for name, value in kept.items() if name != "files"})
-    return _row(layer, kept)
+    counted, files = 0, list[str]()
+    for file, those in _by_file(mutants):
+        counted += len(those)
+        files.append(file)
+        if not kept.is_settled(file, those):
+            kept.add(file, those, judge)
+    rows = [kept.rows[file] for file in files if file in kept.rows]
+    killed, same, surviving = (
+        sum(row[name] for row in rows) for name in ("killed", "equivalent", "surviving")
+    )
+    met = killed + same + surviving
+    note = f"{met:,} of {counted:,} met as they are now, in {len(rows)} of {len(files)} files; "
+    row = row_of(layer, killed, same, surviving, note)
+    return row._replace(met=row.met and met == counted)
 
 
-def _figures(
-    file: str, mutants: list[Mutant], judge: Judge, known: dict[str, Any]
-) -> dict[str, Any]:
-    text = hashlib.sha256((ROOT / file).read_bytes()).hexdigest()
-    meeting, left = mutants, list[Mutant]()
-    if known.get("text") == text:
-        survived = {(file, one["where"], one["before"], one["after"]) for one in known["left"]}
-        survivors = [one for one in mutants if one.key in survived]
-        meeting = [one for one in survivors if not is_equivalent(one)]
-        left = [one for one in survivors if is_equivalent(one)]
-    left += [one.mutant for one in judge(meeting) if not one.noticed]
-    left.sort(key=lambda one: (is_equivalent(one), one.line))
-    same = sum(map(is_equivalent, left))
-    return {
-        "text": text,
-        "killed": len(mutants) - len(left),
-        "equivalent": same,
-        "surviving": len(left) - same,
-        "left": [_shown(one) for one in left],
-    }
+def _by_file(mutants: Iterable[Mutant]) -> Iterator[tuple[str, list[Mutant]]]:
+    return ((file, list(those)) for file, those in groupby(mutants, lambda one: one.file))
 
 
-def _shown(one: Mutant) -> dict[str, str]:
+def _read(path: Path) -> dict[str, Any]:
+    read: dict[str, Any] = orjson.loads(path.read_bytes()) if path.exists() else {}
+    return read
+
+
+def _flat(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _text_of(file: str) -> str:
+    path = ROOT / file
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else ""
+
+
+def _shown(one: Mutant) -> dict[str, Any]:
     why = judged_equivalent().get(one.key, "not judged")
-    return {"where": one.where, "before": one.before, "after": one.after, "why": why}
-
-
-def _write(files: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Write what came of all files, with the judgements that no mutant needs any more."""
-    counts = ("killed", "equivalent", "surviving")
-    totals = {name: sum(one[name] for one in files.values()) for name in counts}
-    left = {
-        (file, one["where"], one["before"], one["after"])
-        for file, its in files.items()
-        for one in its["left"]
+    return {
+        "line": one.line,
+        "where": one.where,
+        "before": one.before,
+        "after": one.after,
+        "why": why,
     }
-    kept = {
-        "mutants": sum(totals.values()),
-        **totals,
-        "judged but gone": sorted(
-            key for key in judged_equivalent().keys() - left if key[0] in files
-        ),
-        "files": dict(sorted(files.items())),
-    }
-    write_folded(path, kept)
-    return kept
-
-
-def _row(layer: str, kept: dict[str, Any]) -> Row:
-    return row_of(layer, kept["killed"], kept["equivalent"], kept["surviving"], "")
 
 
 def row_of(layer: str, killed: int, same: int, surviving: int, note: str) -> Row:

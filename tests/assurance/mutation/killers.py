@@ -15,6 +15,11 @@ from tests.support.paths import ROOT
 
 Killer = Callable[[], str]
 
+_MODULES: Final = (
+    *("harness.cases", "tests.support.large_cases", "harness.testing.strategies"),
+    *("tests.critic.test_differential", "tests.support.model.verify", "harness.testing.laws"),
+    *("tests.evals.test_differential", "tests.support.model.score", "tests.critic.test_laws"),
+)
 _MEMORY: Final = 4 << 30
 """Bytes of address space."""
 
@@ -25,9 +30,20 @@ def load_libraries() -> None:
         import_module(name)
 
 
-def limit_memory() -> None:
-    """Limit the memory of this process from here on: a mutant may ask for any amount."""
+def load_killers() -> None:
+    """Load what the killers import, for the children that put their mutant in place."""
+    for name in _MODULES:
+        import_module(name)
+
+
+def limit(cpu_seconds: int) -> None:
+    """Limit this process from here on: a mutant may ask for any amount of memory, or never end.
+
+    The seconds are those in which it computes, so that a busy machine takes none of them.
+    """
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
 
 
 def guarded(killer: Killer) -> str:
@@ -114,36 +130,38 @@ def _broken(law: Callable[[], None]) -> bool:
     return False
 
 
-def failing_here(*arguments: str) -> str:
-    """Return the first test that fails in this process, if any. `arguments` are pytest's.
+class Failures:
+    """A plugin of pytest that notes what fails."""
+
+    def __init__(self) -> None:
+        self.failed = list[str]()
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.failed.extend([report.nodeid] if report.failed else [])
+
+    def pytest_collectreport(self, report: Any) -> None:
+        self.failed.extend([report.nodeid] if report.failed else [])
+
+
+def options(*, draws: int) -> list[str]:
+    """Return options of pytest that run every test in this process, with so many examples each.
 
     Tests that draw always draw the same, and a failing draw is not made smaller.
     """
-    import pytest  # noqa: PLC0415 - heavy, and not every child needs it
-    from hypothesis import Phase, settings  # noqa: PLC0415
+    from hypothesis import Phase, settings  # noqa: PLC0415 - heavy, and not every child needs it
 
-    drawn = (Phase.explicit, Phase.generate)
+    drawn, name = (Phase.explicit, Phase.generate), f"same {draws} draws"
     settings.register_profile(
-        "same draws", derandomize=True, database=None, phases=drawn, deadline=None
+        name, max_examples=draws, derandomize=True, database=None, phases=drawn, deadline=None
     )
-    failed: list[str] = []
+    kept = [*EVERY_TEST, "-x", "-n0", "--assert=plain", f"--rootdir={ROOT}"]
+    return [*kept, "-p", "no:cacheprovider", f"--hypothesis-profile={name}"]
 
-    class Watch:
-        def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-            failed.extend([report.nodeid] if report.failed else [])
 
-        def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-            failed.extend([report.nodeid] if report.failed else [])
+def failing_here(*arguments: str) -> str:
+    """Return the first test that fails in this process, if any. `arguments` are pytest's."""
+    import pytest  # noqa: PLC0415 - heavy, and not every child needs it
 
-    options = [
-        *EVERY_TEST,
-        "-x",
-        "-n0",
-        "--assert=plain",
-        "-p",
-        "no:cacheprovider",
-        f"--rootdir={ROOT}",
-    ]
-    options.append("--hypothesis-profile=same draws")
-    ended = int(pytest.main([*options, *arguments], plugins=[Watch()]))
-    return failed[0] if failed else f"pytest ended with {ended}" if ended else ""
+    watch = Failures()
+    ended = int(pytest.main([*options(draws=100), *arguments], plugins=[watch]))
+    return watch.failed[0] if watch.failed else f"pytest ended with {ended}" if ended else ""

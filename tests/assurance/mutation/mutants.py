@@ -166,14 +166,19 @@ def _around(before: str, after: str) -> tuple[str, str]:
 def sources(places: Iterable[str] = PACKAGES) -> list[str]:
     """Return the files to mutate, by path from the root: `places` are folders and files."""
     found = [path for place in places for path in _files(ROOT / place)]
-    return [str(path.relative_to(ROOT)) for path in found]
+    return [str(path.relative_to(ROOT)) for path in dict.fromkeys(found)]
 
 
 def _files(place: Path) -> list[Path]:
     return [place] if place.is_file() else sorted(place.rglob("*.py"))
 
 
+def each_mutant(places: Iterable[str]) -> Iterator[Mutant]:
+    """Yield the mutants of all files of some places, one file after the other."""
+    for file in sources(places):
+        yield from mutants_of(file, (ROOT / file).read_text("utf-8"))
+
+
 def all_mutants(places: Iterable[str] = PACKAGES) -> list[Mutant]:
     """Return the mutants of all files."""
-    texts = [(file, (ROOT / file).read_text("utf-8")) for file in sources(places)]
-    return [mutant for file, text in texts for mutant in mutants_of(file, text)]
+    return list(each_mutant(places))

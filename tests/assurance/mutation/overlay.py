@@ -14,7 +14,7 @@ from typing import Final
 
 from tests.support.paths import ROOT
 
-_HOUSE: Final = {"critic", "evals", "harness", "tests"}
+HOUSE: Final = {"critic", "evals", "harness", "tests"}
 _KEPT: Final = "tests.assurance"
 
 
@@ -53,6 +53,6 @@ def overlay(texts: Mapping[str, str]) -> None:
     """From here on, this process imports these texts (by file) in place of what the files hold."""
     for name in list(sys.modules):
         kept = name == "tests" or name.startswith(_KEPT)
-        if name.partition(".")[0] in _HOUSE and not kept:
+        if name.partition(".")[0] in HOUSE and not kept:
             del sys.modules[name]
     sys.meta_path.insert(0, _Finder(texts))
