@@ -4,12 +4,12 @@ The rules are those of `harness.log.sql`.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from harness.log.commits import Append, SharedCommits
 from harness.log.log_errors import (
+    IN_DOUBT,
     LogBusy,
     LogDamaged,
     LogError,
@@ -17,9 +17,19 @@ from harness.log.log_errors import (
     LogWriteFailed,
     Unrecordable,
 )
+from harness.log.log_opening import check_tables
 from harness.log.log_reading import LogReader
-from harness.log.log_writing import Known, Prepared, Written, in_chain, prepare_entries, write
-from harness.log.statements import head, stored_claims
+from harness.log.log_writing import (
+    Known,
+    Prepared,
+    Written,
+    in_chain,
+    prepare_entries,
+    sample_after,
+    write,
+)
+from harness.log.log_standing import LogStanding
+from harness.log.statements import stored_claims
 from harness.log.store import KEEP_EVIDENCE, Connection, OpenMode, Store, changed_tables
 from harness.record import (
     AlreadyClaimed,
@@ -45,13 +55,14 @@ def _size_of(document: bytes | Parted) -> int:
 class LogAppender(LogReader):
     """The appending half of a log."""
 
-    def __init__(self, store: Store, mode: OpenMode) -> None:
-        """Take an opened and checked database."""
+    def __init__(self, store: Store, mode: OpenMode, head: Head) -> None:
+        """Take an opened and checked database, with its head."""
         self._store = store
         self._mode = mode
         self._shut = "it was opened for reading: open it for appending" if mode == "ro" else ""
         self._known = Known()
         self._schema: Hashable = None
+        self._standing = LogStanding(store.where, head)
         self._commits = SharedCommits(self._commit)
 
     def copy_stored(self, bodies: Mapping[str, bytes], claims: Mapping[str, int]) -> None:
@@ -60,7 +71,7 @@ class LogAppender(LogReader):
         Raises:
             LogError: nothing was stored.
         """
-        self._write_apart(Written((), bodies, claims))
+        self._write_all(lambda _connection, _before: Written((), bodies, claims))
 
     def copy_rows(self, records: Sequence[RawRecord]) -> None:
         """Store records as another log holds them: their bodies may have references to parts.
@@ -68,18 +79,14 @@ class LogAppender(LogReader):
         Raises:
             LogError: nothing was stored.
         """
-        self._write_apart(Written(records, {}, {}, [self._row_of(raw) for raw in records]))
+        written = Written(records, {}, {}, [self._row_of(raw) for raw in records])
+        self._write_all(lambda _connection, _before: written)
 
     def _row_of(self, raw: RawRecord) -> IndexRow:
         document = read_text_of(raw, pieces_of([raw.body], self.stored), checked=False).value
         named = document.get("inputs") or {}
         ctx, plan = (self._parsed_input(named.get(name, "")) for name in ("ctx", "plan"))
         return index_row(document, ctx, plan, raw.seq)
-
-    def _write_apart(self, written: Written) -> None:
-        self._require_open()
-        with self._transaction() as connection:
-            self._write(connection, written)
 
     def _parsed_input(self, digest: str) -> Any:
         data = self.input(digest)
@@ -121,12 +128,54 @@ class LogAppender(LogReader):
 
     def _commit(self, appends: Sequence[Append]) -> None:
         """Commit appends in one transaction. Called by one thread at a time."""
-        self._require_open()
-        with self._transaction() as connection:
-            self._check_schema(connection)
-            written = self._place_entries(connection, appends)
-            self._write(connection, written)
+        written = self._write_all(lambda *place: self._place_entries(appends, *place))
         self._known.add(written.inputs)
+
+    def _write_all(self, make: Callable[[Connection, Head], Written]) -> Written:
+        """Write what is made for the log as it stands, and commit it.
+
+        A commit that fails leaves its records in doubt: the next write looks for them.
+        """
+        self._require_open()
+        sent: Sequence[RawRecord] | None = None
+        try:
+            transaction = self._store.transaction(self._mode, writes=True)
+            with self._store.errors("append"), transaction as connection:
+                written = make(connection, self._settle(connection))
+                self._write(connection, written)
+                sent = written.records
+        except LogBusy:
+            raise  # A commit that has to wait for a lock has not written anything.
+        except BaseException as error:
+            if sent is None:
+                raise
+            self._standing.doubt(sent)
+            if isinstance(error, LogWriteFailed) or not isinstance(error, LogError):
+                raise
+            raise LogWriteFailed(f"{error}; the commit failed, {IN_DOUBT}") from error
+        self._standing.acknowledge(written.records)
+        return written
+
+    def rehearse(self) -> Head:
+        """Check that an append would be taken now, by one that is undone. Return the head.
+
+        Raises:
+            LogError: it would not; the error is that of an append.
+        """
+        self._require_open()
+        with self._store.errors("append"), self._store.rehearsal() as connection:
+            before = self._settle(connection)
+            self._write(connection, sample_after(before))
+        return before
+
+    def _settle(self, connection: Connection) -> Head:
+        """Return the head. A log in doubt is looked at as when it was opened."""
+        if self._standing.is_doubted:
+            self._store.check(connection)
+            check_tables(self._store, connection)
+            self._schema = None
+        self._check_schema(connection)
+        return self._standing.settle(connection)
 
     def _write(self, connection: Connection, written: Written) -> None:
         if not write(connection, written):
@@ -143,9 +192,10 @@ class LogAppender(LogReader):
             raise changed_tables(self._store.where, "append", problems)
         self._schema = schema
 
-    def _place_entries(self, connection: Connection, appends: Sequence[Append]) -> Written:
+    def _place_entries(
+        self, appends: Sequence[Append], connection: Connection, before: Head
+    ) -> Written:
         """Give the entries their places. An append that cannot have one is refused by itself."""
-        before = head(connection)
         records: list[RawRecord] = []
         index: list[IndexRow] = []
         inputs: dict[str, bytes] = {}
@@ -179,28 +229,6 @@ class LogAppender(LogReader):
                 raise AlreadyClaimed(taken)
             own |= dict.fromkeys(claims, seq)
         return own
-
-    @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
-        """Begin a write and commit it. A failure whose outcome is unknown shuts the object."""
-        committing = False
-        try:
-            transaction = self._store.transaction(self._mode, writes=True)
-            with self._store.errors("append"), transaction as connection:
-                yield connection
-                committing = True
-        except LogBusy:
-            raise  # A commit that has to wait for a lock has not written anything.
-        except BaseException as error:
-            if not committing and not isinstance(error, LogWriteFailed):
-                raise
-            self._shut = "an earlier write failed: reopen the log and look at its head"
-            if isinstance(error, LogWriteFailed) or not isinstance(error, LogError):
-                raise
-            raise LogWriteFailed(
-                f"{error}; the commit failed, nothing was acknowledged: reopen the log and look "
-                "at its head before appending again"
-            ) from error
 
     def _chain_entries(
         self, entries: Sequence[Prepared], before: Head

@@ -13,7 +13,7 @@ from contextlib import suppress
 from threading import Condition, Thread
 from typing import Final
 
-from harness.log.log_errors import LogError, LogWriteFailed
+from harness.log.log_errors import IN_DOUBT, LogError, LogWriteFailed
 from harness.log.log_writing import Prepared
 from harness.record import Sealed
 
@@ -118,6 +118,5 @@ def _for_another(error: BaseException) -> Exception:
         copied.__cause__ = error.__cause__
         return copied
     return LogWriteFailed(
-        f"a commit was shared with an append that ended in {type(error).__name__}, nothing was "
-        "acknowledged: reopen the log and look at its head before appending again"
+        f"a commit was shared with an append that ended in {type(error).__name__}, {IN_DOUBT}"
     )

@@ -1,6 +1,11 @@
 """The errors of a decision log. Each message says what failed, where, and what to do."""
 
+from typing import Final
+
 from harness.errors import HarnessError
+
+IN_DOUBT: Final = "nothing was acknowledged: the next append looks first what is stored"
+"""What is known after a commit that failed, and what becomes of it."""
 
 
 class LogError(HarnessError):
@@ -27,7 +32,7 @@ class LogBusy(LogUnavailable):
 
 
 class LogWriteFailed(LogUnavailable):
-    """A write, a sync or a commit failed. Reopen the log to see whether the record is there."""
+    """A write, a sync or a commit failed. The record may be there, and was not acknowledged."""
 
 
 class LogFull(LogWriteFailed):

@@ -30,6 +30,7 @@ from harness.record.index_row import IndexRow
 from harness.record.parts import new_pieces, part_document, pieces_of, whole_of
 
 _WITH_PARTS: Final = ("run", "asked")
+_SAMPLE: Final = 16 * 1024  # bytes: several pages of a file
 _MOST_KNOWN: Final = 100_000  # digests: some 15 MB
 
 
@@ -107,6 +108,13 @@ class Written(NamedTuple):
     inputs: Mapping[str, bytes]
     claims: Mapping[str, int]
     columns: Sequence[IndexRow] = ()
+
+
+def sample_after(before: Head) -> Written:
+    """Return a row of each kind that may follow in a log, to be undone. It is no record."""
+    seq, name, body = before.seq + 1, "rehearsal", b"0" * _SAMPLE
+    row = IndexRow(seq, None, None)
+    return Written([RawRecord(seq, name, body)], {name: body}, {name: seq}, [row])
 
 
 def in_chain(entry: Prepared, before: Head) -> tuple[Sealed, RawRecord]:

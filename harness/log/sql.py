@@ -15,14 +15,17 @@ from harness.log.appending import LogAppender
 from harness.log.log_errors import NotALog
 from harness.log.log_opening import check_tables, initialise
 from harness.log.log_places import store_at
+from harness.log.statements import head
 from harness.log.store import OpenMode, Store, changed_tables
 from harness.record import (
+    GENESIS,
     Begun,
     BegunRecord,
     CriticError,
     CriticErrorRecord,
     Decision,
     DecisionRecord,
+    Head,
     Sealed,
 )
 from harness.wire import parse
@@ -37,16 +40,19 @@ DEFAULT_TIMEOUT: Final = 60.0
 class SqlDecisionLog(LogAppender):
     """A decision log. Threads and processes may share one, through one object or several.
 
-    Every method raises a `LogError` if the database fails. After a write or a commit whose outcome
-    is unknown, the object appends no more: reopen the log to see what the disk holds.
+    Every method raises a `LogError` if the database fails. After a commit whose outcome is unknown,
+    the next append looks first whether the log holds the records, and checks it as `open` does.
+    Each append checks that the log still holds the record that this object acknowledged last.
 
     Appends that wait for each other share a commit. The methods that end in `_async` work in a
     thread, and so do not block an event loop; an append goes on when its task is cancelled.
     """
 
-    def __init__(self, store: Store, mode: OpenMode, *, problems: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, store: Store, mode: OpenMode, head: Head, *, problems: tuple[str, ...] = ()
+    ) -> None:
         """Take an opened and checked database; use `open` or `open_for_reading` instead."""
-        super().__init__(store, mode)
+        super().__init__(store, mode, head)
         self._problems = problems
 
     @property
@@ -121,9 +127,11 @@ class SqlDecisionLog(LogAppender):
             store.check(connection)
             check_tables(store, connection)
             problems = store.schema_problems(connection)
+            # A reader has nothing to compare it with, and may have been given a damaged log.
+            last = Head(0, GENESIS) if mode == "ro" else head(connection)
         if problems and mode != "ro":
             raise changed_tables(store.where, "open", problems)
-        return cls(store, mode, problems=problems)
+        return cls(store, mode, last, problems=problems)
 
     def append(self, decision: Decision) -> DecisionRecord:
         """Record one decision. When this returns, the record has reached the disk.

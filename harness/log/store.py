@@ -36,6 +36,13 @@ class Store(Protocol):
         """Begin a transaction, and commit it at the end. One that `writes` is alone in the log."""
         ...
 
+    def rehearsal(self) -> AbstractContextManager[Connection]:
+        """Begin a transaction that is alone in the log, and undo it at the end.
+
+        What is inserted in it takes its room at once.
+        """
+        ...
+
     def is_absent(self, create: bool) -> bool:
         """Return whether the log is missing and has to be created.
 

@@ -10,6 +10,7 @@ import psycopg
 
 from harness.errors import escape_text
 from harness.log.log_errors import (
+    IN_DOUBT,
     LogBusy,
     LogDamaged,
     LogError,
@@ -30,8 +31,7 @@ _BUSY: Final[_What] = (
 _GONE: Final[_What] = (LogUnavailable, "the server has gone away: try again when it runs")
 _DISK: Final[_What] = (
     LogWriteFailed,
-    "the disk of the server failed, nothing was acknowledged: reopen the log and look at its head "
-    "before appending again",
+    f"the disk of the server failed, {IN_DOUBT}",
 )
 _REFUSED: Final[_What] = (
     LogDamaged,
@@ -65,8 +65,7 @@ _ERRORS: Final[dict[str, _What]] = {
     "42P01": (NotALog, "it lacks the tables of a decision log: choose another schema"),
     "53100": (
         LogFull,
-        "no space is left on the server, nothing was acknowledged: free space, reopen the log and "
-        "look at its head before appending again",
+        "no space is left on the server, nothing was acknowledged: free space, and append again",
     ),
     "53300": (LogUnavailable, "the server has no connection left: try again"),
     "55P03": _BUSY,

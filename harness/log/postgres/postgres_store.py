@@ -97,10 +97,22 @@ class PostgresStore:
 
         Where it ends in an exception, closing the connection undoes it.
         """
+        with self._in_session(writes=writes) as session:
+            yield session
+            session.commit()
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[Connection]:
+        """Begin a transaction that is alone in the log, and undo it at the end."""
+        with self._in_session(writes=True) as session:
+            yield session
+            session.rollback()
+
+    @contextmanager
+    def _in_session(self, *, writes: bool) -> Iterator["_Session"]:
         session = self._begin_session(writes=writes)
         try:
             yield session
-            session.commit()
         except BaseException:
             session.close()
             raise
@@ -220,6 +232,9 @@ class _Session:
 
     def commit(self) -> None:
         self._connection.commit()
+
+    def rollback(self) -> None:
+        self._connection.rollback()
 
     def close(self) -> None:
         with suppress(psycopg.Error):

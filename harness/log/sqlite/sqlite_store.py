@@ -13,13 +13,14 @@ import sqlite3
 import stat
 import weakref
 from collections.abc import Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from harness.errors import escape_text
 from harness.log.idle_connections import IdleConnections
 from harness.log.log_errors import (
+    IN_DOUBT,
     LogBusy,
     LogDamaged,
     LogError,
@@ -72,13 +73,11 @@ _ERRORS: Final[dict[int, tuple[type[LogError], str]]] = {
     ),
     sqlite3.SQLITE_FULL: (
         LogFull,
-        "no space is left, nothing was acknowledged: free space, reopen the log and look at its "
-        "head before appending again",
+        "no space is left, nothing was acknowledged: free space, and append again",
     ),
     sqlite3.SQLITE_IOERR: (
         LogWriteFailed,
-        "the disk failed, nothing was acknowledged: reopen the log and look at its head before "
-        "appending again",
+        f"the disk failed, {IN_DOUBT}",
     ),
     sqlite3.SQLITE_BUSY: _LOCKED,
     sqlite3.SQLITE_LOCKED: _LOCKED,
@@ -158,6 +157,18 @@ class SqliteStore:
         except OSError:
             return None
         return found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[sqlite3.Connection]:
+        """Begin a transaction that is alone in the log, writes to its file at once, and is undone.
+
+        SQLite would keep in memory what is inserted, and meet a full disk at the commit.
+        """
+        with closing(self._connect("rw")) as connection:
+            connection.execute("PRAGMA cache_size = 1")  # page
+            connection.execute(_BEGIN_WRITING)
+            yield connection
+            connection.rollback()
 
     def table_names(self, connection: Connection) -> frozenset[str]:
         """Return the names of the tables, without those of SQLite."""

@@ -150,15 +150,14 @@ def row_of(layer: str, unit: str, problems: list[str], note: str) -> Row:
     return all_held(layer, len(problems), unit, len(wrong), note + first)
 
 
-def poison_of(log: SqlDecisionLog, error: LogError) -> str:
-    """Return whether the log refuses to append after a failed write."""
+def recovery_of(log: SqlDecisionLog, told: Told, where: str) -> str:
+    """Return what is wrong with a log that goes on after a failed write; add what it then told."""
     try:
-        log.append(decision())
-    except LogUnavailable as refusal:
-        if "an earlier write failed: reopen the log" in str(refusal):
-            return f"poisoned by {type(error).__name__}"
-        return f"refused otherwise: {refusal}"
-    return f"it appends after {type(error).__name__}"
+        record = log.append(decision())
+    except LogError as error:
+        return f"{where}: it does not go on: {error}"
+    told[record.seq] = record.hash
+    return ""
 
 
 def afterwards(path: LogPlace, told: Told, where: str, most: int = 1) -> str:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from harness.log.log_errors import LogBusy, LogError, LogWriteFailed
 from harness.log.sql import SqlDecisionLog
-from tests.assurance.crash.check import afterwards, patched, poison_of, row_of
+from tests.assurance.crash.check import afterwards, patched, recovery_of, row_of
 from tests.assurance.row import Row
 from tests.harness.log.decisions import decision, filled
 from tests.harness.log.faults import FailingStatement
@@ -94,11 +94,4 @@ def _failing(path: Path, plan: _Plan, met: Counter[str]) -> str | None:
     met[type(raised).__name__] += 1
     if script.met_at_commit and not isinstance(raised, LogWriteFailed | LogBusy):
         return f"{plan}: {type(raised).__name__} hides that the outcome is unknown"
-    if isinstance(raised, LogWriteFailed):
-        poison = poison_of(log, raised)
-        if not poison.startswith("poisoned"):
-            return f"{plan}: {poison}"
-    if isinstance(raised, LogBusy):  # the only error after which the same object may try again
-        record = log.append(decision(4))
-        told[record.seq] = record.hash
-    return afterwards(path, told, str(plan))
+    return recovery_of(log, told, str(plan)) or afterwards(path, told, str(plan))

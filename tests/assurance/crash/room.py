@@ -16,11 +16,12 @@ from harness.log.sql import SqlDecisionLog
 from harness.log.sqlite.sqlite_store import SqliteStore
 from tests.assurance.crash.check import (
     READY,
+    Told,
     Writer,
     afterwards,
     connecting,
     patched,
-    poison_of,
+    recovery_of,
     row_of,
     tell,
     told_in,
@@ -33,9 +34,9 @@ _PAGE: Final = 4096
 
 
 def short_writes(folder: Path, *, quick: bool) -> Row:
-    """Run writers that meet the limit and go on: each must report no more and refuse to append."""
+    """Run writers that meet the limit and go on: each must go on once there is room."""
     problems = [_short(folder / f"log{limit}", limit) for limit in _limits(quick)]
-    return row_of("crash: short writes", "limits", problems, "poisoned until reopened")
+    return row_of("crash: short writes", "limits", problems, "then it goes on by itself")
 
 
 def killed_at_writes(folder: Path, *, quick: bool) -> Row:
@@ -48,7 +49,7 @@ def full_disk(folder: Path, *, quick: bool) -> Row:
     """Append until SQLite's own limit, a number of pages above the size of the log."""
     pages = range(0, 40, 16) if quick else range(40)
     problems = [_full(folder / f"log{count}", count) for count in pages]
-    return row_of("crash: full disk", "sizes", problems, "poisoned until reopened")
+    return row_of("crash: full disk", "sizes", problems, "then it goes on by itself")
 
 
 def _limits(quick: bool) -> range:
@@ -60,7 +61,7 @@ def _short(path: Path, limit: int) -> str:
     lines = writer.said()
     acknowledged = told_in(lines)
     *_, last = lines or [""]
-    if writer.process.exitcode != 0 or not last.startswith("poisoned"):
+    if writer.process.exitcode != 0 or last not in ("went on", "no log"):
         return f"limit {limit}: ended {writer.process.exitcode}, last said {last!r}"
     return afterwards(path, acknowledged, f"limit {limit}")
 
@@ -76,19 +77,24 @@ def _killed(path: Path, limit: int) -> str:
 def _write_until_full(path: Path, limit: int, at_limit: signal.Handlers, fd: int) -> None:
     signal.signal(signal.SIGXFSZ, at_limit)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
     given = decision()
     os.write(fd, READY)
     try:
         log = SqlDecisionLog.open(path)
     except LogWriteFailed:
-        os.write(fd, b"poisoned before it was open\n")
+        os.write(fd, b"no log\n")
         return
     try:
         while True:
             tell(fd, log.append(given))
-    except LogWriteFailed as error:
-        os.write(fd, poison_of(log, error).encode() + b"\n")
+    except LogWriteFailed:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    told = Told()
+    wrong = recovery_of(log, told, f"limit {limit}")
+    os.write(fd, "".join(f"{seq} {own}\n" for seq, own in told.items()).encode())
+    os.write(fd, f"{wrong or 'went on'}\n".encode())
 
 
 def _full(path: Path, more: int) -> str:
@@ -105,8 +111,7 @@ def _full(path: Path, more: int) -> str:
                 record = log.append(decision(number))
                 told[record.seq] = record.hash
             return f"{more} pages more: never full"
-        except LogWriteFailed as error:
-            poison = poison_of(log, error)
-    if not poison.startswith("poisoned"):
-        return f"{more} pages more: {poison}"
-    return afterwards(path, told, f"{more} pages more")
+        except LogWriteFailed:
+            pass
+    wrong = recovery_of(log, told, f"{more} pages more")
+    return wrong or afterwards(path, told, f"{more} pages more")
