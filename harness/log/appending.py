@@ -19,6 +19,7 @@ from harness.log.log_errors import (
 )
 from harness.log.log_opening import check_tables
 from harness.log.log_reading import LogReader
+from harness.log.log_standing import LogStanding
 from harness.log.log_writing import (
     Known,
     Prepared,
@@ -28,7 +29,6 @@ from harness.log.log_writing import (
     sample_after,
     write,
 )
-from harness.log.log_standing import LogStanding
 from harness.log.statements import stored_claims
 from harness.log.store import KEEP_EVIDENCE, Connection, OpenMode, Store, changed_tables
 from harness.record import (

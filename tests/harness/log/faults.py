@@ -53,7 +53,7 @@ class FailingStatement:
                 return script.step(super().executemany, *given)
 
             def commit(self) -> None:
-                script.met_at_commit = script.due
+                script.met_at_commit = script.armed and script.due
                 script.step(super().commit)
 
         made: sqlite3.Connection = self._connect(*args, **options, factory=Connection)

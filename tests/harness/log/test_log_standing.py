@@ -53,6 +53,7 @@ def append_after(
             commit()
         raise disk_error(place)
 
+    log._store.close()  # so that the next connection is one whose commits fail
     with monkeypatch.context() as patch:
         replace_commits(patch, failing)
         with pytest.raises(LogWriteFailed, match="nothing was acknowledged"):
