@@ -13,6 +13,7 @@ Rule 5: of one plan so many values are judged. A step that goes beyond is refuse
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -36,7 +37,7 @@ from critic.provenance.reasons import (
 from critic.provenance.roles import AIMED_AT, placed_values, tool_roles
 from critic.provenance.spoken_words import meaning_stems
 from critic.provenance.tool_words import stems_of_name
-from critic.provenance.value_facts import KnownValues, ValueFacts, known_of, narrow_forms
+from critic.provenance.value_facts import KnownValues, ValueFacts, narrow_forms, values_known
 from critic.provenance.value_kinds import wide_form
 from critic.provenance.worth import ALLOW, ASK, REFUSE
 from critic.surface import ToolEntry
@@ -74,7 +75,8 @@ def doubts_of(case: PreparedPlan, known: KnownValues | None = None) -> Doubts:
     if not needs_judging(case):
         return NO_DOUBTS
     if case.doubts is None:
-        case.doubts = _Judge(case, known).doubts()
+        with nullcontext(known) if known else values_known(case) as given:
+            case.doubts = _Judge(case, given).doubts()
     return case.doubts
 
 
@@ -90,9 +92,9 @@ class _Finding(NamedTuple):
 class _Judge:
     """Judges the steps of one plan, and collects the doubts."""
 
-    def __init__(self, case: PreparedPlan, known: KnownValues | None) -> None:
+    def __init__(self, case: PreparedPlan, known: KnownValues) -> None:
         session = case.ctx.session
-        self._case, self._facts = case, ValueFacts(case.spec, known or known_of(case))
+        self._case, self._facts = case, ValueFacts(case.spec, known)
         self._closed = case.spec.provenance == "closed"
         waived, as_of = (session.waived if session else None) or (), case.ctx.as_of
         self._waived = [one for one in waived if is_unexpired(one.expires_at, as_of)]

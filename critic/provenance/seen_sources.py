@@ -8,13 +8,11 @@ Rule 4: of several items the one with the lowest number is named, in any order o
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
 from functools import cached_property
 from itertools import chain
 from typing import Final
 
 from critic.provenance.holders import ItemText, Shown
-from critic.provenance.item_parts import FieldTables
 from critic.provenance.links import has_escapes
 from critic.provenance.origins import Limits, Origin, Sighting, Spoken
 from critic.provenance.place import Place
@@ -35,7 +33,7 @@ from critic.provenance.seen_items import (
 from critic.provenance.spoken_words import find_folder, find_meant, find_mention
 from critic.provenance.texts import WIDE
 from critic.provenance.value_kinds import Sought, read_value
-from evals.manifest import EvidenceItem, Manifests
+from evals.manifest import EvidenceItem
 
 _MOST_SEGMENTS: Final = 64
 _UNSPOKEN: Final = Spoken("unseen")
@@ -304,20 +302,11 @@ _AS_ORIGIN: Final[dict[str, Origin]] = {
 }
 
 
-def seen_in(manifests: Manifests, as_of: datetime | None) -> tuple[Seen, Seen]:
-    """Return what the unexpired evidence shows, and what all of it shows: one object if the same.
+def both_seen(items: SeenItems, hidden: frozenset[str] = frozenset()) -> tuple[Seen, Seen]:
+    """Return what the unexpired items show, and what all of them show: one object if the same.
 
     What has expired gives no authority, but still contests: a value is worth what both say.
     """
-    items = SeenItems(FieldTables(manifests))
-    for item in manifests.evidence_manifest:
-        items.add(item)
-    items.move_to(as_of)
-    return both_seen(items)
-
-
-def both_seen(items: SeenItems, hidden: frozenset[str] = frozenset()) -> tuple[Seen, Seen]:
-    """Return what the unexpired items show, and what all of them show: one object if the same."""
     every = Seen(items, with_expired=True, hidden=hidden)
     if not items.any_expired:
         return every, every

@@ -1,13 +1,14 @@
 """The facts about values in one proposal: evidence, acts of the session, and approvals."""
 
 from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from critic.prepared import PreparedPlan
 from critic.provenance.content_values import ContentValue
 from critic.provenance.day_forms import Day
 from critic.provenance.origins import DaySighting, Limits, Sighting
-from critic.provenance.seen_sources import Seen, seen_in
+from critic.provenance.seen_sources import Seen
 from critic.provenance.sent_values import SentIndex
 from critic.provenance.spoken_words import NO_NOUNS, Nouns
 from critic.provenance.value_kinds import Sought, read_value, same_values
@@ -58,21 +59,23 @@ class Aim(NamedTuple):
     nouns: Nouns = NO_NOUNS
 
 
-def known_of(case: PreparedPlan) -> KnownValues:
-    """Return what the context of a plan says of values."""
+@contextmanager
+def values_known(case: PreparedPlan) -> Iterator[KnownValues]:
+    """Give what the context of a plan says of values. It holds in the `with` block only."""
+    from critic.provenance.kept_items import seen_in  # noqa: PLC0415 - a session has its own index
+
     session, as_of = case.ctx.session, case.ctx.as_of
-    fresh, every = seen_in(case.surface.manifests, as_of)
     approved = (session.approved if session else None) or ()
     sent = sent_index((session.sent if session else None) or ())
-    return KnownValues(
-        fresh,
-        every,
-        approved=approved_tiers(one for one in approved if is_unexpired(one.expires_at, as_of)),
-        own=frozenset(
-            key for one in (session.own if session else None) or () for key in own_keys(one)
-        ),
-        sent=sent.first_seq,
-    )
+    made = (session.own if session else None) or ()
+    with seen_in(case.surface.manifests, as_of) as (fresh, every):
+        yield KnownValues(
+            fresh,
+            every,
+            approved=approved_tiers(one for one in approved if is_unexpired(one.expires_at, as_of)),
+            own=frozenset(key for one in made for key in own_keys(one)),
+            sent=sent.first_seq,
+        )
 
 
 def approved_tiers(values: Iterable[ApprovedValue]) -> dict[YesKey, int]:

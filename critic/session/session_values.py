@@ -4,6 +4,7 @@ It is the one door of the session to how provenance reads values, roles and text
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
@@ -26,8 +27,8 @@ from critic.provenance.value_facts import (
     OwnKey,
     ValueFacts,
     approved_tiers,
-    known_of,
     own_keys,
+    values_known,
 )
 from critic.provenance.value_kinds import Sought
 from critic.provenance.worth import ASK
@@ -163,8 +164,12 @@ def yes_about(case: PreparedPlan, doubts: Doubts, known: KnownValues | None = No
     Args:
         known: what is known of values, if it is at hand. It is what the context says.
     """
+    with nullcontext(known) if known else values_known(case) as given:
+        return _yes_by(ValueFacts(case.spec, given), case, doubts)
+
+
+def _yes_by(facts: ValueFacts, case: PreparedPlan, doubts: Doubts) -> YesAbout:
     paths = {(doubt.step, doubt.path) for doubt in doubts.asks}
-    facts = ValueFacts(case.spec, known or known_of(case))
     values = CallValues(case.surface.manifests.tools)
     found: dict[ApprovedSubject, None] = {}
     waived: list[WaivedSubject] = []
@@ -212,9 +217,13 @@ class PlacedValue(NamedTuple):
     seen: Sighting | None
 
 
-def judged_values(case: PreparedPlan) -> Iterator[PlacedValue]:
-    """Yield each value of a plan that is judged by its role."""
-    facts = ValueFacts(case.spec, known_of(case))
+def judged_values(case: PreparedPlan) -> list[PlacedValue]:
+    """Return each value of a plan that is judged by its role."""
+    with values_known(case) as known:
+        return [*_placed_by(ValueFacts(case.spec, known), case)]
+
+
+def _placed_by(facts: ValueFacts, case: PreparedPlan) -> Iterator[PlacedValue]:
     values = CallValues(case.surface.manifests.tools)
     for index, entry, fields in case.steps:
         tool = entry.capability

@@ -48,7 +48,7 @@ BUDGETS = {
     "from harness.guard import Guard": 18_200,
     "from harness.guard import Guard\n"
     "from harness.policy import read_policy\n"
-    "from harness.log import SqlDecisionLog": 21_450,
+    "from harness.log import SqlDecisionLog": 21_500,
 }
 """The most lines of this project that a statement may load."""
 
@@ -77,7 +77,7 @@ RULINGS = {
         "import tempfile\nfrom harness.log import SqlDecisionLog\n"
         "log = SqlDecisionLog.open(tempfile.mkdtemp() + '/audit.db')\n"
         + _OPEN.format(log=", log=log"),
-        13_900,
+        13_950,
     ),
 }
 """The most lines of code, without blank lines, comments and docstrings, that a ruling loads."""

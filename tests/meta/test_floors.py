@@ -71,6 +71,7 @@ ALSO = {
     "evals.unread": {"threading"},
     "evals.side_table": {"threading", "weakref"},
     "evals.recent_results": {"threading"},
+    "critic.provenance.kept_items": {"threading"},
     "harness.single_use": {"threading"},
     "harness.loops.agents.journal": {"threading"},
     "critic.session.session_evidence": {"threading"},

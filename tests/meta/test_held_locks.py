@@ -8,7 +8,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -18,12 +18,14 @@ from typing import Any, Final
 import pytest
 
 from critic import Proposal, context_digest
+from critic.provenance import kept_items
+from critic.provenance.kept_items import seen_in
 from critic.provenance.value_kinds import read_value
 from critic.session.grown import Grown
 from critic.session.sent_log import SentLog
 from critic.session.session_evidence import Trail
 from evals.context import SentValues
-from evals.manifest import EvidenceItem
+from evals.manifest import EvidenceItem, Manifests, Source
 from evals.recent_results import RecentResults
 from evals.side_table import Beside
 from evals.unread import read_context, unread_context
@@ -197,6 +199,9 @@ def item(name: str, **more: Any) -> EvidenceItem:
     return EvidenceItem(id=name, classification="note", content=f"text of {name}", **more)
 
 
+PUBLIC: Final = Source(author="public", standing="ambient")
+
+
 def ids(trail: Trail) -> list[str]:
     return [one.id for one in trail.items]
 
@@ -313,6 +318,58 @@ def confined_content_is_that_of_the_own_trail(site: Site, _: Path) -> None:
         longer = trail.plus([card]).confined_content(["card"])
         assert longer.found_in(["4711-0815"]) == ["later"]
     assert held.result == (["bare"] if name == "without_text" else [None])
+
+
+def manifests_of(*items: EvidenceItem) -> Manifests:
+    return Manifests(tool_manifest=(), evidence_manifest=items)
+
+
+def index_of(manifests: Manifests) -> Any:
+    kept = kept_items._KEPT.get(manifests)
+    return kept and kept.index
+
+
+@at("critic/provenance/kept_items.py", "seen_in")
+def an_index_is_used_by_one_at_a_time(site: Site, _: Path) -> None:
+    one, indexes = manifests_of(item("a", expires_at=NOON, source=PUBLIC)), list[Any]()
+
+    def look(as_of: datetime) -> bool:
+        with seen_in(one, as_of) as both:
+            indexes.append(both[0]._items)
+            return both[0]._items.any_expired
+
+    look(NOON)
+    kept: Any = kept_items._KEPT.get(one)
+    with Held(site, kept, "lock", partial(look, NOON - timedelta(seconds=1))) as held:
+        assert look(NOON)
+    assert held.result is False
+    assert indexes[0] is indexes[1] is indexes[2]
+
+
+@at("critic/provenance/kept_items.py", "_Recent.take_over")
+def an_index_is_taken_over_by_one(site: Site, _: Path) -> None:
+    recent: Any = kept_items._Recent()
+    one = manifests_of(item("a"), item("b"))
+    with seen_in(one, None):
+        pass
+    recent.add(kept_items._KEPT.get(one))
+    with Held(site, recent, "_lock", partial(recent.take_over, one)) as held:
+        first = recent.take_over(one)
+    assert first is not None
+    assert held.result is None
+    assert index_of(one) is None
+
+
+@at("critic/provenance/kept_items.py", "_Recent.add")
+def an_index_is_held_once(site: Site, _: Path) -> None:
+    recent: Any = kept_items._Recent()
+    one = manifests_of(item("a"), item("c"))
+    with seen_in(one, None):
+        pass
+    kept = kept_items._KEPT.get(one)
+    with Held(site, recent, "_lock", partial(recent.add, kept)):
+        recent.add(kept)
+    assert recent._kept == [kept]
 
 
 @at("evals/side_table.py", "Beside.keep")

@@ -1,10 +1,23 @@
 """Where evidence shows a value, asked of the index alone."""
 
 from collections.abc import Iterator
+from datetime import datetime
 
+from critic.provenance.item_parts import FieldTables
 from critic.provenance.origins import Limits, Sighting
-from critic.provenance.seen_sources import Seen
+from critic.provenance.seen_items import SeenItems
+from critic.provenance.seen_sources import Seen, both_seen
 from critic.provenance.value_kinds import read_value
+from evals.manifest import Manifests
+
+
+def seen_anew(manifests: Manifests, as_of: datetime | None) -> tuple[Seen, Seen]:
+    """Return what the evidence shows, by an index of its own."""
+    items = SeenItems(FieldTables(manifests))
+    for item in manifests.evidence_manifest:
+        items.add(item)
+    items.move_to(as_of)
+    return both_seen(items)
 
 
 def sighting(seen: Seen, value: str) -> Sighting:

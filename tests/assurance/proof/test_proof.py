@@ -11,7 +11,7 @@ pytest.importorskip("z3", reason="the proofs need z3-solver")
 from critic import Proposal
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.provenance.call_values import CallValues
-from critic.provenance.value_facts import Aim, ValueFacts, known_of
+from critic.provenance.value_facts import Aim, ValueFacts, values_known
 from critic.provenance.value_kinds import Sought
 from critic.provenance.worth import worth_of
 from harness.testing._draw.digests import settle_names
@@ -136,12 +136,13 @@ def test_the_engine_finds_origins_in_the_order_of_the_lemmas() -> None:
     for seed in range(300):
         proposal = build(Proposal, settle_names(seen_case(seeded_pick(seed))))
         case = prepare_plan(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
-        facts = ValueFacts(case.spec, known_of(case))
-        for asked, sought in targets_of(case):
-            found = [one.origin for one in facts._origins(asked, sought, facts.every)]
-            places = [worth_lemmas.ORIGINS.index(one) for one in found]
-            assert places == sorted(places), found
-            several += len(found) > 1
+        with values_known(case) as known:
+            facts = ValueFacts(case.spec, known)
+            for asked, sought in targets_of(case):
+                found = [one.origin for one in facts._origins(asked, sought, facts.every)]
+                places = [worth_lemmas.ORIGINS.index(one) for one in found]
+                assert places == sorted(places), found
+                several += len(found) > 1
     assert several > 50
 
 

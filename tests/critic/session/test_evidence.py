@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from critic import CompiledContext, DecisionSpec, EvidenceItem, RunContext, Source, context_digest
 from critic.provenance.day_forms import Day
-from critic.provenance.seen_sources import Seen, seen_in
+from critic.provenance.seen_sources import Seen
 from critic.provenance.value_kinds import read_value
 from critic.session.session_evidence import Trail
 from evals.manifest import EvidenceClass, Manifests
 from evals.timestamps import is_unexpired
-from tests.support.seen_values import sighting
+from tests.support.seen_values import seen_anew, sighting
 
 TIMES = [datetime(2026, 5, 9, hour, tzinfo=UTC) for hour in (10, 11, 12)]
 VALUES = ["alpha-1", "beta-2", "may 9", "x.example/a"]
@@ -72,7 +72,7 @@ def built(
 ) -> tuple[Seen, Seen]:
     counting = tuple(item for at, item in enumerate(items) if at not in without)
     manifests = DESCRIBED.model_copy(update={"evidence_manifest": counting})
-    return seen_in(manifests, as_of)
+    return seen_anew(manifests, as_of)
 
 
 def origins(both: tuple[Seen, Seen]) -> list[Any]:

@@ -4,12 +4,12 @@ from itertools import permutations
 
 import pytest
 
-from critic.provenance.seen_sources import seen_in
 from critic.session import Call
 from critic.session.session_values import KnownValues, ValueFacts
 from critic.session.standing import standing_of
 from evals.manifest import Manifests
 from tests.critic.session.building import after, last, opened, read, rules, tool
+from tests.support.seen_values import seen_anew
 
 TOOLS = {
     "read": tool("read", arg_roles={"name": "locator"}, result={"author": "public"}),
@@ -56,5 +56,5 @@ def test_the_best_of_two_locators_counts_in_either_order(
 
 def test_what_is_read_by_no_locator_is_ambient() -> None:
     nothing = Manifests(tool_manifest=(), evidence_manifest=())
-    known = KnownValues(*seen_in(nothing, None), {}, (), lambda _value: None)
+    known = KnownValues(*seen_anew(nothing, None), {}, (), lambda _value: None)
     assert standing_of([], ValueFacts(rules().spec, known)) == "ambient"
