@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
-from critic.provenance.folding import WORD, narrow, wide
+from critic.provenance.folding import QUOTES, WORD, narrow, wide
 from critic.provenance.holders import (
     Holders,
     ItemText,
@@ -30,7 +30,7 @@ _IN_PATH: Final = rf"(?:{WORD}|[./:@\\+%~=$*&-])"
 _BOLD: Final = re.compile(
     rf"(?<!{WORD})(?<![*/.\\])\*\*([^\s*/](?:[^\n*]{{0,200}}[^\s*/])?)\*\*(?!{WORD}|[*/.\\]{WORD})"
 )
-_BEHIND_SLASH: Final = rf"[{{\[(#^]|<(?!/)|['\"`?!][.*]?{WORD}"
+_BEHIND_SLASH: Final = rf"[{{\[(#^\u2026]|<(?!/)|[{QUOTES}?!][.*]?{WORD}"
 """What goes on with a path behind a slash: a pattern, a place to fill, or a name in quotes."""
 _MOST_OCCURRENCES: Final = 200
 
@@ -62,7 +62,7 @@ WIDE: Final = Reading(wide, _TOKEN, _BEGINS, _ENDS)
 PATHS: Final = Reading(
     as_written,
     re.compile(f"{WORD}++"),
-    re.compile(rf"(?<!{WORD})(?<![./:@\\+%~$*&-])(?:(?<!=)|(?=~?/))"),
+    re.compile(rf"(?<!{WORD})(?<![./:@\\+%~$*&)}}\]-])(?:(?<!=)|(?=~?/))"),
     re.compile(rf"(?:\.?|/\.?(?!{_BEHIND_SLASH})|[.:]{{1,3}})(?!{_IN_PATH}|[{{]|[?^!][.*]?{WORD})"),
 )
 

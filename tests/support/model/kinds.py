@@ -211,10 +211,10 @@ def pattern_of(kind: str, value: Any) -> str:
     if form == "":
         return ""
     if kind == "path":
-        opens = rf"[{{\[(#^]|<[^/]|['\"`?!][.*]?{WORD}"
+        opens = rf"[{{\[(#^\u2026]|<[^/]|['\"`\u2018-\u201e\xab\xbb?!][.*]?{WORD}"
         goes_on = rf"{WORD}|[\\~@%+={{$*&-]|/(?:{WORD}|[/\\~@%+=$*&-]|\.[\w./]|{opens})|[.:]{WORD}"
         goes_on += rf"|[?^!][.*]?{WORD}"
-        begins = r"(?<![./\\~:@%+$*&-])" + ("" if re.match("~?/", form) else "(?<!=)")
+        begins = r"(?<![./\\~:@%+$*&)}\]-])" + ("" if re.match("~?/", form) else "(?<!=)")
         return f"(?<!{WORD}){begins}{re.escape(form)}(?!{goes_on})"
     if kind == "address":
         return (
