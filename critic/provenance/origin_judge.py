@@ -188,7 +188,7 @@ class _Judge:
     def _doubted_titles(self, tool: ToolCapability, args: Mapping[str, Any]) -> Iterator[_Finding]:
         for place in placed_values(tool_roles(tool), args):
             text = place.value
-            if "content" not in place.roles or type(text) is not str:
+            if "content" not in place.roles or place.is_name or type(text) is not str:
                 continue
             if not _SHORTEST_TITLE <= len(text.strip()) <= _LONGEST_TITLE:
                 continue

@@ -5,8 +5,8 @@ Rule 1: a role of an argument is that of every scalar in it; a role at a JSON po
 Rule 2: a scalar with several roles is judged in each of them.
 Rule 3: where a tool has no roles at all, every scalar is a recipient.
 Rule 4: keys of objects have no order, those of the arguments and those of the roles.
-Rule 5: the name of a member is a value, too, where the call is aimed at what holds it, unless the
-        manifest names the member itself.
+Rule 5: the name of a member is a value, too, where the call is aimed at what holds it or sends it,
+        unless the manifest names the member itself.
 Rule 6: the kind of a value is that of the nearest place around it that has one.
 """
 
@@ -21,15 +21,20 @@ from evals.pointers import segments
 _ORDER: Final[tuple[Role, ...]] = get_args(Role)
 AIMED_AT: Final = frozenset[Role]({"recipient", "object", "locator", "secret"})
 """The roles of what a call is aimed at."""
+_WITH_NAMES: Final = AIMED_AT | {"content"}
 
 
 class Placed(NamedTuple):
-    """A scalar in the arguments: where it is, what it is, its roles, each once, and its kind."""
+    """A scalar in the arguments: where it is, what it is, its roles, each once, and its kind.
+
+    `is_name`: whether it is the name of the member that stands there.
+    """
 
     path: tuple[str | int, ...]
     value: Any
     roles: tuple[Role, ...]
     kind: str | None = None
+    is_name: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -89,7 +94,7 @@ def placed_values(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[Placed]:
     open_values: list[tuple[Placed, tuple[RoleTree, ...]]]
     open_values = [(Placed((), args, tree.roles), (tree,))]
     while open_values:
-        (path, value, roles, kind), trees = open_values.pop()
+        (path, value, roles, kind, _), trees = open_values.pop()
         if type(value) is dict:
             members: list[tuple[str | int, Any]] = sorted(value.items(), key=itemgetter(0))
             yield from _names(path, value, roles, kind, trees)
@@ -112,11 +117,11 @@ def _names(
     kind: str | None,
     trees: tuple[RoleTree, ...],
 ) -> Iterator[Placed]:
-    """Yield the names of members, where the call is aimed at what holds them."""
-    aimed = tuple(role for role in roles if role in AIMED_AT)
-    for name in sorted(members) if aimed and path else ():
+    """Yield the names of members, where the call is aimed at what holds them, or sends it."""
+    named = tuple(role for role in roles if role in _WITH_NAMES)
+    for name in sorted(members) if named and path else ():
         if name and not any(name in tree.inner for tree in trees):
-            yield Placed((*path, name), name, aimed, kind)
+            yield Placed((*path, name), name, named, kind, is_name=True)
 
 
 def _with_roles(roles: tuple[Role, ...], trees: tuple[RoleTree, ...]) -> tuple[Role, ...]:

@@ -137,7 +137,7 @@ def test_the_first_class_that_holds_decides(
         (f"go {FETCHED}", [item(FETCHED, "member", "reached")], "allow"),
         (f"go {FETCHED}", [item(FETCHED, "member", "reached", web=True)], "refuse"),
         ({"k": [f"see {LINK}"]}, [item(LINK)], "refuse"),
-        ({LINK: "x"}, [item(LINK)], "allow"),
+        ({LINK: "x"}, [item(LINK)], "refuse"),
         (f"go {LINK}", [request("use evil.example"), item(LINK)], "allow"),
     ],
 )

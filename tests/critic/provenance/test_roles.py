@@ -41,7 +41,7 @@ def test_without_any_role_every_scalar_is_a_recipient(arg_roles: Json | None) ->
     every = list(placed_values(roles_tree(arg_roles), {"a": [1, {"b": None}], "c": {}}))
     assert every == [
         Placed(("a", 0), 1, ("recipient",)),
-        Placed(("a", 1, "b"), "b", ("recipient",)),
+        Placed(("a", 1, "b"), "b", ("recipient",), is_name=True),
         Placed(("a", 1, "b"), None, ("recipient",)),
     ]
     assert list(without_role(roles_tree(arg_roles), {"a": 1})) == []

@@ -215,6 +215,7 @@ def titles(p: Json, tool: Json, step: Json) -> list[str]:
         for one in values
         if one.role == "content" and isinstance(one.value, str)
         if SHORTEST_TITLE <= len(one.value.strip()) <= LONGEST_TITLE
+        if one.value != one.place[-1]  # the name of a member is no title
     ]
     return [one.path for one in short if is_foreign(one, seen)]
 

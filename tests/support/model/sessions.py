@@ -14,7 +14,7 @@ from tests.support.model.facts import RANKS, Json, find_tool, pointed, scalars, 
 from tests.support.model.kinds import has_only_words, narrow, text_of, wide_value
 from tests.support.model.provenance import judged_items, targets, tool_answer
 from tests.support.model.sources import NEAR, Seen, seen_in
-from tests.support.model.values import Value, values_of
+from tests.support.model.values import Value, leaves_at, values_of
 from tests.support.model.verify import is_approvable, verify_model
 
 POLICY_ONLY = ("name", "yields", "expires_after_s")
@@ -122,7 +122,10 @@ class Session:
             self.calls[call["id"]] = {**call, "proposal": proposal, "step": step}
             tool = self.tools[call["tool"]]
             if RANKS.index(tool["approval_mode"]) > RANKS.index("read_only"):
-                values = [one for one in scalars(step["args"]) if one not in (None, "")]
+                inside = [
+                    one for name in step["args"] for one in leaves_at(["x"], step["args"][name])
+                ]
+                values = [one for _, one, _ in inside if one not in (None, "")]
                 self.facts["sent"].append({"seq": self.seq, "values": values})
 
     def force(self, calls: list[Json]) -> None:

@@ -47,17 +47,16 @@ def values_of(tool: Json, args: Json) -> list[Value]:
     for place, leaf, is_name in leaves_at([], args):
         roles = names_roles(tool, place) if is_name else roles_at(tool, place)
         for role in [one for one in ROLES if one in roles]:
-            whole = is_name or (isinstance(leaf, bool) and role in TARGETS)
-            plain = [leaf] if whole else values_in(leaf)
+            plain = [leaf] if is_name else values_in(leaf, with_names=role in TARGETS)
             found += [value_at(tool, role, place, one) for one in plain]
     return found
 
 
 def names_roles(tool: Json, place: list[str]) -> list[str]:
-    """Return the roles of the name of a member: those of targets, unless the policy names it."""
+    """Return the roles of the name of a member, of targets and content: the policy's has none."""
     if is_named_by_policy(tool, place) or place[-1] == "":
         return []
-    return [role for role in roles_at(tool, place[:-1]) if role in TARGETS]
+    return [role for role in roles_at(tool, place[:-1]) if role in (*TARGETS, "content")]
 
 
 def is_named_by_policy(tool: Json, place: list[str]) -> bool:
@@ -95,17 +94,21 @@ def value_at(tool: Json, role: str, place: list[str], value: Any) -> Value:
     return Value(role, tuple(place), kind, value)
 
 
-def values_in(value: Any) -> list[Any]:
-    """Return the values in a scalar: of a list that is written as a string, its elements."""
-    if value is None or isinstance(value, bool) or value == "":
-        return []
+def values_in(value: Any, *, with_names: bool = False) -> list[Any]:
+    """Return the values in a scalar: of a list that is written as a string, its elements.
+
+    With the names of members in it, and with what is true or false, if it is so asked.
+    """
     text = value.strip() if isinstance(value, str) else ""
-    if not (text.startswith("[") and text.endswith("]")):
-        return [value]
-    read = read_list(text)
-    plain = isinstance(read, list) and all(type(one) in PLAIN for one in scalars(read))
-    inside = scalars(read) if plain else [value]
-    return [one for one in inside if one is not None and one != "" and not isinstance(one, bool)]
+    inside = [value]
+    if text.startswith("[") and text.endswith("]"):
+        read = read_list(text)
+        if isinstance(read, list) and all(type(one) in PLAIN for one in scalars(read)):
+            inside = [
+                leaf for _, leaf, is_name in leaves_at([""], read) if with_names or not is_name
+            ]
+    kept = [one for one in inside if one is not None and one != ""]
+    return [one for one in kept if with_names or not isinstance(one, bool)]
 
 
 def once(values: list[Value]) -> list[Value]:
