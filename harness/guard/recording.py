@@ -200,7 +200,7 @@ class RulingRecorder:
         for entry, inputs, decision in decided:
             given.append((entry.batch.turn, decision))
             if entry.begins and isinstance(log, RecordsBegun):
-                given.append((entry.batch.turn, self._beginning_of(inputs)))
+                given.append((entry.batch.turn, self._beginning_of(inputs, decision)))
         stored = _append_entries(log, [entry for _, entry in given])
         try:
             for (turn, kept), record in zip(given, stored, strict=True):
@@ -211,11 +211,11 @@ class RulingRecorder:
         except AlreadyClaimed as error:
             raise _error_of_claim(error) from None
 
-    def _beginning_of(self, inputs: "BatchInputs") -> Begun:
+    def _beginning_of(self, inputs: "BatchInputs", ruling: Decision) -> Begun:
         """Return that a batch may run from here on."""
-        batch = inputs.batch
+        batch, now = inputs.batch, self._clock.now()
         used = used_approvals(batch.proposal) if batch.ctx.approvals else ()
-        return Begun.of(inputs, approvals=used, begun_at=self._clock.now())
+        return Begun.of(inputs, proposal=ruling.proposal, approvals=used, begun_at=now)
 
     def record_failure(self, asked: Any, where: str, trace_id: str | None) -> None:
         """Record that the guard failed.

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
-from critic import CompiledContext, Proposal
+from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext
 from critic.session.call_batch import Batch
 from critic.session.session_evidence import Trail
 from evals.joined_json import finish_object
@@ -22,9 +22,10 @@ from evals.manifest import held_by
 from evals.side_table import Beside
 from evals.unread import unread_context
 from harness.canonical import canonical_bytes
-from harness.record.drafts import Parted
-from harness.record.inputs import Held, InputBody, RecordInputs
+from harness.record.drafts import Parted, sha256
+from harness.record.inputs import InputBody, RecordInputs
 from harness.record.parts import SMALLEST, GrowingArray, keep_piece, part_document
+from harness.wire import EnvelopeT, parse
 
 _OF_PROPOSAL: Final = b'{"compiled":'
 
@@ -99,39 +100,36 @@ _TOOLS: Final = Beside[_Tools]()
 class BatchInputs(RecordInputs):
     """The four inputs of a batch of a session."""
 
-    __slots__ = ("_bare", "_tools", "batch", "compiled", "ctx", "digest", "plan", "spec")
+    __slots__ = ("_bare", "_parts", "_rest", "_tools", "batch", "digest")
 
     def __init__(self, batch: Batch) -> None:
         """Spell what is new."""
         self.batch: Final = batch
         self._bare: Final = batch.rules.compiled_for(call.tool for call in batch.calls)
         self._tools: Final = _tools_of(self._bare, batch.trail)
-        self.ctx: Final = Held(batch.ctx)
-        self.plan: Final = Held(batch.plan)
-        self.spec: Final = Held(batch.rules.batch_spec)
-        self.compiled: Final = self._spell_context()
+        self._rest: Final = {
+            "ctx": canonical_bytes(batch.ctx),
+            "plan": canonical_bytes(batch.plan),
+            "spec": canonical_bytes(batch.rules.batch_spec),
+        }
         state = batch.trail.digest_state()
-        rest = {"ctx": self.ctx.body, "plan": self.plan.body, "spec": self.spec.body}
-        state.update(self._tools.ending + finish_object(rest))
+        state.update(self._tools.ending + finish_object(self._rest))
         self.digest: str = state.hexdigest()
+        rest = {name: InputBody(body, sha256(body)) for name, body in self._rest.items()}
+        self._parts: Final = {"compiled": self._spell_context(), **rest}
 
     @property
-    def parts(self) -> Mapping[str, Held[Any] | InputBody]:
+    def parts(self) -> Mapping[str, InputBody]:
         """Return the inputs by their names in a Proposal."""
-        return {
-            "ctx": self.ctx,
-            "compiled": self.compiled,
-            "spec": self.spec,
-            "plan": self.plan,
-        }
+        return self._parts
 
     def handed_out(self) -> Proposal:
         """Return a copy for somebody else. It shares nothing with this or any other."""
         handed = Proposal(
-            ctx=self.ctx.handed_out(),
+            ctx=_parse_input(RunContext, self._rest["ctx"]),
             compiled=self._bare,
-            spec=self.spec.handed_out(),
-            plan=self.plan.handed_out(),
+            spec=_parse_input(DecisionSpec, self._rest["spec"]),
+            plan=_parse_input(Plan, self._rest["plan"]),
         )
         # Not through the constructor: it would look at the context.
         handed.__dict__["compiled"] = unread_context(
@@ -152,6 +150,10 @@ class BatchInputs(RecordInputs):
     def _spell_whole(self) -> bytes:
         items = b",".join(map(canonical_bytes, self.batch.trail.items))
         return self._tools.opening + items + self._tools.ending
+
+
+def _parse_input(model: type[EnvelopeT], body: bytes) -> EnvelopeT:
+    return parse(model, body, max_bytes=len(body))
 
 
 def _tools_of(bare: CompiledContext, trail: Trail) -> _Tools:

@@ -90,8 +90,11 @@ class Begun(_Entry):
 
     @classmethod
     def of(cls, inputs: RecordInputs, **facts: Any) -> Self:
-        """Return the beginning of what executes held inputs: they are not drafted again."""
-        fields = {"proposal": inputs.handed_out(), **facts}
+        """Return the beginning of what executes held inputs: they are not drafted again.
+
+        `facts` may have a `proposal`: a copy of these inputs that was handed out before.
+        """
+        fields = facts if "proposal" in facts else {"proposal": inputs.handed_out(), **facts}
         begun: Self = cls.__pydantic_validator__.validate_python(fields, context=inputs)
         return begun
 

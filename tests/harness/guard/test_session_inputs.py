@@ -80,13 +80,13 @@ def test_a_record_stores_what_is_new(batches: list[BatchInputs], tmp_path: Path)
     sizes = []
     for inputs in batches:
         require_same(inputs)
-        body = inputs.compiled.body
+        body = inputs.parts["compiled"].body
         assert isinstance(body, Parted)
         new = new_pieces(body, known)
         known.update(new)
         sizes.append(len(body.body) + sum(map(len, new.values())))
         assert new.items() <= stored.items()
-        assert stored[inputs.compiled.digest] == body.body
+        assert stored[inputs.parts["compiled"].digest] == body.body
     assert len(batches) == 140
     assert len({id(one) for one in batches}) == 70  # each of a ruling and of its outcome
     assert max(sizes[40:]) < 1.5 * max(sizes[:40])
