@@ -27,9 +27,14 @@ from harness.record import Head, RawRecord, RecordDraft, Sealed, seal_record, sh
 from harness.record.chain import sealed_members
 from harness.record.drafts import Parted
 from harness.record.index_row import IndexRow
-from harness.record.parts import new_pieces, part_document, pieces_of, whole_of
+from harness.record.parts import LARGE, new_pieces, part_document, pieces_of, whole_of
 
-_WITH_PARTS: Final = ("run", "asked")
+_PLAN: Final = 16_384  # bytes of what is a piece in a plan: another plan hardly ever has it too
+_WITH_PARTS: Final = {"run": 4096, "asked": LARGE}
+"""The members of a record that have parts, and the bytes of what is a piece there.
+
+A long result in a run is evidence of the session too, and so is stored once.
+"""
 _SAMPLE: Final = 16 * 1024  # bytes: several pages of a file
 _MOST_KNOWN: Final = 100_000  # digests: some 15 MB
 
@@ -74,12 +79,13 @@ def _prepare_entry(drafted: RecordDraft, known: Container[str]) -> Prepared:
     stored: dict[str, bytes] = {}
     for digest, document in drafted.bodies.items():
         if digest not in known:
-            apart = document if isinstance(document, Parted) else part_document(document)
+            large = _PLAN if digest == drafted.row.plan else LARGE
+            apart = document if isinstance(document, Parted) else part_document(document, large)
             stored |= {**new_pieces(apart, known), digest: apart.body}
     members: dict[str, bytes] = {}
-    for name in _WITH_PARTS:
+    for name, large in _WITH_PARTS.items():
         if name in drafted.members:
-            apart = part_document(drafted.members[name])
+            apart = part_document(drafted.members[name], large)
             stored |= new_pieces(apart, known)
             members |= {name: apart.body} if apart.pieces else {}
     return Prepared(drafted, stored, members)

@@ -20,7 +20,8 @@ from harness.wire import MAX_DOCUMENT_BYTES
 _MARK: Final = b"\0"
 _REFERENCE: Final = 33  # bytes: the mark and a SHA-256
 _ENTRIES: Final = frozenset({"tool_manifest", "evidence_manifest"})
-_LARGE: Final = 512  # bytes of a piece, in which references stand for its own pieces
+LARGE: Final = 512
+"""Bytes of what is no piece yet, in which references stand for its own pieces."""
 SMALLEST: Final = 64
 """Bytes of any piece."""
 _BYTES_PER_REFERENCE: Final = 16  # fewer than any document has that is written here
@@ -45,14 +46,19 @@ class Whole(NamedTuple):
     """Of a document with redacted pieces and no other fault: null stands in their places."""
 
 
-def part_document(document: bytes) -> Parted:
-    """Return a canonical document in parts. `whole_of` gives the same bytes back."""
-    if len(document) <= _LARGE:
+def part_document(document: bytes, large: int = LARGE) -> Parted:
+    """Return a canonical document in parts. `whole_of` gives the same bytes back.
+
+    Args:
+        document: canonical JSON.
+        large: what has more bytes, with references for its own pieces, is a piece.
+    """
+    if len(document) <= large:
         return Parted(document, {}, len(document))
     value = orjson.loads(document)
     # orjson keeps the order of the keys. Only numbers may come out in another spelling.
     plain = orjson.dumps(value) == document
-    splitter = _Splitter(orjson.dumps if plain else canonical_json)
+    splitter = _Splitter(orjson.dumps if plain else canonical_json, large)
     body = splitter.skeleton(value, document)
     if whole_of(body, splitter.pieces, len(document)).data != document:
         return Parted(document, {}, len(document))  # not canonical, so kept as it is
@@ -78,9 +84,12 @@ def new_pieces(apart: Parted, known: Container[str]) -> dict[str, bytes]:
 class GrowingArray:
     """An array that is only added to, taken apart: an element once, and each full group once."""
 
-    def __init__(self, pieces: dict[str, bytes], least: int) -> None:
-        """Put the pieces among others. An element is one if its body has `least` bytes."""
-        self._pieces, self._least = pieces, least
+    def __init__(self, pieces: dict[str, bytes], least: int, large: int = LARGE) -> None:
+        """Put the pieces among others. An element is one if its body has `least` bytes.
+
+        A group is one if its body has more than `large`.
+        """
+        self._pieces, self._least, self._large = pieces, least, large
         self._groups: list[bytes] = []
         self._wholes: list[bytes] = []
         self._bodies: list[bytes] = []
@@ -90,7 +99,8 @@ class GrowingArray:
         self._wholes.append(whole)
         self._bodies.append(keep_piece(self._pieces, whole, body, self._least))
         if len(self._wholes) == _GROUP:
-            group = keep_piece(self._pieces, b",".join(self._wholes), b",".join(self._bodies))
+            whole, body = b",".join(self._wholes), b",".join(self._bodies)
+            group = keep_piece(self._pieces, whole, body, self._large + 1)
             self._groups.append(group)
             self._wholes, self._bodies = [], []
 
@@ -100,7 +110,7 @@ class GrowingArray:
 
 
 def keep_piece(
-    pieces: dict[str, bytes], whole: bytes, body: bytes, least: int = _LARGE + 1
+    pieces: dict[str, bytes], whole: bytes, body: bytes, least: int = LARGE + 1
 ) -> bytes:
     """Return a reference to the piece, or the body itself if it has fewer bytes than `least`."""
     if len(body) < least or len(whole) < SMALLEST:
@@ -113,13 +123,13 @@ def keep_piece(
 class _Splitter:
     """Takes pieces out of a JSON value."""
 
-    def __init__(self, dumps: _Dumps) -> None:
-        self._dumps = dumps
+    def __init__(self, dumps: _Dumps, large: int) -> None:
+        self._dumps, self._large = dumps, large
         self.pieces: dict[str, bytes] = {}
 
     def skeleton(self, value: Any, whole: bytes) -> bytes:
         """Return the bytes of a value with references for its pieces."""
-        if len(whole) <= _LARGE:
+        if len(whole) <= self._large:
             return whole
         if type(value) is dict:
             return join_object({name: self._store_member(it, name) for name, it in value.items()})
@@ -132,14 +142,14 @@ class _Splitter:
             body = join_array(self._elements(value, least=SMALLEST))
         else:
             body = self.skeleton(value, whole)
-        return keep_piece(self.pieces, whole, body)
+        return keep_piece(self.pieces, whole, body, self._large + 1)
 
-    def _elements(self, values: list[Any], least: int = _LARGE + 1) -> list[bytes]:
+    def _elements(self, values: list[Any], least: int | None = None) -> list[bytes]:
         """Return the bytes that stand for the elements of an array, or for groups of them.
 
         An element whose own bytes are at least `least` is a piece.
         """
-        array = GrowingArray(self.pieces, least)
+        array = GrowingArray(self.pieces, least or self._large + 1, self._large)
         for value in values:
             whole = self._dumps(value)
             array.add(whole, self.skeleton(value, whole))

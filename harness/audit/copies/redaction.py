@@ -25,7 +25,7 @@ from harness.log.statements import DIGESTS, head
 from harness.log.store import KEEP_EVIDENCE
 from harness.record import INPUT_NAMES, Head, RawRecord, sha256
 from harness.record.integrity import StoredDocument
-from harness.record.parts import pieces_of, reference, references
+from harness.record.parts import part_document, pieces_of, reference, references
 from harness.replay.engine import Replayer, replay
 from harness.wire import parse_finite_json, parse_json
 
@@ -106,7 +106,7 @@ def redact_log(log: SqlDecisionLog, new: Path, wanted: Sequence[ValueInRecord]) 
         places = [_place_of(log, value) for value in wanted]
         taken = {place.digest: value for place, value in zip(places, wanted, strict=True)}
         rows = {place.seq: place for place in places if place.seq}
-        dropped, kept = _parts_below(log, taken, rows, upto)
+        dropped, kept = _parts_below(log, taken, rows, upto, places)
         _copy(log, target, _Cut(taken, dropped, rows), upto)
         if target.head() != upto.head:
             raise LogDamaged(f"{_show_path(new)}: the copy has another head: try again")
@@ -197,12 +197,18 @@ def _value_at(document: Any, path: Sequence[str], value: ValueInRecord) -> Any:
 
 
 def _parts_below(
-    log: SqlDecisionLog, taken: Mapping[str, Any], rows: Mapping[int, _Place], upto: _Extent
+    log: SqlDecisionLog,
+    taken: Mapping[str, Any],
+    rows: Mapping[int, _Place],
+    upto: _Extent,
+    places: Iterable[_Place],
 ) -> tuple[frozenset[str], int]:
     """Return the parts that only redacted values name, and how many of theirs others name too."""
     bodies = list(log.stored(taken).values())
     bodies += [next(log.stored_records(seq)).body for seq in rows]
-    below = {*pieces_of(bodies, log.stored)} - {*taken}
+    # What is stored whole here may be in parts elsewhere.
+    apart = [digest for place in places for digest in part_document(place.whole).pieces]
+    below = {*pieces_of(bodies, log.stored), *log.stored(apart)} - {*taken}
     kept: set[str] = set()
     for raw in _up_to(upto.head.seq, log.stored_records()):
         if raw.seq not in rows:

@@ -25,7 +25,7 @@ from tests.support.guarding import (
 
 MAIL: Final = "Dear Ada, wire it to iban-4711-22 and shred old.md. " + "Yours, Charles. " * 90
 ROWS: Final = [
-    {"from": f"bank-{number}", "note": f"paid {number} " * (1 if number % 10 else 99)}
+    {"from": f"bank-{number}", "note": f"paid {number} " * (1 if number % 10 else 700)}
     for number in range(40)
 ]
 BEGAN: Final = datetime(2026, 5, 9, 12, tzinfo=UTC)

@@ -8,12 +8,25 @@ import pytest
 import harness.log.appending
 import harness.log.log_reading
 import harness.log.statements
+from evals.plan import Proposal
 from harness.canonical import canonical_bytes
 from harness.log.log_errors import LogError, LogUnavailable, Unrecordable
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS, INPUT_NAMES, Head, sha256
+from harness.record.parts import references
 from harness.replay.engine import replay
-from tests.harness.log.decisions import KINDS, LogPlace, decision, filled, meddle, query
+from harness.wire import build
+from tests.harness.log.decisions import (
+    KINDS,
+    LogPlace,
+    decision,
+    filled,
+    judged,
+    meddle,
+    proposal,
+    query,
+    run_of,
+)
 from tests.harness.log.faults import integrity_errors
 
 
@@ -91,6 +104,34 @@ def test_inputs_are_kept_once(place: LogPlace) -> None:
     assert log.input("f" * 64) is None
     many = {f"{n:064x}" for n in range(1200)} | {first.inputs.plan}
     assert set(log.inputs(many)) == {first.inputs.plan}
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "in_parts"),
+    [
+        ("plan", 15_000, False),
+        ("plan", 17_000, True),
+        ("run", 3_000, False),
+        ("run", 5_000, True),
+        ("compiled", 1_000, True),
+    ],
+)
+def test_plans_and_short_runs_are_stored_whole(
+    place: LogPlace, name: str, size: int, in_parts: bool
+) -> None:
+    value, text = proposal().wire(), "x" * size
+    if name == "plan":
+        value["plan"]["steps"][-1]["args"]["text"] = text
+    if name == "compiled":
+        value["compiled"]["manifests"]["evidence_manifest"][0]["content"]["text"] = text
+    proposed = build(Proposal, value)
+    executed = run_of(proposed, outputs={"receipt": text if name == "run" else "x"})
+    log = SqlDecisionLog.open(place)
+    record = log.append(judged(proposed, executed))
+    (row,) = log.stored_records()
+    body = row.body if name == "run" else log.stored([record.inputs.wire()[name]]).popitem()[1]
+    assert bool([*references(body)]) == in_parts
+    assert [one.status for one in replay(log)] == ["same"]
 
 
 def test_a_batch_is_one_transaction(place: LogPlace, monkeypatch: pytest.MonkeyPatch) -> None:

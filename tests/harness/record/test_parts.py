@@ -39,10 +39,10 @@ def tools(count: int) -> list[dict[str, Any]]:
     return [{"adapter_id": "a", "capability_id": f"c_{n}", "text": "y" * 50} for n in range(count)]
 
 
-@given(JSON)
-def test_what_is_put_together_is_what_was_taken_apart(value: Any) -> None:
+@given(JSON, st.sampled_from([64, 512, 2000]))
+def test_what_is_put_together_is_what_was_taken_apart(value: Any, large: int) -> None:
     document = canonical_json(value)
-    apart = part_document(document)
+    apart = part_document(document, large)
     assert together(apart) == document
     # And so is each piece on its own, under the digest of its bytes.
     for digest, body in apart.pieces.items():
@@ -52,14 +52,14 @@ def test_what_is_put_together_is_what_was_taken_apart(value: Any) -> None:
         assert piece in document
 
 
-@given(JSON)
-def test_no_large_subtree_is_left_in_a_body(value: Any) -> None:
-    apart = part_document(canonical_json({"value": value}))
+@given(JSON, st.sampled_from([512, 2000]))
+def test_no_large_subtree_is_left_in_a_body(value: Any, large: int) -> None:
+    apart = part_document(canonical_json({"value": value}), large)
     for body in (apart.body, *apart.pieces.values()):
         for digest in references(body):
             body = body.replace(reference(digest), b'""')  # noqa: PLW2901 - one after the other
         for member in _members(orjson.loads(b"[" + body + b"]")):
-            assert len(canonical_json(member)) <= 512
+            assert len(canonical_json(member)) <= large
 
 
 def _members(elements: list[Any]) -> list[Any]:
