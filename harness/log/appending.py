@@ -5,9 +5,11 @@ The rules are those of `harness.log.sql`.
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+from harness.canonical import canonical_json
 from harness.log.commits import Append, SharedCommits
+from harness.log.journal_rows import JournalMoved, JournalRow, JournalStep, last_number
 from harness.log.log_errors import (
     IN_DOUBT,
     LogBusy,
@@ -46,6 +48,9 @@ from harness.record.index_row import IndexRow, index_row
 from harness.record.integrity import read_text_of
 from harness.record.parts import pieces_of
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse_json
+
+_BEGUN: Final = canonical_json("begun")
+"""The kind of a record that an execution begins."""
 
 
 def _size_of(document: bytes | Parted) -> int:
@@ -200,14 +205,16 @@ class LogAppender(LogReader):
         index: list[IndexRow] = []
         inputs: dict[str, bytes] = {}
         claims: dict[str, int] = {}
+        steps: list[tuple[JournalStep, JournalRow]] = []
         every = [entry for append in appends for entry in append.entries]
         wanted = [claim for entry in every for claim in entry.drafted.claims]
         made: Mapping[str, int] = stored_claims(connection, wanted) if wanted else {}
         for append in appends:
             try:
+                _require_next(connection, append.step, steps)
                 own = self._own_claims(append, {**made, **claims}, before)
                 entries = self._chain_entries(append.entries, before)
-            except (AlreadyClaimed, Unrecordable) as refusal:
+            except (AlreadyClaimed, JournalMoved, Unrecordable) as refusal:
                 append.refused = refusal
                 continue
             claims |= own
@@ -215,10 +222,11 @@ class LogAppender(LogReader):
             records += [stored for _, stored in entries]
             rows = zip(append.entries, entries, strict=True)
             index += [entry.drafted.row._replace(seq=stored.seq) for entry, (_, stored) in rows]
-            before = Head(records[-1].seq, records[-1].hash)
+            before = Head(records[-1].seq, records[-1].hash) if entries else before
+            steps += _placed_step(append)
             for entry in append.entries:
                 inputs |= {d: body for d, body in entry.stored.items() if d not in self._known}
-        return Written(records, inputs, claims, index)
+        return Written(records, inputs, claims, index, steps)
 
     def _own_claims(self, append: Append, made: Mapping[str, int], before: Head) -> dict[str, int]:
         """Return the claims of an append, with the numbers of its records."""
@@ -248,3 +256,35 @@ class LogAppender(LogReader):
                 f"{self._store.where}: cannot append: a document of {size} bytes is over the "
                 f"limit of {MAX_DOCUMENT_BYTES} bytes: keep large values elsewhere, by reference"
             )
+
+
+def _require_next(
+    connection: Connection,
+    step: JournalStep | None,
+    before: Sequence[tuple[JournalStep, JournalRow]],
+) -> None:
+    """Check that a step comes right after the last one of its session.
+
+    Raises:
+        JournalMoved: another process made that step.
+    """
+    if step is None:
+        return
+    here = [one for one, _ in before if one.session == step.session]
+    if not here:
+        last = last_number(connection, step.session)
+    else:
+        last = 0 if here[-1].is_end else here[-1].number
+    if step.number != last + 1:
+        raise JournalMoved
+
+
+def _placed_step(append: Append) -> list[tuple[JournalStep, JournalRow]]:
+    """Return the step of an append with the row that is stored of it."""
+    if append.step is None:
+        return []
+    kinds = [entry.drafted.members.get("kind") for entry in append.entries]
+    placed = [*zip(append.placed, kinds, strict=True)]
+    decided = [one.seq for one, kind in placed if kind is None]
+    begun = [one.hash for one, kind in placed if kind == _BEGUN]
+    return [(append.step, append.step.placed(decided, begun))]

@@ -13,6 +13,7 @@ from contextlib import suppress
 from threading import Condition, Thread
 from typing import Final
 
+from harness.log.journal_rows import JournalStep
 from harness.log.log_errors import IN_DOUBT, LogError, LogWriteFailed
 from harness.log.log_writing import Prepared
 from harness.record import Sealed
@@ -21,10 +22,14 @@ _MOST: Final = 256  # appends in one commit
 
 
 class Append:
-    """Entries that are appended next to each other: all of them or none."""
+    """Entries that are appended next to each other: all of them or none.
 
-    def __init__(self, entries: Sequence[Prepared]) -> None:
+    `step` is the step of a session that caused them, if one did.
+    """
+
+    def __init__(self, entries: Sequence[Prepared], step: JournalStep | None = None) -> None:
         self.entries = tuple(entries)
+        self.step = step
         self.future: Future[tuple[Sealed, ...]] = Future()
         self.future.set_running_or_notify_cancel()  # who waits may leave, the append goes on
         self.placed: tuple[Sealed, ...] = ()

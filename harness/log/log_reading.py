@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any, Final, Literal
 
 from harness.errors import escape_text
+from harness.log.journal_rows import JournalRow, journal_rows, last_number
 from harness.log.log_errors import LogDamaged
 from harness.log.remainder import Remainder
 from harness.log.search.query import index_of, unrecorded_numbers
@@ -23,6 +24,7 @@ from harness.log.statements import (
     RECORDS,
     Rows,
     head,
+    last_claim,
     records_named,
     rows_after,
     stored_claims,
@@ -184,6 +186,24 @@ class LogReader:
         """Return the number of the record that made each claim; leave out what none made."""
         with self.begin_reading() as connection:
             return stored_claims(connection, claims)
+
+    def last_claim(self, prefix: str) -> str | None:
+        """Return the last claim that begins with a text, by the order of its bytes."""
+        with self.begin_reading() as connection:
+            return last_claim(connection, prefix)
+
+    def journal(self, session: str, after: int = 0) -> Sequence[JournalRow]:
+        """Return the steps of an open session after one, in their order, unchecked.
+
+        `session` is what stands for its id: see `harness.guard.session_journal`.
+        """
+        with self.begin_reading() as connection:
+            return journal_rows(connection, session, after)
+
+    def last_step(self, session: str) -> int:
+        """Return the number of the last step of a session; 0 if it is not open."""
+        with self.begin_reading() as connection:
+            return last_number(connection, session)
 
     def all_claims(self) -> Iterator[tuple[str, int]]:
         """Yield every claim with the number of its record, unchecked."""

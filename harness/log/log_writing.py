@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from evals.joined_json import join_object
 from harness.canonical import canonical_json
+from harness.log.journal_rows import JournalRow, JournalStep, write_steps
 from harness.log.search.query import insert_index, stored_index
 from harness.log.statements import (
     RECORDS,
@@ -114,6 +115,7 @@ class Written(NamedTuple):
     inputs: Mapping[str, bytes]
     claims: Mapping[str, int]
     columns: Sequence[IndexRow] = ()
+    steps: Sequence[tuple[JournalStep, JournalRow]] = ()
 
 
 def sample_after(before: Head) -> Written:
@@ -134,7 +136,9 @@ def in_chain(entry: Prepared, before: Head) -> tuple[Sealed, RawRecord]:
 
 
 def write(connection: Connection, written: Written) -> bool:
-    """Write records, inputs, claims and the index. Return whether the log holds exactly that now.
+    """Write records, inputs, claims, the index and steps of sessions.
+
+    Return whether the log holds exactly that now.
 
     Inputs that are stored already are left, after a look at what is stored.
     """
@@ -145,7 +149,8 @@ def write(connection: Connection, written: Written) -> bool:
     insert_claims(connection, written.claims)
     insert_index(connection, written.columns)
     return (
-        _records_from(connection, written.records) == list(written.records)
+        write_steps(connection, written.steps)
+        and _records_from(connection, written.records) == list(written.records)
         and stored_inputs(connection, new) == new
         and stored_claims(connection, written.claims) == written.claims
         and _index_from(connection, written.columns) == list(written.columns)

@@ -12,6 +12,8 @@ from types import TracebackType
 from typing import Final, Self, TypeVar
 
 from harness.log.appending import LogAppender
+from harness.log.commits import Append
+from harness.log.journal_rows import JournalStep
 from harness.log.log_errors import NotALog
 from harness.log.log_opening import check_tables, initialise
 from harness.log.log_places import store_at
@@ -153,6 +155,17 @@ class SqlDecisionLog(LogAppender):
             AlreadyClaimed, Unrecordable, LogError: as for `append` and `begin`.
         """
         return self._append_entries(self._prepare_entries(entries))
+
+    def append_step(
+        self, entries: Iterable[Decision | Begun], step: JournalStep
+    ) -> tuple[Sealed, ...]:
+        """Keep a step of a session, with the records that it caused: all or nothing.
+
+        Raises:
+            JournalMoved: another process has made that step.
+            AlreadyClaimed, Unrecordable, LogError: as for `append`.
+        """
+        return self._commits.run(Append(self._prepare_entries(entries), step))
 
     def begin(self, begun: Begun) -> BegunRecord:
         """Record an execution that is about to begin: when this returns, it may.

@@ -45,6 +45,7 @@ _FORMATS: Final = "SELECT format FROM log_format LIMIT 2"
 _INSERT_FORMAT: Final = "INSERT INTO log_format (format) VALUES (:format)"
 _INSERT_INPUT: Final = "INSERT INTO inputs (digest, body) VALUES (:digest, :body)"
 _INSERT_RECORD: Final = "INSERT INTO records (seq, hash, body) VALUES (:seq, :hash, :body)"
+_LAST_CLAIM: Final = "SELECT max(claim) FROM claims WHERE claim > :first AND claim < :after"
 _INSERT_CLAIM: Final = "INSERT INTO claims (claim, seq) VALUES (:claim, :seq)"
 
 
@@ -78,6 +79,13 @@ def stored_claims(connection: Connection, claims: Iterable[str]) -> dict[str, in
     """Return the number of the record that made each claim; leave out what no record claimed."""
     rows = rows_with(connection, CLAIM_ROWS.select, CLAIM_ROWS.by, claims)
     return {str(claim): seq for claim, seq in rows}
+
+
+def last_claim(connection: Connection, prefix: str) -> str | None:
+    """Return the last claim that begins with a text, by the order of its bytes."""
+    given = {"first": prefix, "after": f"{prefix}~"}
+    ((claim,),) = connection.execute(_LAST_CLAIM, given)
+    return None if claim is None else str(claim)
 
 
 def records_named(connection: Connection, hashes: Iterable[str]) -> list[RawRecord]:

@@ -11,5 +11,11 @@ FORMATS: Final = "log_format"
 INDEX: Final = "record_index"
 """The table that says again, in columns, what the records say."""
 
-LOG_TABLES: Final = (FORMATS, "inputs", "records", "claims", INDEX)
+JOURNAL: Final = "session_journal"
+"""The table of what sessions go on from that are open. Its rows go when a session has ended."""
+
+APPEND_ONLY: Final = (FORMATS, "inputs", "records", "claims", INDEX)
+"""The names of the tables whose rows are never changed or removed."""
+
+LOG_TABLES: Final = (*APPEND_ONLY, JOURNAL)
 """The names of all tables."""

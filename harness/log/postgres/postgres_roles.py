@@ -5,7 +5,7 @@ from typing import Final
 from harness.errors import UsageError
 from harness.log.log_places import is_url, store_at
 from harness.log.sql import DEFAULT_TIMEOUT, SqlDecisionLog
-from harness.log.tables import FORMATS, LOG_TABLES
+from harness.log.tables import FORMATS, JOURNAL, LOG_TABLES
 
 _NAMES: Final = """
 SELECT quote_ident(current_schema()), quote_ident(current_database()),
@@ -47,5 +47,6 @@ def role_grants(place: str, writer: str, auditor: str) -> str:
         f"GRANT USAGE ON SCHEMA {schema} TO {both};",
         f"GRANT SELECT ON TABLE {every} TO {both};",
         f"GRANT INSERT ON TABLE {', '.join(appended)} TO {writes};",
+        f"GRANT DELETE ON TABLE {schema}.{JOURNAL} TO {writes};",
     ]
     return "\n".join(lines) + "\n"

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from evals.escaping import escape_name
 from harness.log.search.query import COLUMN_TYPES
 from harness.log.store import Connection
-from harness.log.tables import INDEX, LOG_TABLES
+from harness.log.tables import APPEND_ONLY, INDEX, JOURNAL, LOG_TABLES
 
 _TEXT: Final = 'text COLLATE "C" NOT NULL'  # in the order of its bytes, as the log reads it
 _INDEXED: Final[Mapping[str, str]] = {
@@ -30,6 +30,13 @@ _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "records": ("seq bigint NOT NULL", f"hash {_TEXT}", "body bytea NOT NULL"),
     "claims": (f"claim {_TEXT}", "seq bigint NOT NULL"),
     INDEX: tuple(f"{name} {_INDEXED[kind]}" for name, kind in COLUMN_TYPES.items()),
+    JOURNAL: (
+        f"session {_TEXT}",
+        "number bigint NOT NULL",
+        "seq bigint",
+        'begun text COLLATE "C"',
+        "body bytea NOT NULL",
+    ),
 }
 _KEYS: Final[Mapping[str, tuple[str, str]]] = {
     "log_format_key": ("log_format", "PRIMARY KEY (format)"),
@@ -38,6 +45,7 @@ _KEYS: Final[Mapping[str, tuple[str, str]]] = {
     "records_hash_once": ("records", "UNIQUE (hash)"),
     "claims_key": ("claims", "PRIMARY KEY (claim)"),
     f"{INDEX}_key": (INDEX, "PRIMARY KEY (seq)"),
+    f"{JOURNAL}_key": (JOURNAL, "PRIMARY KEY (session, number)"),
 }
 
 _REFUSAL: Final = (
@@ -64,7 +72,7 @@ _TRIGGERS: Final[Mapping[str, tuple[str, str]]] = {
             f"BEFORE DELETE OR UPDATE OR TRUNCATE ON {table} "
             "FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()",
         )
-        for table in _COLUMNS
+        for table in APPEND_ONLY
     },
     **{
         f"{table}_in_order": (

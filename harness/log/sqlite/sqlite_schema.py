@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from evals.escaping import escape_name
 from harness.log.search.query import COLUMN_TYPES
 from harness.log.store import Connection
-from harness.log.tables import INDEX, LOG_TABLES
+from harness.log.tables import APPEND_ONLY, INDEX, JOURNAL, LOG_TABLES
 
 _APPLICATION_ID: Final = 0x43726974
 """The mark in the header of the file, "Crit": `file` and `sqlite3` show it."""
@@ -33,6 +33,8 @@ _DEFINITIONS: Final = {
     INDEX: f"CREATE TABLE {INDEX} ("
     + ", ".join(f"{name} {kind}" for name, kind in COLUMN_TYPES.items())
     + ", PRIMARY KEY (seq))",
+    JOURNAL: f"CREATE TABLE {JOURNAL} (session VARCHAR(64) NOT NULL, number INTEGER NOT NULL, "
+    "seq INTEGER, begun VARCHAR(64), body BLOB NOT NULL, PRIMARY KEY (session, number))",
 }
 
 _REFUSED: Final = "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END"
@@ -52,7 +54,7 @@ _IN_ORDER: Final = {
 _TRIGGERS: Final = (
     *(
         f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} {_REFUSED}"
-        for table in LOG_TABLES
+        for table in APPEND_ONLY
         for verb in ("UPDATE", "DELETE")
     ),
     *(
