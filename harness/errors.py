@@ -30,6 +30,7 @@
             JournalUnavailable
             ReplayDivergence
             UnrecordableReply
+        JournalMoved
         LawBroken
         LogError
             LogDamaged
@@ -51,6 +52,7 @@
         NotJson
         NotRecorded
         OutOfPlace
+            JournalAltered
         OutOfTime
         PermitError
         PinsUnusable

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
         SessionEvent,
         parse_event,
     )
+    from harness.guard.session_folder import SessionFolder
+    from harness.guard.session_journal import JournalAltered, KeepsSessions
     from harness.guard.status import PendingQuestion, SessionStatus
 
 __all__ = [
@@ -41,6 +43,8 @@ __all__ = [
     "EventError",
     "EventFault",
     "Guard",
+    "JournalAltered",
+    "KeepsSessions",
     "OpenEvent",
     "OutOfPlace",
     "PendingQuestion",
@@ -50,6 +54,7 @@ __all__ = [
     "Ruling",
     "SaidEvent",
     "SessionEvent",
+    "SessionFolder",
     "SessionReport",
     "SessionStatus",
     "WentOnElsewhere",
@@ -71,6 +76,8 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
                 "AnswerEvent CallsEvent CloseEvent OpenEvent RequestedCall ResultEvent SaidEvent "
                 "SessionEvent parse_event"
             ),
+            "harness.guard.session_folder": "SessionFolder",
+            "harness.guard.session_journal": "JournalAltered KeepsSessions",
             "harness.guard.status": "PendingQuestion SessionStatus",
         },
     )

@@ -37,9 +37,9 @@ class AsyncGuard:
         """End the threads once the events that they work on are answered."""
         self._pool.shutdown(wait=False)
 
-    async def handle(self, event: SessionEvent) -> Answer:
+    async def handle(self, event: SessionEvent, *, note: str | None = None) -> Answer:
         """Take in one event. Total, like `Guard.handle`."""
-        return await self._run_alone(event.session, lambda: self._guard.handle(event))
+        return await self._run_alone(event.session, lambda: self._guard.handle(event, note=note))
 
     async def export(self, session: str) -> bytes:
         """Hand a session over. See `Guard.export`."""

@@ -5,6 +5,8 @@ Rule 1: whatever fails inside is a refusal with `critic_error`, or an error: nev
 Rule 2: what is decided is recorded before it is answered.
 Rule 3: sessions do not wait for one another, and the events of one come one at a time.
 Rule 4: what the guard decides by, it never hands out. What it is given, it copies.
+Rule 5: where sessions are kept, one is open in every process that asks for it. An event is one step
+        of its journal, and of two processes that make the same step one begins anew.
 """
 
 from collections.abc import Callable
@@ -22,10 +24,10 @@ from harness.errors import HarnessError
 from harness.failures import describe_error
 from harness.guard.course import Answered, Course, OutOfPlace
 from harness.guard.guard_rules import rules_of
-from harness.guard.guard_state import course_of, dump_course, log_marks, parse_state
+from harness.guard.guard_state import course_of, dump_course, parse_state
 from harness.guard.open_sessions import OpenSession
 from harness.guard.permits import CallPermit
-from harness.guard.recording import GuardLog, Marks, OnDecision, RulingRecorder
+from harness.guard.recording import GuardLog, OnDecision, RulingRecorder
 from harness.guard.rulings import EventError, EventFault, Ruling
 from harness.guard.session_events import (
     AnswerEvent,
@@ -38,8 +40,10 @@ from harness.guard.session_events import (
     event_of,
     require_event_size,
 )
+from harness.guard.session_journal import JournalReader, KeepsSessions, Marks, ToldEvent
 from harness.guard.session_time import SessionTime, WrongTime
 from harness.guard.status import SessionStatus, session_status
+from harness.log.journal_rows import JournalMoved
 from harness.log.log_errors import LogError
 from harness.policy import Policy
 from harness.runtime.ports import Clock
@@ -50,6 +54,8 @@ Answer = Ruling | SessionReport | EventError | None
 """What an event is answered. `open`, `said` and `result` are answered by None where all is well."""
 
 _LONGEST_ID: Final = 256
+_MOST_TRIES: Final = 8
+"""How often an event is judged again because other processes went on with its session."""
 
 
 class Guard:
@@ -67,11 +73,14 @@ class Guard:
         clock: Clock | None = None,
         on_decision: OnDecision | None = None,
         max_skew: timedelta | None = None,
+        sessions: KeepsSessions | None = None,
     ) -> None:
         """Guard sessions under a policy.
 
         Args:
-            log: where each ruling is recorded before it is answered.
+            log: where each ruling is recorded before it is answered. Where it keeps sessions, as a
+                `SqlDecisionLog` does, those that are open are gone on with from any process.
+            sessions: where open sessions are kept if there is no log: a `SessionFolder`.
             clock: tells the time where events do not. By default, that of this machine.
             max_skew: how far the time that an event tells may be from the clock. By default it may
                 be any that does not go back, so that a past session can be played.
@@ -79,26 +88,33 @@ class Guard:
                 answered. If it raises, nothing is allowed. It must not call the guard.
 
         Raises:
-            ValueError: the policy gives evidence an id, or a class a name, that sessions give.
+            ValueError: the policy gives evidence an id, or a class a name, that sessions give; or
+                both a log and another place for sessions are given.
         """
         self._settings: Final = detached_copy(policy).guard
         self._rules: Final = rules_of(detached_copy(policy))
         self._clock: Final[Clock] = SystemClock() if clock is None else clock
         self._max_skew: Final = max_skew
-        self._recorder: Final = RulingRecorder(log, self._clock, on_decision)
+        self._recorder: Final = RulingRecorder(log, self._clock, on_decision, sessions)
+        self._reader: Final = JournalReader(self._rules, self._settings, self._apply_again)
         self._lock: Final = Lock()
         self._entries: Final[dict[str, OpenSession]] = {}
         self._resumed: Final[dict[str, int]] = {}
 
-    def handle(self, event: SessionEvent) -> Answer:
-        """Take in one event. Total: it raises no Exception, and allows nothing by failing."""
-        return self._answer_bytes(lambda: canonical_bytes(event), None)
+    def handle(self, event: SessionEvent, *, note: str | None = None) -> Answer:
+        """Take in one event. Total: it raises no Exception, and allows nothing by failing.
+
+        Where sessions are kept, `note` is kept with the event: see `keep_note`.
+        """
+        return self._answer_bytes(lambda: canonical_bytes(event), None, note)
 
     def handle_line(self, data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Answer:
         """Take in one event as a line of JSON. Total, like `handle`."""
         return self._answer_bytes(lambda: data, max_bytes)
 
-    def _answer_bytes(self, read: Callable[[], bytes], max_bytes: int | None) -> Answer:
+    def _answer_bytes(
+        self, read: Callable[[], bytes], max_bytes: int | None, note: str | None = None
+    ) -> Answer:
         value: Any = None
         event: SessionEvent | None = None
         try:
@@ -106,7 +122,7 @@ class Guard:
             value = parse_json(data, len(data) if max_bytes is None else max_bytes)
             require_event_size(value, len(data))
             event = event_of(value)
-            return self._take(event)
+            return self._take(event, note)
         except InvalidInput as error:
             return _event_error(value, error.path, error.message)
         except OutOfPlace as error:
@@ -114,49 +130,109 @@ class Guard:
         except Exception as error:
             return self._answer_failure(value, event, error)
 
-    def _take(self, event: SessionEvent) -> Answer:
+    def _take(self, event: SessionEvent, note: str | None) -> Answer:
         if isinstance(event, OpenEvent):
-            self._open(event)
+            self._open(event, note)
             return None
         entry = self._require_entry(event.session)
         with entry.lock:
             if entry.is_over:  # it was closed while this event waited
                 raise unknown_session(event.session)
-            answered = self._answer_event(entry, event)
+            answered = self._take_step(entry, event, note)
             entry.commit(event, answered)
             if isinstance(event, CloseEvent):
                 self._forget(event.session, entry)
+            else:
+                self._recorder.shorten(entry.course, entry.marks)
         return answered.answer
 
-    def _answer_event(self, entry: OpenSession, event: SessionEvent) -> Answered:
+    def _take_step(self, entry: OpenSession, event: SessionEvent, note: str | None) -> Answered:
+        """Return what an event makes of a session, once that is kept.
+
+        Where another process went on with the session, the event comes after what happened there.
+        """
+        for _ in range(_MOST_TRIES):
+            try:
+                return self._answer_event(entry, event, note)
+            except JournalMoved:
+                self._catch_up(event.session, entry)
+            except OutOfPlace:  # it may have its place after what happened elsewhere
+                if not self._catch_up(event.session, entry):
+                    raise
+            if entry.is_over:
+                raise unknown_session(event.session)
+        raise HarnessError("other processes go on with this session all the time: try again")
+
+    def _answer_event(self, entry: OpenSession, event: SessionEvent, note: str | None) -> Answered:
         """Return what an event makes of a session, once that is on record."""
-        time = self._time_of(event, entry.course.time)
+        now = self._clock.now()
+        time = _time_after(event, entry.course.time, now, self._max_skew)
         course = replace(entry.course, time=time)
         answered = _apply_event(course, event, time.at, entry.marks.last)
-        self._recorder.record(answered.records, entry.marks)
+        self._recorder.record(answered, entry.marks, ToldEvent(event, now, note))
         return answered
 
-    def _open(self, event: OpenEvent) -> None:
+    def _open(self, event: OpenEvent, note: str | None) -> None:
         if event.session in self._entries:
             raise already_open(event.session)
-        session = Session.opened(
-            self._rules,
-            event.session,
-            event.request,
-            system=event.system,
-            scope=event.scope,
-        )
-        time = SessionTime() if event.as_of is None else self._time_of(event, SessionTime())
+        now = None if event.as_of is None else self._clock.now()
+        course = self._opened_course(event, now, self._max_skew)
         marks = self._recorder.begin(event.session)
         if marks is None:
             raise already_open(event.session)
-        self._admit(event.session, Course(self._settings, session, time), 0, marks)
-
-    def _time_of(self, event: SessionEvent, before: SessionTime) -> SessionTime:
         try:
-            return before.after(event.as_of, self._clock.now(), self._max_skew)
-        except WrongTime as error:
-            raise OutOfPlace("/as_of", str(error)) from None
+            self._recorder.keep_opening(ToldEvent(event, now, note), self._rules.digest, marks)
+        except JournalMoved:
+            raise already_open(event.session) from None
+        self._admit(event.session, course, 0, marks)
+
+    def _opened_course(
+        self, event: OpenEvent, now: datetime | None, max_skew: timedelta | None = None
+    ) -> Course:
+        session = Session.opened(
+            self._rules, event.session, event.request, system=event.system, scope=event.scope
+        )
+        start = SessionTime()  # where the event tells no time, the first that comes next does
+        time = start if now is None else _time_after(event, start, now, max_skew)
+        return Course(self._settings, session, time)
+
+    def _apply_again(
+        self, course: Course | None, event: SessionEvent, now: datetime | None, record: int | None
+    ) -> Answered:
+        """Return what an event of a journal made of a session."""
+        if isinstance(event, OpenEvent):
+            return Answered(self._opened_course(event, now))
+        if course is None or now is None:
+            raise OutOfPlace("/event", "a step has no session or no time")
+        time = _time_after(event, course.time, now, None)
+        return _apply_event(replace(course, time=time), event, time.at, record)
+
+    def _catch_up(self, name: str, entry: OpenSession) -> bool:
+        """Go on with a session as other processes left it: it may be over. Hold its lock.
+
+        Return whether any of them did something.
+
+        Raises:
+            JournalAltered: its journal does not go with its records.
+        """
+        place = entry.marks.place
+        rows = () if place is None else self._recorder.rows_after(place)
+        if rows is None:
+            self._forget(name, entry)
+        elif rows:
+            entry.go_on(self._reader.go_on(entry.course, entry.marks, rows))
+        return rows is None or bool(rows)
+
+    def _resume_kept(self, name: str) -> OpenSession | None:
+        """Go on with a session that is open, and that this guard does not hold; None without it."""
+        found = self._recorder.find(name)
+        if found is None:
+            return None
+        marks, rows = found
+        course = self._reader.go_on(None, marks, rows)
+        self._recorder.check_found(marks)
+        with self._lock:
+            return self._entries.setdefault(name, OpenSession(course, 0, marks))
 
     def _admit(self, name: str, course: Course, revision: int, marks: Marks) -> None:
         with self._lock:
@@ -171,10 +247,28 @@ class Guard:
             self._entries[name] = OpenSession(course, revision, marks)
 
     def _require_entry(self, name: str) -> OpenSession:
-        entry = self._entries.get(name)
+        entry = self._entry_of(name)
         if entry is None:
-            raise unknown_session(name)
+            raise unknown_session(name, was_open=self._recorder.was_open(name))
         return entry
+
+    def _entry_of(self, name: str) -> OpenSession | None:
+        entry = self._entries.get(name)
+        return self._resume_kept(name) if entry is None else entry
+
+    def _current(self, name: str) -> OpenSession | None:
+        """Return a session as it is now, wherever its last event came in; None if it is not open.
+
+        Raises:
+            JournalAltered: its journal does not go with its records.
+        """
+        entry = self._entry_of(name)
+        if entry is None:
+            return None
+        with entry.lock:
+            if not entry.is_over:  # else another of its id may be open
+                self._catch_up(name, entry)
+        return None if entry.is_over else entry
 
     def _forget(self, name: str, entry: OpenSession) -> None:
         entry.end()
@@ -207,8 +301,13 @@ class Guard:
         return self._settings.shadow
 
     @property
+    def keeps_sessions(self) -> bool:
+        """Whether open sessions are kept, so that any process goes on with them."""
+        return self._recorder.keeps_sessions
+
+    @property
     def open_sessions(self) -> int:
-        """How many sessions are open."""
+        """How many open sessions this guard holds."""
         return len(self._entries)
 
     def knows_tool(self, tool: str) -> bool:
@@ -216,8 +315,12 @@ class Guard:
         return tool in self._rules.tools
 
     def is_open(self, session: str) -> bool:
-        """Return whether a session is open."""
-        return session in self._entries
+        """Return whether a session is open, here or where sessions are kept.
+
+        Raises:
+            JournalAltered, LogError: that cannot be told.
+        """
+        return self._current(session) is not None
 
     def last_record(self, session: str) -> int | None:
         """Return the number of the last record of an open session; None without one."""
@@ -225,7 +328,10 @@ class Guard:
         return None if entry is None else entry.marks.last
 
     def abandon(self, session: str) -> None:
-        """End a session that nobody goes on with, if it is open. Its permits are withdrawn."""
+        """Let go of a session that nobody goes on with here. Its permits are withdrawn.
+
+        Where sessions are kept, it stays open: its next event goes on with it.
+        """
         entry = self._entries.get(session)
         if entry is None:
             return
@@ -234,36 +340,71 @@ class Guard:
                 self._forget(session, entry)
 
     def status(self, session: str) -> SessionStatus | None:
-        """Return where a session stands; None if it is not open."""
-        entry = self._entries.get(session)
+        """Return where a session stands; None if it is not open.
+
+        Raises:
+            JournalAltered, LogError: that cannot be told.
+        """
+        entry = self._current(session)
         return None if entry is None else session_status(entry.course)
 
     def permit(self, session: str, call: str) -> CallPermit:
         """Return the permit of an allowed call, to be redeemed right before the call is made.
 
+        Only the process that was answered has it: what another was allowed may have run there.
+
         Raises:
             PermitError: the call was not allowed, has a result, or its session is not open.
+            JournalAltered, LogError: that cannot be told.
         """
-        entry = self._entries.get(session)
+        entry = self._current(session)
         permit = entry.permits.get(call) if entry else None
         if permit is None:
             raise PermitError(f"call {escape_name(call)} was not allowed, or has ended")
         return permit
 
-    def export(self, session: str) -> bytes:
-        """Hand a session over, as JSON: it is not open here any more. Its permits are withdrawn.
-
-        Keep it where no agent can write: whoever changes it grants what it says was approved.
+    def note(self, session: str) -> str | None:
+        """Return what was noted last beside a session: see `keep_note`.
 
         Raises:
             OutOfPlace: it is not open.
+            JournalAltered, LogError: that cannot be told.
+        """
+        marks = self._require_entry(session).marks
+        return None if marks.place is None else marks.place.note
+
+    def keep_note(self, session: str, note: str) -> None:
+        """Keep a text beside a session, in its journal: it goes along wherever the session does.
+
+        Raises:
+            OutOfPlace: it is not open, or nothing keeps sessions.
+            JournalMoved: another process went on with it.
+            LogError, OSError: it was not kept.
         """
         entry = self._require_entry(session)
         with entry.lock:
             if entry.is_over:
                 raise unknown_session(session)
-            marks = replace(entry.marks, last=self._recorder.mark(entry.marks))
-            data = dump_course(entry.course, entry.revision + 1, marks)
+            self._recorder.keep_note(note, entry.marks)
+
+    def export(self, session: str) -> bytes:
+        """Hand a session over, as JSON: it is not open here any more. Its permits are withdrawn.
+
+        Keep it where no agent can write: whoever changes it grants what it says was approved. Where
+        sessions are kept, they are gone on with by their ids, and none is handed over.
+
+        Raises:
+            OutOfPlace: it is not open, or sessions are kept.
+        """
+        entry = self._require_entry(session)
+        with entry.lock:
+            if entry.is_over:
+                raise unknown_session(session)
+            if entry.marks.place is not None:
+                why = "is kept, and any guard there goes on with it: nothing is handed over"
+                raise OutOfPlace("/session", f"session {escape_name(session)} {why}")
+            marks = entry.marks
+            data = dump_course(entry.course, entry.revision + 1, marks.last, marks.begun)
             self._forget(session, entry)
         return data
 
@@ -272,14 +413,30 @@ class Guard:
 
         Raises:
             InvalidInput: it is not a session, is of another policy, or contradicts itself.
-            OutOfPlace: it is open here.
-            HarnessError: somebody went on from this state already, or the log cannot tell.
+            OutOfPlace: it is open here, or its id was that of another session.
+            HarnessError: this guard went on from this state already.
         """
         state = parse_state(data)
-        course, marks = course_of(self._rules, self._settings, state), log_marks(state)
-        self._recorder.goes_on(course.session.id, marks)
-        self._admit(course.session.id, course, state.revision, marks)
-        return course.session.id
+        course = course_of(self._rules, self._settings, state)
+        name = course.session.id
+        marks = self._recorder.go_on(name, state)
+        if marks is None:
+            raise already_open(name)
+        try:
+            self._recorder.keep_whole(course, marks)
+        except JournalMoved:
+            raise already_open(name) from None
+        self._admit(name, course, state.revision, marks)
+        return name
+
+
+def _time_after(
+    event: SessionEvent, before: SessionTime, now: datetime, max_skew: timedelta | None
+) -> SessionTime:
+    try:
+        return before.after(event.as_of, now, max_skew)
+    except WrongTime as error:
+        raise OutOfPlace("/as_of", str(error)) from None
 
 
 def _apply_event(
@@ -301,9 +458,11 @@ def _apply_event(
             raise TypeError(f"not an event of an open session: {type(event).__name__}")
 
 
-def unknown_session(name: str) -> OutOfPlace:
+def unknown_session(name: str, *, was_open: bool = False) -> OutOfPlace:
     """Return the error for an event of a session that is not open."""
-    return OutOfPlace("/session", f"session {escape_name(name)} is not open: open it first")
+    why = "it was closed, or its journal is gone: open one with a new id"
+    what = why if was_open else "open it first"
+    return OutOfPlace("/session", f"session {escape_name(name)} is not open: {what}")
 
 
 def already_open(name: str) -> OutOfPlace:

@@ -3,6 +3,7 @@
 Keep it where no agent can write: whoever changes it grants what it says was approved.
 """
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
@@ -16,7 +17,6 @@ from evals.json_value import Text
 from evals.timestamps import Time
 from harness.canonical import canonical_bytes, digest
 from harness.guard.course import Course, open_question
-from harness.guard.recording import Marks, state_claim
 from harness.guard.session_time import SessionTime
 from harness.policy import GuardSettings
 from harness.record import Digest
@@ -41,9 +41,9 @@ class GuardState(Envelope):
     """All that a guard knows of one session.
 
     `as_of` is the time of its last event.
-    `revision` counts how often the session was handed over, so that nobody goes on twice from one
-    state. Where there is a log, `mark` is the number of its last record, `claims` are on the states
-    that it went on from without a record since, and `begun` are the beginnings that have no end.
+    `revision` counts how often the session was handed over, so that a guard goes on from each state
+    once. Where there is a log, `mark` is the number of its last record, and `begun` are the
+    beginnings that have no end.
     """
 
     session: SessionState
@@ -55,15 +55,21 @@ class GuardState(Envelope):
     has_halted: bool
     revision: Annotated[Count, Field(ge=1)]
     mark: Annotated[Count | None, OPTIONAL] = None
-    claims: Annotated[tuple[Text, ...], ARRAY] = ()
     begun: Annotated[tuple[BegunState, ...], ARRAY] = ()
 
 
-def dump_course(course: Course, revision: int, marks: Marks) -> bytes:
+def dump_course(course: Course, revision: int, mark: int | None, begun: Mapping[int, str]) -> bytes:
     """Return a session as canonical JSON."""
+    return canonical_bytes(state_of_course(course, revision, mark, begun))
+
+
+def state_of_course(
+    course: Course, revision: int, mark: int | None, begun: Mapping[int, str]
+) -> GuardState:
+    """Return a session as an envelope, with the beginnings that have no end, by turn."""
     question = course.question
     asked = question and running_state(RunningBatch.of(question.batch, question.verdict))
-    state = GuardState(
+    return GuardState(
         session=state_of(course.session),
         as_of=course.time.latest,
         told=_told_time(course.time),
@@ -72,11 +78,9 @@ def dump_course(course: Course, revision: int, marks: Marks) -> bytes:
         denied=tuple(sorted(key.decode() for key in course.denied)),
         has_halted=course.has_halted,
         revision=revision,
-        mark=marks.last,
-        claims=marks.claims,
-        begun=tuple(BegunState(turn=turn, hash=hash) for turn, hash in marks.begun.items()),
+        mark=mark,
+        begun=tuple(BegunState(turn=turn, hash=hash) for turn, hash in begun.items()),
     )
-    return canonical_bytes(state)
 
 
 def _told_time(time: SessionTime) -> ToldTime | None:
@@ -101,12 +105,6 @@ def parse_state(data: bytes) -> GuardState:
         InvalidInput: it is none.
     """
     return parse(GuardState, data, max_bytes=max(len(data), 1))
-
-
-def log_marks(state: GuardState) -> Marks:
-    """Return where a session is in the log that goes on from a state."""
-    claims = (*state.claims, state_claim(digest(state)))
-    return Marks(state.mark, claims, {entry.turn: entry.hash for entry in state.begun})
 
 
 def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -> Course:

@@ -5,9 +5,9 @@ from typing import Final
 
 from harness.guard.course import Answered, Course
 from harness.guard.permits import CallPermit, permit_of
-from harness.guard.recording import Marks
 from harness.guard.rulings import Ruling
 from harness.guard.session_events import ResultEvent, SessionEvent
+from harness.guard.session_journal import Marks
 
 
 class OpenSession:
@@ -36,6 +36,13 @@ class OpenSession:
         if isinstance(answered.answer, Ruling) and answered.answer.action == "allow":
             for batch in (record.batch for record in answered.records):
                 self.permits |= {call.id: permit_of(call) for call in batch.calls}
+
+    def go_on(self, course: Course) -> None:
+        """Go on where another process left the session: calls that ended there have no permit."""
+        self.course = course
+        for call in [*self.permits]:
+            if course.has_halted or call not in course.session.open_calls:
+                self._withdraw(call)
 
     def end(self) -> None:
         """Withdraw all permits: the session is over here."""

@@ -4,25 +4,41 @@ Rule 1: a ruling is a decision without a run. Where it lets a verified batch run
         its execution is recorded with it, both or neither, and uses up the approval. Once the calls
         ended, there is a decision of the same proposal with the calls and their score, which names
         the beginning.
-Rule 2: a session that goes on from a state claims it with its next record. Of two that go on from
-        one state, the log refuses the second.
+Rule 2: the step of a session is kept with the records that it caused, which claim it: neither is
+        there alone, and no step is made twice.
 Rule 3: a session claims its id with its first record. What was refused, asked and spent in it
         would be forgotten by another of that id, so a log has one.
 Rule 4: a failure of the guard is recorded too, if the log still takes it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, Final, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from critic import consolidate
-from critic.session.call_batch import Batch
 from harness.clock import SystemClock
 from harness.errors import HarnessError
-from harness.guard.course import ToRecord
+from harness.guard.course import Answered, Course, OutOfPlace, ToRecord
+from harness.guard.guard_state import GuardState
+from harness.guard.rulings import Ruling
+from harness.guard.session_events import CloseEvent
+from harness.guard.session_journal import (
+    JournalPlace,
+    KeepsSessions,
+    Marks,
+    ToldEvent,
+    claim_prefix,
+    event_body,
+    note_body,
+    require_whole,
+    session_key,
+    state_body,
+    step_claim,
+)
+from harness.log.journal_rows import JournalRow, JournalStep
 from harness.record import (
     AlreadyClaimed,
     Begun,
@@ -41,16 +57,16 @@ if TYPE_CHECKING:
 OnDecision = Callable[[Decision], None]
 """Is given each decision after it was recorded, and before it is answered."""
 
-_CLAIM: Final = "session "
-"""How the claim of a session on a state begins."""
 _OPENED: Final = "opened "
 """How the claim of a session on its id begins."""
+_REVISION: Final = "revision "
+"""How the claim of a session on a state begins that was handed over."""
 _APPROVAL: Final = "approval "
 """How the claim of a beginning on an approval begins."""
 
 
 class WentOnElsewhere(HarnessError):
-    """Another process went on from the state that this session came from."""
+    """Another session has the id of this one, or made the step that this one comes to."""
 
 
 class GuardLog(Protocol):
@@ -58,8 +74,9 @@ class GuardLog(Protocol):
 
     A log that also has `begin` and `append_error` of `SqlDecisionLog` shows what may have run when
     a process died, and where the guard failed. One that has `append_all` too keeps a ruling and
-    the beginning of what it lets run, both or neither. One that has `head` and `claims` lets a
-    session go on from another process, and none be opened under the id of another.
+    the beginning of what it lets run, both or neither. One that has `head` and `claims` lets no
+    session be opened under the id of another. One that `KeepsSessions` lets any process go on with
+    a session that is open.
     """
 
     def append(self, decision: Decision) -> DecisionRecord:
@@ -98,88 +115,99 @@ class _KeepsClaims(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class Marks:
-    """Where a session is in the log.
-
-    Attributes:
-        last: the number of its last record; None before the first.
-        claims: on its id, and on the states that it went on from, while it has no record since.
-        begun: the hashes of the beginnings of batches whose calls have not all ended, by turn.
-        inputs: of these batches, where they were ruled on in this process.
-    """
-
-    last: int | None = None
-    claims: tuple[str, ...] = ()
-    begun: dict[int, str] = field(default_factory=dict)
-    inputs: "dict[int, BatchInputs]" = field(default_factory=dict)
-
-    def inputs_of(self, batch: Batch) -> "BatchInputs":
-        """Return the inputs of a batch, which are those that it was ruled on with."""
-        from harness.guard.session_inputs import (  # noqa: PLC0415 - only what records needs it
-            BatchInputs,
-        )
-
-        return self.inputs.get(batch.turn) or BatchInputs(batch)
-
-
 class RulingRecorder:
     """Writes to the log of a guard, if there is one."""
 
     def __init__(
-        self, log: GuardLog | None, clock: Clock, on_decision: OnDecision | None = None
+        self,
+        log: GuardLog | None,
+        clock: Clock,
+        on_decision: OnDecision | None = None,
+        sessions: KeepsSessions | None = None,
     ) -> None:
-        """Record in a log, with the time of a clock, and show each decision once it is stored."""
+        """Record in a log, with the time of a clock, and show each decision once it is stored.
+
+        Raises:
+            ValueError: both a log and another place for sessions are given.
+        """
+        if log is not None and sessions is not None:
+            raise ValueError("a guard with a log keeps its sessions there: leave `sessions` out")
         self._log, self._clock, self._on_decision = log, clock, on_decision
+        self._keeper: Final = log if isinstance(log, KeepsSessions) else sessions
+
+    @property
+    def keeps_sessions(self) -> bool:
+        """Whether open sessions are kept."""
+        return self._keeper is not None
 
     def begin(self, session: str) -> Marks | None:
         """Return where a new session is; None if its id is that of another session of the log."""
+        place = None if self._keeper is None else JournalPlace(session_key(session))
         if not isinstance(self._log, _KeepsClaims):
-            return Marks()
+            return Marks(place)
         claim = _id_claim(session)
-        return None if _require_stored(self._log.claims([claim])) else Marks(claims=(claim,))
+        taken = _require_stored(self._log.claims([claim]))
+        return None if taken else Marks(place, claims=(claim,))
 
-    def mark(self, marks: Marks) -> int | None:
-        """Return the number of the record after which the next process goes on."""
-        if marks.last is None and isinstance(self._log, _KeepsClaims):
-            return self._log.head().seq
-        return marks.last
+    def go_on(self, session: str, state: GuardState) -> Marks | None:
+        """Return where a session is that was handed over; None if its id is that of another.
 
-    def goes_on(self, session: str, marks: Marks) -> None:
-        """Check that nobody went on from the states of a session. Without a log, none is claimed.
-
-        One that comes from a guard without a log is new to this one.
-
-        Raises:
-            WentOnElsewhere: somebody did.
-            HarnessError: the log keeps no claims, so two processes could go on from one state.
+        In a log without journals, the next record claims the revision of the state: of two that go
+        on from one state, the log refuses the second.
         """
-        if self._log is None:
-            marks.claims = ()
-            return
-        if not isinstance(self._log, _KeepsClaims):
-            raise HarnessError("this log cannot show whether the session went on elsewhere")
-        if marks.last is None and _id_claim(session) not in marks.claims:
-            marks.claims = (_id_claim(session), *marks.claims)
-        for seq in self._log.claims(marks.claims).values():
-            raise _went_on(f", at record {seq}")
+        if state.mark is None or self._log is None or self._keeper is not None:
+            return self.begin(session)
+        claim = f"{_REVISION}{session_key(session)} {state.revision}"
+        if isinstance(self._log, _KeepsClaims) and _require_stored(self._log.claims([claim])):
+            return None
+        begun = {one.turn: one.hash for one in state.begun}
+        return Marks(last=state.mark, claims=(claim,), begun=begun)
 
-    def record(self, entries: Sequence[ToRecord], marks: Marks) -> None:
-        """Record what was decided, in order, and note where the session is then.
+    def find(self, session: str) -> tuple[Marks, Sequence[JournalRow]] | None:
+        """Return the journal of a session that is open; None if there is none."""
+        if self._keeper is None:
+            return None
+        marks = Marks(JournalPlace(session_key(session)), claims=(_id_claim(session),))
+        rows = self._keeper.journal(session_key(session))
+        return (marks, rows) if rows else None
+
+    def was_open(self, session: str) -> bool:
+        """Return whether the log has records of the steps of a session."""
+        prefix = claim_prefix(session_key(session))
+        return self._keeper is not None and self._keeper.last_claim(prefix) is not None
+
+    def check_found(self, marks: Marks) -> None:
+        """Check that a journal that was read has all steps that records claim.
 
         Raises:
-            WentOnElsewhere: another process went on from the same state.
+            JournalAltered: it was cut, or an older one was put back.
+        """
+        if self._keeper is not None and marks.place is not None:
+            claimed = self._keeper.last_claim(claim_prefix(marks.place.session))
+            require_whole(marks.place, claimed)
+
+    def rows_after(self, place: JournalPlace) -> Sequence[JournalRow] | None:
+        """Return the steps that other processes made; None if the session is over."""
+        assert self._keeper is not None  # noqa: S101 - a place is of a keeper
+        last = self._keeper.last_step(place.session)
+        if last == place.number:
+            return ()
+        return self._keeper.journal(place.session, place.number) if last else None
+
+    def record(self, answered: Answered, marks: Marks, told: ToldEvent) -> None:
+        """Record what an event decided, in order, and note where the session is then.
+
+        Raises:
+            JournalMoved: another process went on with the session. Nothing was recorded.
+            WentOnElsewhere: another session of its id is in the log.
             Exception: the log did not take it.
         """
-        if not entries or (self._log is None and self._on_decision is None):
-            return
-        inputs = [marks.inputs_of(entry.batch) for entry in entries]
-        decisions: list[Decision] = []
-        for entry, given in zip(entries, inputs, strict=True):
-            claims = () if decisions or self._log is None else marks.claims
-            decisions.append(_decision_of(entry, given, self._clock.now(), marks, claims))
-        if self._log is not None:
-            self._store(self._log, zip(entries, inputs, decisions, strict=True), marks)
+        is_wanted = self._log is not None or self._on_decision is not None
+        entries = answered.records if is_wanted else ()
+        step = self._step_of(answered, marks, told)
+        inputs, decisions = self._decide(entries, marks, step)
+        if self._log is not None or step is not None:
+            self._store([*zip(entries, inputs, decisions, strict=True)], marks, step)
         for entry, given, decision in zip(entries, inputs, decisions, strict=True):
             if entry.ended is not None:
                 marks.begun.pop(entry.batch.turn, None)
@@ -188,28 +216,107 @@ class RulingRecorder:
                 marks.inputs[entry.batch.turn] = given
             if self._on_decision is not None:
                 self._on_decision(decision.detach_decision(given.handed_out()))
+        if step is not None and marks.place is not None:  # not before: an error is read again
+            marks.place.advance(step.number, len(step.body), is_whole=False, note=told.note)
+
+    def _decide(
+        self, entries: Sequence[ToRecord], marks: Marks, step: JournalStep | None
+    ) -> tuple[list["BatchInputs"], list[Decision]]:
+        """Return the inputs and the decisions that are recorded."""
+        inputs = [marks.inputs_of(entry.batch) for entry in entries]
+        claims = marks.claims if self._log is not None else ()
+        claims += () if step is None or self._log is None else (step_claim(step),)
+        decisions: list[Decision] = []
+        for entry, given in zip(entries, inputs, strict=True):
+            own = () if decisions else claims
+            decisions.append(_decision_of(entry, given, self._clock.now(), marks, own))
+        return inputs, decisions
+
+    def _step_of(self, answered: Answered, marks: Marks, told: ToldEvent) -> JournalStep | None:
+        """Return the step of an event; None where sessions are not kept."""
+        if marks.place is None:
+            return None
+        ruled = answered.answer.action if isinstance(answered.answer, Ruling) else None
+        is_end = isinstance(told.event, CloseEvent)
+        body = b"" if is_end else event_body(told, ruled)
+        return marks.place.step(body, marks.last, is_end=is_end)
 
     def _store(
         self,
-        log: GuardLog,
-        decided: Iterable[tuple[ToRecord, "BatchInputs", Decision]],
+        decided: Sequence[tuple[ToRecord, "BatchInputs", Decision]],
         marks: Marks,
+        step: JournalStep | None,
     ) -> None:
-        """Store decisions, each with the beginning of what it lets run."""
+        """Store decisions, each with the beginning of what it lets run, and the step."""
         given: list[tuple[int, Decision | Begun]] = []
-        for entry, inputs, decision in decided:
-            given.append((entry.batch.turn, decision))
-            if entry.begins and isinstance(log, RecordsBegun):
-                given.append((entry.batch.turn, self._beginning_of(inputs, decision)))
-        stored = _append_entries(log, [entry for _, entry in given])
+        for told, inputs, decision in decided if self._log is not None else ():
+            given.append((told.batch.turn, decision))
+            if told.begins and isinstance(self._log, RecordsBegun):
+                given.append((told.batch.turn, self._beginning_of(inputs, decision)))
         try:
-            for (turn, kept), record in zip(given, stored, strict=True):
-                if isinstance(kept, Begun):
+            stored = self._append_entries([entry for _, entry in given], step)
+            for (turn, entry), record in zip(given, stored, strict=True):
+                if isinstance(entry, Begun):
                     marks.begun[turn] = record.hash
                 else:
                     marks.last, marks.claims = record.seq, ()
         except AlreadyClaimed as error:
             raise _error_of_claim(error) from None
+
+    def _append_entries(
+        self, entries: Sequence[Decision | Begun], step: JournalStep | None
+    ) -> Iterator[Any]:
+        """Yield the records of entries, once they are stored: at once if the log can do that."""
+        log = self._log
+        if step is not None and self._keeper is not None:
+            yield from _require_stored(self._keeper.append_step(entries, step))
+        elif isinstance(log, _KeepsTogether):
+            yield from _require_stored(log.append_all(entries) if entries else ())
+        else:
+            for entry in entries:
+                keep: Any = log.begin if isinstance(entry, Begun) else log.append  # type: ignore[union-attr]
+                yield _require_stored(keep(entry))
+
+    def keep_opening(self, told: ToldEvent, policy: str, marks: Marks) -> None:
+        """Keep the first step of a session, under rules with this digest.
+
+        Raises:
+            JournalMoved: another process opened it.
+            Exception: it was not kept.
+        """
+        if marks.place is not None:
+            body = event_body(told, policy=policy)
+            self._keep(marks, marks.place.step(body, None), told.note)
+
+    def keep_whole(self, course: Course, marks: Marks) -> None:
+        """Keep all that is known of a session as its next step. Raises what `keep_opening` does."""
+        if marks.place is not None:
+            body = state_body(course, marks.begun, marks.place.note)
+            self._keep(marks, marks.place.step(body, marks.last, is_whole=True))
+
+    def keep_note(self, note: str, marks: Marks) -> None:
+        """Keep a note of the caller as the next step.
+
+        Raises:
+            OutOfPlace: nothing keeps sessions.
+            JournalMoved: another process went on with it.
+            Exception: it was not kept.
+        """
+        if marks.place is None:
+            raise OutOfPlace("/session", "nothing keeps the sessions of this guard: give it a log")
+        self._keep(marks, marks.place.step(note_body(note), marks.last), note)
+
+    def shorten(self, course: Course, marks: Marks) -> None:
+        """Keep all that is known of a session if its journal is long. It need not succeed."""
+        if marks.place is not None and marks.place.is_long:
+            with suppress(Exception):  # the steps are still there
+                self.keep_whole(course, marks)
+
+    def _keep(self, marks: Marks, step: JournalStep, note: str | None = None) -> None:
+        assert self._keeper is not None  # noqa: S101 - a place is of a keeper
+        assert marks.place is not None  # noqa: S101 - the step is of it
+        self._keeper.append_step((), step)
+        marks.place.advance(step.number, len(step.body), is_whole=step.is_whole, note=note)
 
     def _beginning_of(self, inputs: "BatchInputs", ruling: Decision) -> Begun:
         """Return that a batch may run from here on."""
@@ -240,11 +347,6 @@ class RulingRecorder:
         return SystemClock().now()
 
 
-def state_claim(digest: str) -> str:
-    """Return the claim of a session on the state with this digest."""
-    return f"{_CLAIM}{digest}"
-
-
 def _id_claim(session: str) -> str:
     """Return the claim on an id, which may be any text: a claim is short and printable."""
     return f"{_OPENED}{sha256(session.encode()).hexdigest()}"
@@ -270,18 +372,6 @@ def _decision_of(
     return Decision.of(inputs, claims=claims, **facts)
 
 
-def _append_entries(log: GuardLog, entries: Sequence[Decision | Begun]) -> Iterator[Any]:
-    """Yield the records of entries, once they are stored: all at once if the log can do that."""
-    if isinstance(log, _KeepsTogether):
-        yield from _require_stored(log.append_all(entries))
-        return
-    for entry in entries:
-        if isinstance(entry, Begun):
-            yield _require_stored(cast("RecordsBegun", log).begin(entry))
-        else:
-            yield _require_stored(log.append(entry))
-
-
 def _error_of_claim(error: AlreadyClaimed) -> HarnessError:
     """Return the error for a session whose claim another process made."""
     if all(claim.startswith(_APPROVAL) for claim in error.claims):
@@ -301,5 +391,5 @@ def _require_stored(given: Any) -> Any:
     raise HarnessError("the log is asynchronous: give the guard one that stores at once")
 
 
-def _went_on(where: str = "") -> WentOnElsewhere:
-    return WentOnElsewhere(f"the session went on elsewhere{where}: go on from there")
+def _went_on() -> WentOnElsewhere:
+    return WentOnElsewhere("a record of the log is of this step already: begin a new session")

@@ -34,6 +34,7 @@ from harness.clock import FixedClock
 from harness.errors import HarnessError
 from harness.guard import AsyncGuard, EventError, Guard, OutOfPlace, Ruling
 from harness.guard.session_events import event_of
+from harness.guard.session_folder import SessionFolder
 from harness.guard.session_inputs import _Grown
 from harness.integrations.hooks.desk import HookDesk
 from harness.integrations.hooks.install import shipped_policy
@@ -170,6 +171,28 @@ def a_session_that_was_closed_is_not_handed_over(site: Site, _: Path) -> None:
         told(guard, open_())
     assert isinstance(held.error, OutOfPlace)
     assert guard.is_open("s")
+
+
+@at("harness/guard/guard.py", "Guard._resume_kept")
+def of_two_that_go_on_with_a_kept_session_both_have_the_same(site: Site, folder: Path) -> None:
+    opened(sessions=SessionFolder(folder))
+    guard = guard_of(desk(), sessions=SessionFolder(folder))
+    with Held(site, guard, "_lock", partial(told, guard, call("list_mail"))) as held:
+        assert told(guard, call("list_mail"))
+    assert "is awaited" in str(held.result)
+
+
+@at("harness/guard/guard.py", "Guard._current", "Guard.keep_note")
+def who_looks_at_a_session_that_closed_leaves_the_next_one_alone(site: Site, folder: Path) -> None:
+    guard = opened(sessions=SessionFolder(folder))
+    note = partial(guard.keep_note, "s", "old")
+    work = note if site.function == "Guard.keep_note" else partial(guard.status, "s")
+    with Held(site, entry_of(guard), "lock", work) as held:
+        told(guard, close())
+        told(guard, open_())
+    assert held.error is None or isinstance(held.error, OutOfPlace)
+    assert guard.open_sessions == 1
+    assert guard.note("s") is None
 
 
 @at("harness/guard/aio.py", "AsyncGuard._run_alone")

@@ -157,8 +157,9 @@ SESSION = """
 """
 GUARD = """
     Answer AnswerEvent AsyncGuard CallPermit CallsEvent CloseEvent EventError EventFault Guard
-    OpenEvent OutOfPlace PendingQuestion Question RequestedCall ResultEvent Ruling SaidEvent
-    SessionEvent SessionReport SessionStatus WentOnElsewhere parse_event
+    JournalAltered KeepsSessions OpenEvent OutOfPlace PendingQuestion Question RequestedCall
+    ResultEvent Ruling SaidEvent SessionEvent SessionFolder SessionReport SessionStatus
+    WentOnElsewhere parse_event
 """
 
 

@@ -21,7 +21,7 @@ _UNREADABLE = (
 class _BrokenGuard(Guard):
     """A guard that raises, which the real one never does."""
 
-    def handle(self, _event: Any) -> Any:
+    def handle(self, _event: Any, *, note: str | None = None) -> Any:  # noqa: ARG002
         """Raise."""
         raise RuntimeError("the guard is broken")
 

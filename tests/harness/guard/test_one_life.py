@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.guard import Guard, WentOnElsewhere
+from harness.guard import Guard
 from harness.log import SqlDecisionLog
 from harness.replay import replay
 from tests.support.guarding import (
@@ -22,7 +22,6 @@ from tests.support.guarding import (
     yes,
 )
 
-SHREDS = [open_(request="shred old.pdf"), call("list_mail"), result("x")]
 TAKEN = "session s is open already, or was before: choose a new id"
 
 
@@ -41,24 +40,38 @@ def test_an_id_that_is_on_record_is_not_opened_again(log: SqlDecisionLog) -> Non
     guard = guard_of(desk(), log=log)
     answers_to(guard, events)
     before = log.head()
-    for again in (guard, guard_of(desk(), log=log)):
+    for other, again in {"t": guard, "u": guard_of(desk(), log=log)}.items():
         assert answer_to(again, open_())["error"] == {"path": "/session", "message": TAKEN}
-        assert "is not open" in answer_to(again, ASKS[-1])["error"]["message"]
-        assert answer_to(again, open_("t")) == {}
+        said = answer_to(again, ASKS[-1])["error"]["message"]
+        assert said.startswith("session s is not open: it was closed")
+        assert answer_to(again, open_(other)) == {}
     assert log.head() == before
     assert {one.status for one in replay(log)} == {"same"}
 
 
-def test_of_two_guards_that_open_one_id_the_first_to_record_has_it(log: SqlDecisionLog) -> None:
+def test_of_two_guards_that_open_one_id_the_first_has_it(log: SqlDecisionLog) -> None:
     one, two = guard_of(desk(), log=log), guard_of(desk(), log=log)
+    assert answer_to(one, open_()) == {}
+    assert answer_to(two, open_())["error"]["message"] == TAKEN
+    assert answer_to(two, call("list_mail"))["action"] == "allow"
+    assert "is awaited" in answer_to(one, call("list_mail"))["error"]["message"]
+    assert [answer_to(one, result("x")), answer_to(two, close())["status"]] == [{}, "completed"]
+
+
+def test_a_log_without_journals_gives_an_id_to_the_first_to_record(log: SqlDecisionLog) -> None:
+    class Plain:
+        """Keeps records and claims, and no sessions."""
+
+        append, begin = log.append, log.begin
+        head, claims = log.head, log.claims
+
+    one, two = guard_of(desk(), log=Plain()), guard_of(desk(), log=Plain())
     assert [answer_to(guard, open_()) for guard in (one, two)] == [{}, {}]
     assert answer_to(two, call("list_mail"))["action"] == "allow"
     late = answer_to(one, call("list_mail"))
     assert (late["action"], "verdict" in late) == ("refuse", False)
     assert "choose a new id" in late["critic_error"]
     assert answer_to(two, result("x")) == {}
-    with pytest.raises(WentOnElsewhere):
-        guard_of(desk(), log=log).resume(one.export("s"))
 
 
 def test_what_is_not_on_record_has_no_life_yet(log: SqlDecisionLog) -> None:
@@ -69,33 +82,8 @@ def test_what_is_not_on_record_has_no_life_yet(log: SqlDecisionLog) -> None:
     assert log.head().seq == 0
     without = guard_of(desk())
     for _ in range(2):
-        assert answers_to(without, [*SHREDS, close()])[1]["action"] == "allow"
-
-
-def test_the_claim_goes_along_with_a_session_that_has_no_record(log: SqlDecisionLog) -> None:
-    first, other = guard_of(desk(), log=log), guard_of(desk(), log=log)
-    answer_to(first, open_())
-    second = guard_of(desk(), log=log)
-    second.resume(first.export("s"))
-    answer_to(other, open_())
-    assert answer_to(second, call("list_mail"))["action"] == "allow"
-    assert answer_to(other, call("list_mail"))["action"] == "refuse"
-    assert answer_to(first, open_())["error"]["message"] == TAKEN
-
-
-def test_a_session_from_a_guard_without_a_log_claims_its_id(log: SqlDecisionLog) -> None:
-    states = []
-    for _ in range(2):
-        guard = guard_of(desk())
-        answers_to(guard, SHREDS)
-        states.append(guard.export("s"))
-    here = guard_of(desk(), log=log)
-    here.resume(states[0])
-    assert answer_to(here, call("list_mail", id="d"))["action"] == "allow"
-    answer_to(here, close())
-    assert answer_to(here, open_())["error"]["message"] == TAKEN
-    with pytest.raises(WentOnElsewhere):
-        guard_of(desk(), log=log).resume(states[1])
+        events = [open_(), call("list_mail"), result("x"), close()]
+        assert answers_to(without, events)[1]["action"] == "allow"
 
 
 @pytest.mark.parametrize("name", ["\x00\n", "é\U0001f600", "x" * 256, "opened "])

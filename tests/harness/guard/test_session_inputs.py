@@ -9,8 +9,8 @@ from critic.session.call_batch import Batch
 from evals.unread import unread_body
 from harness.canonical import canonical_bytes
 from harness.guard import Guard
-from harness.guard.recording import Marks
 from harness.guard.session_inputs import BatchInputs
+from harness.guard.session_journal import Marks
 from harness.log import SqlDecisionLog
 from harness.record.decision import drafted_inputs, spell_inputs
 from harness.record.drafts import Parted

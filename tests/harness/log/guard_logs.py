@@ -88,8 +88,6 @@ def write_guard_log(path: Path) -> list[Json]:
         first, second = (_paid(session, "rent") for session in ENDS)
         said += _send(guard, _in_turns(first[:8], second[:8]))
         moved = Guard(policy_of(desk(max_questions=1)), log=log, clock=clock)
-        for session in ENDS:
-            moved.resume(guard.export(session))
         said += _send(moved, _in_turns(first[8:], second[8:]))
         clock.broken = True
         said += _send(moved, [call("list_mail", "alpha/1", "x"), call("list_mail", "béta 2", "x")])

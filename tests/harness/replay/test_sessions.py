@@ -132,8 +132,6 @@ def test_a_result_between_a_question_and_its_answer_is_not_known_to_it(tmp_path:
     with SqlDecisionLog.open(tmp_path / "log.db") as log:
         guard = guard_of(desk(), log=log)
         answers_to(guard, [ASKS[0], call("list_mail", id="late"), *ASKS[1:]])
-        asked = guard.export("s")
-        guard.resume(asked)
         answers_to(guard, [late])
         digest = next(
             record.inputs.plan for record in reversed(list(log.records())) if record.run is None

@@ -127,7 +127,7 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
         "plan_digest": "the plan of a used approval",
     },
     "CriticError": {"where": WORDS, "trace_id": "the trace that a search names, trace_1"},
-    "GuardState": {"denied": "a tool that was denied", "claims": "the claim on a state"},
+    "GuardState": {"denied": "a tool that was denied"},
     "SessionState": {"policy_digest": "the policy of a state", "scope": "the tool of a scope"},
     "CallState": {"id": "the call of a result", "tool": STATE},
     "AwaitedState": {"id": "the call of a result"},

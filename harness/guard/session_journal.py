@@ -1,0 +1,284 @@
+"""The journal of a session: what any process needs to go on with it. Pure.
+
+Each event that changes a session is one step, appended with the records that it caused before it
+is answered. Whoever goes on takes the events in again, in order, and comes to the same session:
+what an event makes of a session depends on nothing else. A step may say the whole session instead,
+so that nobody has to begin at the beginning. For example:
+
+    1  {"clock":"2026-05-09T12:00:00Z","event":{"event":"open",...},"policy":"..."}
+    2  {"action":"allow","clock":"...","event":{"calls":[...],...}}    and records 7 and 8
+    3  {"clock":"...","event":{"event":"result",...}}                  and record 9
+
+Rule 1: a step is believed for what happened, and not for what that means: rulings are made anew.
+        Where one comes out another way, the journal is of other rules, and nobody goes on from it.
+Rule 2: a step that caused records claims its number. A journal that lacks a claimed step was cut,
+        or an older one was put back.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Protocol, runtime_checkable
+
+from critic.session import Action, Batch, SessionRules
+from evals.envelope import OPTIONAL, Envelope, Identifier
+from evals.json_value import JsonObject, Text
+from evals.timestamps import Time
+from harness.canonical import canonical_bytes
+from harness.guard.course import Answered, Course, OutOfPlace, ToRecord
+from harness.guard.guard_state import GuardState, course_of, state_of_course
+from harness.guard.rulings import Ruling
+from harness.guard.session_events import SessionEvent, event_of
+from harness.log.journal_rows import JournalRow, JournalStep
+from harness.policy import GuardSettings
+from harness.record import Begun, Decision, Sealed
+from harness.wire import InvalidInput, parse
+
+if TYPE_CHECKING:
+    from harness.guard.session_inputs import BatchInputs
+
+_SMALLEST: Final = 1 << 16
+"""Bytes of events that nobody minds to take in again."""
+_STEP: Final = "step "
+"""How the claim of a step begins."""
+_LARGEST: Final = 1 << 30
+
+
+class JournalAltered(OutOfPlace):
+    """The journal of a session does not go with its records, or is of other rules."""
+
+    def __init__(self, why: str) -> None:
+        what = f"cannot go on with this session from its journal: {why}: begin a new session"
+        super().__init__("/session", what)
+
+
+@runtime_checkable
+class KeepsSessions(Protocol):
+    """Where sessions are kept while they are open: a log, or a folder."""
+
+    def append_step(
+        self, entries: Iterable[Decision | Begun], step: JournalStep
+    ) -> Sequence[Sealed]:
+        """Keep a step with the records that it caused: all or nothing.
+
+        Raises:
+            JournalMoved: another process has made that step.
+        """
+        ...
+
+    def journal(self, session: str, after: int = 0) -> Sequence[JournalRow]:
+        """Return the steps of a session after one, in their order."""
+        ...
+
+    def last_step(self, session: str) -> int:
+        """Return the number of the last step of a session; 0 if it is not open."""
+        ...
+
+    def last_claim(self, prefix: str) -> str | None:
+        """Return the last claim of a record that begins with a text, by the order of its bytes."""
+        ...
+
+
+class _Body(Envelope):
+    """The body of a step: an event, a note of the caller, or all that is known (`state`)."""
+
+    event: Annotated[JsonObject | None, OPTIONAL] = None
+    clock: Annotated[Time | None, OPTIONAL] = None
+    action: Annotated[Action | None, OPTIONAL] = None
+    policy: Annotated[Identifier | None, OPTIONAL] = None
+    state: Annotated[GuardState | None, OPTIONAL] = None
+    note: Annotated[Text | None, OPTIONAL] = None
+
+
+@dataclass(slots=True)
+class JournalPlace:
+    """Where a session is in its journal.
+
+    Attributes:
+        session: what stands for its id.
+        number: of its last step.
+        size: bytes of the steps since the last that said all.
+        whole: bytes of that step.
+        note: the last note of the caller.
+    """
+
+    session: str
+    number: int = 0
+    size: int = 0
+    whole: int = 0
+    note: str | None = None
+
+    def step(self, body: bytes, seq: int | None, **kind: bool) -> JournalStep:
+        """Return the next step."""
+        return JournalStep(self.session, self.number + 1, body, seq, **kind)
+
+    def advance(self, number: int, size: int, *, is_whole: bool, note: str | None) -> None:
+        """Go on after a step that was kept."""
+        self.note = self.note if note is None else note
+        self.number = number
+        self.size = 0 if is_whole else self.size + size
+        self.whole = size if is_whole else self.whole
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the next step had better say all: the events are twice what that takes."""
+        return self.size > max(_SMALLEST, self.whole)
+
+
+@dataclass(slots=True)
+class Marks:
+    """Where a session is in the log, and in its journal.
+
+    Attributes:
+        place: where its journal ends; None if nobody keeps one.
+        last: the number of its last record; None before the first.
+        claims: on its id, while it has no record.
+        begun: the hashes of the beginnings of batches whose calls have not all ended, by turn.
+        inputs: of these batches, where they were ruled on in this process.
+    """
+
+    place: JournalPlace | None = None
+    last: int | None = None
+    claims: tuple[str, ...] = ()
+    begun: dict[int, str] = field(default_factory=dict)
+    inputs: "dict[int, BatchInputs]" = field(default_factory=dict)
+
+    def inputs_of(self, batch: Batch) -> "BatchInputs":
+        """Return the inputs of a batch, which are those that it was ruled on with."""
+        from harness.guard.session_inputs import (  # noqa: PLC0415 - only what records needs it
+            BatchInputs,
+        )
+
+        return self.inputs.get(batch.turn) or BatchInputs(batch)
+
+    def note_ends(self, records: Iterable[ToRecord], begun: str | None) -> None:
+        """Note which executions began and ended with the records of a step."""
+        for record in records:
+            if record.ended is not None:
+                self.begun.pop(record.batch.turn, None)
+                self.inputs.pop(record.batch.turn, None)
+            elif record.begins and begun is not None:
+                self.begun[record.batch.turn] = begun
+
+
+def session_key(session: str) -> str:
+    """Return what stands for the id of a session, which may be any text."""
+    return sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def step_claim(step: JournalStep) -> str:
+    """Return the claim of the first record of a step."""
+    return f"{claim_prefix(step.session)}{step.number:016}"
+
+
+def claim_prefix(session: str) -> str:
+    """Return how the claims of the steps of a session begin."""
+    return f"{_STEP}{session} "
+
+
+class ToldEvent(NamedTuple):
+    """An event, what the clock said then, and what its caller notes beside the session."""
+
+    event: SessionEvent
+    clock: datetime | None
+    note: str | None = None
+
+
+def event_body(told: ToldEvent, action: Action | None = None, policy: str | None = None) -> bytes:
+    """Return the body of a step: an event, and what was ruled.
+
+    `policy` is the digest of the rules, with the event that opens a session.
+    """
+    given: dict[str, Any] = {
+        "event": told.event.wire(),
+        "clock": told.clock,
+        "note": told.note,
+        "action": action,
+        "policy": policy,
+    }
+    return canonical_bytes(_Body(**{name: one for name, one in given.items() if one is not None}))
+
+
+def note_body(note: str) -> bytes:
+    """Return the body of a step that keeps a note of the caller."""
+    return canonical_bytes(_Body(note=note))
+
+
+def state_body(course: Course, begun: dict[int, str], note: str | None) -> bytes:
+    """Return the body of a step that says all that is known of a session."""
+    known: dict[str, Any] = {} if note is None else {"note": note}
+    return canonical_bytes(_Body(state=state_of_course(course, 1, None, begun), **known))
+
+
+Apply = Callable[[Course | None, SessionEvent, datetime | None, int | None], Answered]
+"""What an event makes of a session, told the clock and the number of its last record."""
+
+
+class JournalReader:
+    """Goes on with sessions as their journals tell them."""
+
+    def __init__(self, rules: SessionRules, settings: GuardSettings, apply: Apply) -> None:
+        """Go on under a policy; `apply` says what an event makes of a session."""
+        self._rules: Final = rules
+        self._settings: Final = settings
+        self._apply: Final = apply
+
+    def go_on(self, course: Course | None, marks: Marks, rows: Sequence[JournalRow]) -> Course:
+        """Take in the steps that come next, and return the session; `marks` go along.
+
+        Raises:
+            JournalAltered: they are not such steps, or those of another policy or other rules.
+        """
+        for row in rows:
+            try:
+                course = self._take_step(course, marks, row)
+            except JournalAltered:
+                raise
+            except (InvalidInput, OutOfPlace, ValueError) as error:
+                raise JournalAltered(str(error)) from None
+        if course is None:
+            raise JournalAltered("its first step is missing")
+        return course
+
+    def _take_step(self, course: Course | None, marks: Marks, row: JournalRow) -> Course | None:
+        body, place = parse(_Body, row.body, max_bytes=_LARGEST), marks.place
+        assert place is not None  # noqa: S101 - who has no journal reads none
+        if body.state is not None:
+            course = course_of(self._rules, self._settings, body.state)
+            marks.begun = {one.turn: one.hash for one in body.state.begun}
+        elif row.number != place.number + 1:
+            raise JournalAltered("a step is missing")
+        elif body.event is not None:
+            course = self._take_event(course, marks, body, row)
+        if course is not None and session_key(course.session.id) != place.session:
+            raise JournalAltered("it is of another session")
+        place.advance(row.number, len(row.body), is_whole=body.state is not None, note=body.note)
+        if row.seq is not None:
+            marks.last, marks.claims = row.seq, ()
+        return course
+
+    def _take_event(
+        self, course: Course | None, marks: Marks, body: _Body, row: JournalRow
+    ) -> Course:
+        if body.policy not in (None, self._rules.digest):
+            raise JournalAltered("it is of another policy")
+        answered = self._apply(course, event_of(body.event), body.clock, marks.last)
+        ruled = answered.answer.action if isinstance(answered.answer, Ruling) else None
+        if ruled != body.action:
+            raise JournalAltered(f"it says {body.action}, and these rules say {ruled}")
+        marks.note_ends(answered.records, row.begun)
+        return answered.course
+
+
+def require_whole(place: JournalPlace, last_claim: str | None) -> None:
+    """Check that a journal has every step that a record claims.
+
+    Raises:
+        JournalAltered: it was cut, or an older one was put back.
+    """
+    if last_claim is None:
+        return
+    claimed = last_claim.rpartition(" ")[2]
+    if not claimed.isdecimal() or int(claimed) > place.number:
+        raise JournalAltered("records of later steps are in the log: it was cut, or put back")
