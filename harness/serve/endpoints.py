@@ -113,7 +113,10 @@ class SessionEndpoint:
             context.metrics.sessions.set_function(lambda: guard.open_sessions)
         limits = settings.limits
         self._register: Final = SessionRegister(
-            limits.idle_seconds, limits.sessions, settings.monotonic
+            limits.idle_seconds,
+            limits.sessions,
+            settings.monotonic,
+            are_kept=self._sessions is not None and self._sessions.keeps_sessions,
         )
         self._handled: Final[set[asyncio.Task[Answer]]] = set()
 
@@ -134,18 +137,21 @@ class SessionEndpoint:
             )
         _require_role(event, asker)
         await self._end_overdue(guard)
+        if not isinstance(event, OpenEvent):
+            await self._recall(sessions, event.session)
         answer: Answer = self._refuse_place(event, asker, sessions.open_sessions)
         if answer is None:
-            answer = await self._handle(guard, sessions, event)
+            answer = await self._handle(guard, sessions, event, asker)
         if isinstance(answer, Ruling):
             self._count(answer)
         return _answer_response(answer)
 
     async def show(self, request: Request) -> Response:
         """Answer where a session stands: to who may only answer in it, with its question alone."""
-        guard, _ = self._require_guard()
+        guard, sessions = self._require_guard()
         named, asker = _require_name(request.path_params["session"]), self._context.asker(request)
         await self._end_overdue(guard)
+        await self._recall(sessions, named)
         if not self._register.may_speak(named, asker):
             raise RequestRefused(404, str(unknown_session(named)), "/session")
         status = await self._context.pool.run(lambda: guard.status(named))
@@ -163,6 +169,14 @@ class SessionEndpoint:
         for name in self._register.overdue():
             await guard.abandon(name)
             self._register.forget(name)
+
+    async def _recall(self, sessions: Guard, name: str) -> None:
+        """Take in who opened a session that is kept, if it is not known here."""
+        if not sessions.keeps_sessions or self._register.knows(name):
+            return
+        opened = await self._context.pool.run(lambda: _opener(sessions, name))
+        if opened is not None:
+            self._register.recall(name, opened.token)
 
     def _refuse_place(
         self, event: SessionEvent, asker: Asker, open_sessions: int
@@ -190,8 +204,11 @@ class SessionEndpoint:
             return None
         return _report_refusal(name, unknown_session(name))
 
-    async def _handle(self, guard: AsyncGuard, sessions: Guard, event: SessionEvent) -> Answer:
+    async def _handle(
+        self, guard: AsyncGuard, sessions: Guard, event: SessionEvent, asker: Asker
+    ) -> Answer:
         """Have the guard answer an event, to its end even where nobody waits for that any more."""
+        note = _opener_note(asker) if isinstance(event, OpenEvent) else None
         used = ExitStack()  # from now on, and not from when the task begins
         used.enter_context(
             self._register.in_use(event.session, lambda: sessions.is_open(event.session))
@@ -199,7 +216,7 @@ class SessionEndpoint:
 
         async def answer() -> Answer:
             with used:
-                return await guard.handle(event)
+                return await guard.handle(event, note=note)
 
         task = asyncio.create_task(answer())
         self._handled.add(task)
@@ -211,6 +228,20 @@ class SessionEndpoint:
             self._context.report_failure(_SESSION_EVENTS, ruling.critic_error)
         else:
             self._context.metrics.rulings.labels(ruling.action).inc()
+
+
+def _opener_note(asker: Asker) -> str:
+    """Return who opens a session, as it is noted beside it."""
+    return "" if asker.token is None else asker.token.hex()
+
+
+def _opener(sessions: Guard, name: str) -> Asker | None:
+    """Return who opened a session that is open; None if it is not."""
+    try:
+        note = sessions.note(name)
+    except OutOfPlace:
+        return None
+    return None if note is None else Asker(bytes.fromhex(note) if note else None)
 
 
 def _event(value: Any, session: str) -> SessionEvent:

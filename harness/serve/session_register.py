@@ -16,9 +16,15 @@ from harness.serve.service import Monotonic
 class SessionRegister:
     """The sessions of a service. Those that have ended are remembered for a while."""
 
-    def __init__(self, seconds: float, most: int, monotonic: Monotonic) -> None:
-        """End sessions after so many seconds, and remember at most so many that have ended."""
+    def __init__(
+        self, seconds: float, most: int, monotonic: Monotonic, *, are_kept: bool = False
+    ) -> None:
+        """End sessions after so many seconds, and remember at most so many that have ended.
+
+        Sessions that are kept do not end: they are let go of, and recalled with their next event.
+        """
         self._seconds, self._most, self._monotonic = seconds, most, monotonic
+        self._are_kept: Final = are_kept
         self._since: Final[OrderedDict[str, float]] = OrderedDict()
         self._in_use: Final[Counter[str]] = Counter()
         self._owners: Final[dict[str, bytes | None]] = {}
@@ -31,6 +37,15 @@ class SessionRegister:
     def may_speak(self, name: str, asker: Asker) -> bool:
         """Return whether who asks may send events of a session, or answer in it."""
         return name in self._owners and _may_speak(self._owners[name], asker)
+
+    def knows(self, name: str) -> bool:
+        """Return whether it is known who opened a session."""
+        return name in self._owners
+
+    def recall(self, name: str, owner: bytes | None) -> None:
+        """Take in who opened a session that another process held, or this one let go of."""
+        self._owners.setdefault(name, owner)
+        self._since.setdefault(name, self._monotonic())
 
     def has_ended(self, name: str, asker: Asker) -> bool:
         """Return whether a session was ended in which who asks might speak. Old ones are forgotten.
@@ -65,7 +80,7 @@ class SessionRegister:
         found: list[str] = []
         while self._since and next(iter(self._since.values())) <= latest:
             found.append(self._since.popitem(last=False)[0])
-        for name in found:
+        for name in () if self._are_kept else found:
             self._ended[name] = self._owners.get(name)
         while len(self._ended) > self._most:
             self._ended.popitem(last=False)

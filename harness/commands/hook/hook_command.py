@@ -109,7 +109,7 @@ def _options(args: argparse.Namespace) -> Any:
 def _settings(options: Any) -> Any:
     load_policy = import_module("harness.commands.policy.policy_command").load_policy
     hook: Any = import_module("harness.integrations.hooks.hook_answer")
-    state: Any = import_module("harness.integrations.hooks.state_file")
+    state: Any = import_module("harness.integrations.hooks.options_file")
     return hook.HookSettings(
         policy=load_policy(str(options.policy)).policy,
         state=state.state_folder(options.policy, options.state),

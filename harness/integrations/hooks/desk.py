@@ -18,7 +18,7 @@ from harness.errors import escape_text
 from harness.integrations.hooks.dialect import Dialect, HookAnswer, HookFault
 from harness.integrations.hooks.dialects import DIALECTS
 from harness.integrations.hooks.hook_answer import HookSettings, answer_event, read_event
-from harness.integrations.hooks.state_file import state_folder
+from harness.integrations.hooks.options_file import state_folder
 from harness.policy import Policy, parse_policy
 from harness.policy.policy_reading import syntax_of
 from harness.wire import InvalidInput

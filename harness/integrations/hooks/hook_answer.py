@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from critic import Refused
+from harness.guard.course import OutOfPlace
 from harness.guard.guard import Answer, Guard
-from harness.guard.recording import WentOnElsewhere
 from harness.guard.rulings import EventError, Ruling
 from harness.guard.session_events import AnswerEvent, event_of
+from harness.guard.session_folder import SessionFolder, StateUnusable
+from harness.guard.session_journal import session_key
 from harness.integrations.hooks.cut_event import MOST_EVENT_BYTES, cut_event
 from harness.integrations.hooks.dialect import Dialect, HookAnswer, HookEvent, HookFault
-from harness.integrations.hooks.memory import HookMemory, HookState, KnownCall, call_key
-from harness.integrations.hooks.state_file import StateFile, StateUnusable, state_file
+from harness.integrations.hooks.memory import HookMemory, KnownCall, call_key, parse_memory
 from harness.policy import Policy
 from harness.tool_results import parsed_result
 from harness.wire import InvalidInput, parse_json
@@ -140,7 +141,16 @@ def _end_calls(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutcom
         elif call.shown:
             _answer_question(guard, memory, call.asked, yes=False)
         memory = memory.give_up(call)
+    if event.name == "SessionEnd":
+        _end_forgotten(guard, memory)
     return HookOutcome(memory, "allow")
+
+
+def _end_forgotten(guard: Guard, memory: HookMemory) -> None:
+    """Tell the guard of calls that it awaits, and whose hook was killed before it noted them."""
+    status = guard.status(memory.session)
+    for name in () if status is None else status.awaited - {call.id for call in memory.calls}:
+        _tell_guard(guard, memory, "result", id=name, status="unknown")
 
 
 def _report_agreement(guard: Guard, memory: HookMemory, event: HookEvent, known: KnownCall) -> bool:
@@ -276,36 +286,34 @@ def _judge_event(dialect: Dialect, event: HookEvent, settings: HookSettings) -> 
 def _judge_and_keep(dialect: Dialect, event: HookEvent, settings: HookSettings) -> HookOutcome:
     """Judge an event, and keep the session."""
     with ExitStack() as stack:
-        file = stack.enter_context(state_file(settings.state, f"{dialect.name}\n{event.session}"))
+        folder = SessionFolder(settings.state)
+        stack.enter_context(folder.hold(session_key(event.session)))
         log = stack.enter_context(_open_log(settings.log)) if settings.log else None
-        guard = Guard(settings.policy, log=log)
-        memory = _resume_memory(guard, file)
-        scope = settings.scope if memory is None else None
-        if memory is None and not dialect.is_judged(event.name):
-            return HookOutcome(HookMemory(dialect=dialect.name, session=event.session), "allow")
-        if memory is None:
-            memory = HookMemory(dialect=dialect.name, session=event.session)
-        elif (memory.dialect, memory.session) != (dialect.name, event.session):
+        guard = Guard(settings.policy, log=log, sessions=None if settings.log else folder)
+        scope = None if _is_open(guard, event.session) else settings.scope
+        memory = HookMemory(dialect=dialect.name, session=event.session)
+        if scope is not None and not dialect.is_judged(event.name):
+            return HookOutcome(memory, "allow")
+        note = guard.note(event.session) if scope is None else None
+        memory = memory if note is None else parse_memory(note.encode())
+        if (memory.dialect, memory.session) != (dialect.name, event.session):
             raise StateUnusable("the state is of another session")
         found = hook_outcome(guard, memory, event, scope)
-        if guard.is_open(event.session):  # else it could not be opened: nothing began
-            file.write(HookState(found.memory, guard.export(event.session)).dump_state())
+        if found.memory != memory and guard.is_open(event.session):  # it could be opened
+            guard.keep_note(event.session, found.memory.model_dump_json(exclude_none=True))
     return found
 
 
-def _resume_memory(guard: Guard, file: StateFile) -> HookMemory | None:
-    """Go on with the session of a file, if there is one."""
-    data = file.read()
-    if data is None:
-        return None
+def _is_open(guard: Guard, session: str) -> bool:
+    """Return whether a session goes on.
+
+    Raises:
+        StateUnusable: its journal cannot be believed.
+    """
     try:
-        state = HookState.parse_state(data)
-        name = guard.resume(state.guard)
-    except (InvalidInput, WentOnElsewhere) as error:
-        raise StateUnusable(f"cannot go on with this session: {error}: {_ANEW}") from None
-    if name != state.memory.session:
-        raise StateUnusable("the state is of another session")
-    return state.memory
+        return guard.is_open(session)
+    except OutOfPlace as error:
+        raise StateUnusable(f"{error} of the agent") from None
 
 
 def _open_log(log: str) -> Any:

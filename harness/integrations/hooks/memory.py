@@ -1,13 +1,13 @@
 """The memory of the hooks of one session, in addition to the state of its guard."""
 
 from hashlib import sha256
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from evals.context import CallId, SessionId, Sha256
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
-from harness.canonical import canonical_bytes, canonical_json
+from harness.canonical import canonical_json
 from harness.integrations.hooks.dialect import HookEvent
-from harness.wire import InvalidInput, parse
+from harness.wire import parse
 
 _MOST_CALLS = 1000
 """How many calls are remembered that never ended, such as those that a person refused."""
@@ -100,24 +100,10 @@ def call_key(event: HookEvent) -> str:
     return sha256(canonical_json([event.tool, event.args])).hexdigest()
 
 
-class HookState(NamedTuple):
-    """A session between two processes: the memory, and the state of the guard as JSON."""
+def parse_memory(data: bytes) -> HookMemory:
+    """Return the memory that was kept beside a session.
 
-    memory: HookMemory
-    guard: bytes
-
-    def dump_state(self) -> bytes:
-        """Return the state as two lines."""
-        return canonical_bytes(self.memory) + b"\n" + self.guard + b"\n"
-
-    @classmethod
-    def parse_state(cls, data: bytes) -> "HookState":
-        """Return a state from its two lines.
-
-        Raises:
-            InvalidInput: they are not such a state.
-        """
-        lines = data.split(b"\n")
-        if len(lines) != 3 or lines[2]:
-            raise InvalidInput("", "the state of the session is damaged")
-        return cls(parse(HookMemory, lines[0]), lines[1])
+    Raises:
+        InvalidInput: it is none.
+    """
+    return parse(HookMemory, data)

@@ -16,6 +16,8 @@ from harness.errors import UsageError, escape_text
 from harness.whole_files import replace_file
 
 OPTIONS_NAME: Final = "hook.toml"
+_HOME: Final = ".critic"
+"""The folder of a project that holds what is ours."""
 _TEXTS: Final = ("policy", "state", "log", "socket")
 _LISTS: Final = ("scope", "leave")
 _FLAG: Final = "keep_prompts"
@@ -47,6 +49,14 @@ class HookOptions(NamedTuple):
     scope: Sequence[str] = ()
     leave: Sequence[str] = ()
     keeps_prompts: bool = False
+
+
+def state_folder(policy: Path, given: Path | None) -> Path:
+    """Return where sessions are kept: beside the policy, unless another folder is named."""
+    if given is not None:
+        return given
+    beside = policy.resolve().parent
+    return (beside if beside.name == _HOME else beside / _HOME) / "sessions"
 
 
 def user_options_file() -> Path:

@@ -92,9 +92,12 @@ class Sessions:
             if is_over:
                 del self._runs[known["session"]]
             return dict(known)
-        held = self.guard.export(session.session).decode()
         del self._runs[session.session]
-        return {**known, "heard": state["messages"][-1].id, "held": held}
+        left = {**known, "heard": state["messages"][-1].id}
+        if self.guard.keeps_sessions:  # any process goes on with it by its id
+            self.guard.abandon(session.session)
+            return left
+        return {**left, "held": self.guard.export(session.session).decode()}
 
 
 def _new_name() -> str:

@@ -89,9 +89,9 @@ class ObservedGuard(Guard):
 
         super().__init__(policy, on_decision=observe_decision, **options)
 
-    def handle(self, event: SessionEvent) -> Answer:
+    def handle(self, event: SessionEvent, *, note: str | None = None) -> Answer:
         """Take in one event, and show what became of it. Total, like `Guard.handle`."""
-        return self._show_answer(super().handle(event))
+        return self._show_answer(super().handle(event, note=note))
 
     def handle_line(self, data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Answer:
         """Take in one event as a line of JSON, and show what became of it."""

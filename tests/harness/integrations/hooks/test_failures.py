@@ -104,7 +104,7 @@ def test_a_log_that_cannot_be_written_refuses(agent: Agent, critic: Critic, tmp_
 
 
 @every_agent
-@pytest.mark.parametrize("broken", ["Guard", "parse_json", "state_file", "HookState.dump_state"])
+@pytest.mark.parametrize("broken", ["Guard", "parse_json", "SessionFolder", "Guard.keep_note"])
 def test_an_exception_inside_refuses(
     agent: Agent, critic: Critic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:

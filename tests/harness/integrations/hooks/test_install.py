@@ -108,7 +108,7 @@ def test_it_is_for_the_user_unless_a_folder_is_named(
     command = commands(agent, home)[event["hook_event_name"]]
     assert "--options" not in command
     assert agent.reads(runs(command, event)) in ("allow", "silence")
-    assert list((home / ".critic" / "sessions").glob("*.jsonl"))
+    assert list((home / ".critic" / "sessions").glob("*.hold"))
     assert (home / ".critic" / "audit.db").is_file()
 
 

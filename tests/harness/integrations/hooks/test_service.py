@@ -107,7 +107,9 @@ def test_hooks_of_one_session_at_once_come_one_after_the_other(tmp_path: Path) -
         )
         assert {agent.reads(one) for one in said} == {"allow"}
     (file,) = (tmp_path / "state").glob("*.jsonl")
-    memory = json.loads(file.read_bytes().partition(b"\n")[0])
+    bodies = [json.loads(line.split(b" ", 2)[2]) for line in file.read_bytes().splitlines()]
+    notes = [body.get("note") for body in bodies]
+    memory = json.loads([note for note in notes if note][-1])
     assert sorted(call["id"] for call in memory["calls"]) == sorted(names)
 
 

@@ -1,17 +1,20 @@
-"""Where sessions are between hooks: private, locked, replaced as a whole, and not believed."""
+"""Where sessions are between hooks: private, held by one process at a time, and checked."""
 
 import json
 import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from harness.integrations.hooks.state_file import StateUnusable, state_file
+from harness.guard.session_folder import SessionFolder, StateUnusable
+from harness.guard.session_journal import session_key
 from tests.harness.console import Critic
 from tests.harness.integrations.hooks.agents import CLAUDE_CODE, CODEX, GEMINI
 from tests.support.paths import ROOT
@@ -38,6 +41,17 @@ def test_the_folder_and_its_files_are_of_this_user_alone(critic: Critic, tmp_pat
     assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o700
 
 
+def kept_rows(folder: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(folder / "audit.db")) as db:
+        return db.execute("SELECT * FROM session_journal").fetchall()
+
+
+def keep_rows(folder: Path, rows: list[tuple[object, ...]]) -> None:
+    with closing(sqlite3.connect(folder / "audit.db")) as db, db:
+        db.execute("DELETE FROM session_journal")
+        db.executemany("INSERT INTO session_journal VALUES (?, ?, ?, ?, ?)", rows)
+
+
 def test_a_session_stays_one_and_others_are_apart(critic: Critic, tmp_path: Path) -> None:
     AGENT.decided(critic, tmp_path, READ)
     AGENT.decided(critic, tmp_path, AGENT.call(AGENT.read, "c2"))
@@ -59,7 +73,8 @@ def test_a_state_that_is_damaged_refuses(critic: Critic, tmp_path: Path, damage:
 def test_half_a_state_refuses(critic: Critic, tmp_path: Path) -> None:
     AGENT.decided(critic, tmp_path, READ)
     whole = the_file(tmp_path).read_bytes()
-    for size in range(0, len(whole), 97):
+    first = whole.index(b"\n") + 1
+    for size in range(0, first, 97):  # from there on, a step was cut short, and never answered
         the_file(tmp_path).write_bytes(whole[:size])
         assert AGENT.decided(critic, tmp_path, READ) == "deny", size
 
@@ -104,9 +119,9 @@ def test_a_session_does_not_go_on_under_another_policy(critic: Critic, tmp_path:
 def test_an_older_state_is_refused_by_the_log(critic: Critic, tmp_path: Path) -> None:
     log = ("--log", str(tmp_path / "audit.db"))
     AGENT.decided(critic, tmp_path, READ, *log)
-    older = the_file(tmp_path).read_bytes()
+    older = kept_rows(tmp_path)
     AGENT.decided(critic, tmp_path, AGENT.call(AGENT.read, "c2"), *log)
-    the_file(tmp_path).write_bytes(older)
+    keep_rows(tmp_path, older)
     assert AGENT.decided(critic, tmp_path, AGENT.call(AGENT.read, "c3"), *log) == "deny"
 
 
@@ -115,14 +130,14 @@ def test_a_state_that_was_removed_is_missed_where_the_log_knows_the_session(
 ) -> None:
     log = ("--log", str(tmp_path / "audit.db"))
     AGENT.decided(critic, tmp_path, READ, *log)
-    the_file(tmp_path).unlink()
+    keep_rows(tmp_path, [])
     for event in (AGAIN, AGENT.prompt("go on"), AGAIN):
         said = critic(*AGENT.options(tmp_path), *log, stdin=json.dumps(event).encode())
         assert AGENT.reads(said) == "deny"
         assert "begin a new session of the agent" in said.out + said.err
-        assert not list((tmp_path / "state").glob("*.jsonl"))
+        assert not kept_rows(tmp_path)
     assert AGENT.decided(critic, tmp_path, {**READ, "session_id": "new"}, *log) == "allow"
-    the_file(tmp_path).unlink()
+    assert not list((tmp_path / "state").glob("*.jsonl"))
     assert AGENT.decided(critic, tmp_path, AGAIN) == "allow"  # without a log, nobody knows
 
 
@@ -135,7 +150,7 @@ def test_a_state_that_cannot_be_written_refuses(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr("harness.whole_files.LineFile.append", full)
     assert AGENT.decided(critic, tmp_path, READ) == "deny"
     assert the_file(tmp_path).read_bytes() == before
 
@@ -143,11 +158,11 @@ def test_a_state_that_cannot_be_written_refuses(
 def test_a_session_that_another_process_holds_is_waited_for_and_not_for_ever(
     tmp_path: Path,
 ) -> None:
-    folder = tmp_path / "state"
-    with state_file(folder, "s"), pytest.raises(StateUnusable), state_file(folder, "s", 0.05):
+    one, other = (SessionFolder(tmp_path / "state", wait_s=0.05) for _ in range(2))
+    with one.hold("s"), pytest.raises(StateUnusable), other.hold("s"):
         pass
-    with state_file(folder, "s") as one, state_file(folder, "t") as other:
-        assert one.path != other.path
+    with one.hold("s"), other.hold("t"):
+        pass
 
 
 def started(folder: Path, number: int) -> subprocess.Popen[bytes]:
@@ -167,7 +182,9 @@ def test_hooks_at_once_come_one_after_the_other(tmp_path: Path) -> None:
     for process in processes:
         out, _ = process.communicate(timeout=120)
         assert b'"allow"' in out
-    memory = json.loads(the_file(tmp_path).read_bytes().partition(b"\n")[0])
+    rows = SessionFolder(tmp_path / "state").journal(session_key(READ["session_id"]))
+    notes = [body["note"] for row in rows if "note" in (body := json.loads(row.body))]
+    memory = json.loads(notes[-1])
     assert sorted(call["id"] for call in memory["calls"]) == ["c0", "c1", "c2", "c3"]
 
 
