@@ -83,12 +83,16 @@ def detach_json(value: Any, level: int = 1) -> Any:
 
 
 def _check(value: Any) -> Any:
+    if type(value) is str and value.isascii():  # nearly all: accepted without the full check
+        return value
     if error := _fault(value, 1):
         raise PydanticCustomError("json_value", "{fault}", {"fault": error})
     return value
 
 
 def _check_present(value: Any) -> Any:
+    if type(value) is str and value.isascii():
+        return value
     if value is None:
         raise PydanticCustomError("json_value", "must not be null: omit the field")
     return _check(value)
