@@ -80,6 +80,11 @@ def nouns_of(tool: ToolCapability, name: str, kind: str | None) -> frozenset[str
     return found or _stems("_".join(words_of_name(tool.capability_id)[1:]).split("_"))
 
 
+def nouns_of_field(name: str) -> Nouns:
+    """Return the nouns that a field of a record is called by."""
+    return Nouns(_stems((name,)))
+
+
 def nouns_in(tools: Iterable[ToolCapability]) -> frozenset[str]:
     """Return the stems of the nouns of all arguments that have a role or a kind."""
     found: set[str] = set()
