@@ -4,7 +4,8 @@ Rule 1: words that any sentence may hold are meant where they are quoted, after 
         capital inside a sentence, beside the noun of the argument, or, for a recipient, after "to"
         or "with".
 Rule 2: a number of three digits or fewer is meant after the noun of the argument, after `#` or
-        `id`, or in a list of such numbers. `id`, `no.` and `number` belong to the noun before them.
+        `id`, or in a list of such numbers. `id`, `no.` and `number` belong to the noun before them
+        where a tool that is called has that noun.
 Rule 3: of very many places in which a value stands the first ones are looked at.
 """
 
