@@ -226,11 +226,15 @@ def _joined_groups(text: str, separated: re.Pattern[str], *, strict: bool) -> It
     A strict run of some groups ends where no further group has a digit: else it is a part.
     """
     run: list[re.Match[str]] = []
+    since_digit = _MOST_GROUPS
     for match in _GROUP.finditer(text):
         if run and separated.fullmatch(text, run[-1].end(), match.start()) is None:
             run.clear()
         run.append(match)
         del run[:-_MOST_GROUPS]
+        since_digit = 0 if _has_digit(match) else since_digit + 1
+        if since_digit >= len(run):
+            continue  # a run without a digit is no account
         if strict and _INSIDE_AFTER.match(text, match.end()):
             continue
         joined, goes_on = "", strict and _MORE_DIGITS.match(text, match.end()) is not None
