@@ -324,7 +324,7 @@ def _grown(kind: str, seed: int) -> bytes:
 @cache
 def _long_log() -> bytes:
     """Return a log of many records, of about a megabyte."""
-    return _log_of(lambda log, decision: log.append_all([decision] * 400))
+    return _log_of(lambda log, decision: log.append_all([decision] * 200))
 
 
 def _log_of(write: Callable[[Any, Any], None]) -> bytes:
