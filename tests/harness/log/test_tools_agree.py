@@ -84,7 +84,7 @@ def test_the_log_has_what_the_laws_are_about(guards: Path, critic: Critic) -> No
         claims = [claim for claim, _ in log.all_claims()]
         bodies = dict(log.bodies())
         assert not log.problems
-    assert {claim.split()[0] for claim in claims} == {"approval", "begun", "opened", "session"}
+    assert {claim.split()[0] for claim in claims} == {"approval", "begun", "opened", "step"}
     named = Counter(one for body in bodies.values() for one in {*references(body)})
     assert sum(count > 1 for count in named.values()) >= 5, "parts that several have"
     assert sum(any(references(bodies[one])) for one in named) >= 3, "parts that have parts"
