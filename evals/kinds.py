@@ -1,4 +1,4 @@
-"""The closed sets of names, each stated once: modes, checks, kinds of refusals, evaluators, ends.
+"""The closed sets of names, each stated once: modes, checks, refusals, evaluators, ends, fates.
 
 Nothing heavy is imported, so that the parsers of commands can offer the names. A set is a `Literal`
 for the type checker, and a tuple of the same names, in their order, for everybody else.
@@ -52,3 +52,27 @@ HARD_EVALUATORS: Final[tuple[EvaluatorId, ...]] = ("policy", "safety")
 ReportStatus = Literal["completed", "refused_by_critic", "partial"]
 """The three outcomes of a decision."""
 REPORT_STATUSES: Final[tuple[ReportStatus, ...]] = get_args(ReportStatus)
+
+RecordedAction = Literal["allow", "ask", "refuse", "shadow"]
+"""What was made of a proposal; `shadow`: it was not allowed, and not enforced either."""
+RECORDED_ACTIONS: Final[tuple[RecordedAction, ...]] = get_args(RecordedAction)
+
+AnswerKind = Literal["yes", "no", "lapsed"]
+"""What became of a question to a person. It lapses with the next batch, the end, or in time."""
+ANSWER_KINDS: Final[tuple[AnswerKind, ...]] = get_args(AnswerKind)
+
+Fate = Literal[
+    "ran_although_refused",
+    "open",
+    "failed",
+    "ran_in_shadow",
+    "refused",
+    "asked_open",
+    "asked_no",
+    "not_run",
+    "ran_in_part",
+    "ran_after_yes",
+    "ran",
+]
+"""What became of a turn, in the order of `harness.record.fates`: the first that holds."""
+FATES: Final[tuple[Fate, ...]] = get_args(Fate)

@@ -25,19 +25,28 @@ from critic.session import (
 from evals.envelope import is_identifier
 from evals.escaping import escape_name
 from evals.json_value import detach_json
+from evals.kinds import RecordedAction
 from evals.timestamps import is_unexpired
 from harness.canonical import canonical_json, digest
 from harness.errors import HarnessError
-from harness.guard.rulings import Question, Ruling, UnknownCall
-from harness.guard.session_events import AnswerEvent, CallsEvent, CloseEvent, ResultEvent, SaidEvent
+from harness.guard.rulings import EventError, EventFault, Question, Ruling, UnknownCall
+from harness.guard.session_events import (
+    AnswerEvent,
+    CallsEvent,
+    CloseEvent,
+    ResultEvent,
+    SaidEvent,
+    SessionEvent,
+)
 from harness.guard.session_time import SessionTime
 from harness.policy import GuardSettings
-from harness.record import RunFacts
+from harness.record import RecordedAnswer, RunFacts
 
 _MOST_QUESTIONS: Final = 100
 """How many doubts of one question are spelled out beside the verdict."""
 _MOST_TOOLS: Final = 30
 """How many tools an agent is told that named one that is not there."""
+_TOO_LATE: Final = "the question has expired: have the agent ask anew"
 
 
 class OutOfPlace(HarnessError):
@@ -49,13 +58,15 @@ class OutOfPlace(HarnessError):
 
 
 class ToRecord(NamedTuple):
-    """A ruling, or a batch that ended, as it is to be recorded.
+    """A ruling, an answer, or a batch that ended, as it is to be recorded.
 
-    `begins` says that the batch was verified and may run from now on.
+    `begins` says that the batch may run from now on.
     """
 
     batch: Batch
     verdict: Verified | Refused
+    action: RecordedAction
+    answer: RecordedAnswer | None = None
     ended: EndedBatch | None = None
     note: str | None = None
     begins: bool = False
@@ -74,13 +85,15 @@ class ToRecord(NamedTuple):
 class OpenQuestion(NamedTuple):
     """A batch that waits for a person.
 
-    `expires_at` is when the first evidence that its plan pins does, or when the policy says.
+    `expires_at` is when the first evidence that its plan pins does, or when the policy says. After
+    that, no yes counts, and once that is on record the question `has_lapsed`. A no still does.
     """
 
     batch: Batch
     verdict: Refused
     plan_digest: str
     expires_at: datetime | None = None
+    has_lapsed: bool = False
 
     @property
     def doubted(self) -> list[Call]:
@@ -94,16 +107,20 @@ class Answered(NamedTuple):
     """The session after an event, the answer to it, and what has to be recorded first."""
 
     course: "Course"
-    answer: Ruling | SessionReport | None = None
+    answer: Ruling | SessionReport | EventError | None = None
     records: tuple[ToRecord, ...] = ()
 
 
 class Ruled(NamedTuple):
-    """The decision about a batch, and why it is stricter than the verdict, if it is."""
+    """The decision about a batch, and why it is stricter than the verdict, if it is.
+
+    `answer` is what it follows from, if a person was asked.
+    """
 
     action: Action
     verdict: Verified | Refused
     note: str | None = None
+    answer: RecordedAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,16 +250,44 @@ class Course:
             expires_at=None if question is None else question.expires_at,
             unknown=unknown,
         )
-        begins = judged.ok and ruled.action == "allow"
-        return Answered(course, ruling, (ToRecord(batch, judged, note=ruled.note, begins=begins),))
+        return Answered(course, ruling, (*self._lapsed(), self._to_record(batch, judged, ruled)))
+
+    def _to_record(self, batch: Batch, judged: Verified | Refused, ruled: Ruled) -> ToRecord:
+        """Return a ruling as it is recorded: what the action or the answer says is no note."""
+        begins = ruled.action == "allow"
+        action: RecordedAction = "shadow" if begins and not judged.ok else ruled.action
+        note = None if ruled.answer or action == "shadow" else ruled.note
+        return ToRecord(batch, judged, action, ruled.answer, note=note, begins=begins)
+
+    def _lapsed(self) -> tuple[ToRecord, ...]:
+        """Return the end of a question that is open without an answer, if there is one."""
+        question = self.question
+        if question is None or question.has_lapsed:
+            return ()
+        lapsed = RecordedAnswer(answer="lapsed")
+        return (ToRecord(question.batch, question.verdict, "refuse", lapsed),)
+
+    def expire_question(self, as_of: datetime) -> Answered:
+        """Note that a question has expired, if one has."""
+        question = self.question
+        if question is None or is_unexpired(question.expires_at, as_of):
+            return Answered(self)
+        lapsed = replace(self, question=question._replace(has_lapsed=True))
+        return Answered(lapsed, None, self._lapsed())
 
     def answer(self, event: AnswerEvent, as_of: datetime, record: int | None = None) -> Answered:
         """Take in a person's answer to the open question. It is judged as of the question.
+
+        A yes that comes too late is answered with an error, and then the question has lapsed.
 
         `record` is the number of the last record of the session: it tells this approval from those
         of other sessions of the same id.
         """
         question = self._question(event, as_of)
+        if event.yes and not is_unexpired(question.expires_at, as_of):
+            fault = EventFault(path="/event", message=_TOO_LATE)
+            expired = self.expire_question(as_of)
+            return expired._replace(answer=EventError(session=event.session, error=fault))
         closed = replace(self, question=None)
         if not event.yes:
             return closed._deny_question(question, event.approver)
@@ -251,7 +296,8 @@ class Course:
             question.batch, event.approver, event.expires_at, approval_id=name
         )
         verdict = verify_batch(batch)
-        ruled = Ruled("allow" if verdict.ok else "refuse", verdict)
+        said_yes = RecordedAnswer(answer="yes", approver=event.approver)
+        ruled = Ruled("allow" if verdict.ok else "refuse", verdict, answer=said_yes)
         asked = replace(closed, session=session if verdict.ok else self.session, asked=0)
         return asked._apply_ruling(batch, ruled, verdict)
 
@@ -261,17 +307,18 @@ class Course:
             raise OutOfPlace("/event", "no question is open: it was answered, or has lapsed")
         if asked != question.plan_digest:
             raise OutOfPlace("/plan_digest", "this is not the plan that is asked about")
-        if event.yes and not is_unexpired(question.expires_at, as_of):
-            raise OutOfPlace("/event", "the question has expired: have the agent ask anew")
+        if event.yes and question.has_lapsed:
+            raise OutOfPlace("/event", _TOO_LATE)
         if event.expires_at is not None and event.expires_at <= as_of:
             raise OutOfPlace("/expires_at", "the answer has expired: ask the person again")
         return question
 
     def _deny_question(self, question: OpenQuestion, approver: str) -> Answered:
+        said_no = RecordedAnswer(answer="no", approver=approver)
         denied = replace(
             self, denied=self.denied | {self._denial_key(call) for call in question.doubted}
         )
-        ruled = Ruled("refuse", question.verdict, f"denied by {approver}")
+        ruled = Ruled("refuse", question.verdict, f"denied by {approver}", said_no)
         return denied._apply_ruling(question.batch, ruled, question.verdict)
 
     def result(self, event: ResultEvent, as_of: datetime) -> Answered:
@@ -297,7 +344,7 @@ class Course:
     def close(self, event: CloseEvent, as_of: datetime) -> Answered:
         """Answer with the report of the session."""
         closed = self.session.closed(event.outputs, as_of)
-        return Answered(self, closed.report, tuple(map(_outcome, closed.ended)))
+        return Answered(self, closed.report, (*self._lapsed(), *map(_outcome, closed.ended)))
 
     def _require_new_ids(self, event: CallsEvent) -> None:
         """Check that no result could be taken for that of another call."""
@@ -312,8 +359,35 @@ class Course:
             raise OutOfPlace("/event", "the session halted at a refusal: only close is left")
 
 
+def apply_event(
+    course: Course, event: SessionEvent, as_of: datetime, record: int | None
+) -> Answered:
+    """Return what an event other than `open` makes of a session.
+
+    Raises:
+        OutOfPlace: it came where it cannot be.
+    """
+    match event:
+        case CallsEvent():
+            return course.calls(event, as_of)
+        case AnswerEvent():
+            return course.answer(event, as_of, record)
+        case CloseEvent():
+            return course.close(event, as_of)
+        case SaidEvent() | ResultEvent():
+            later, _, lapsed = course.expire_question(as_of)
+            if isinstance(event, SaidEvent):
+                answered = later.add_words(event)
+            else:
+                answered = later.result(event, as_of)
+            return answered._replace(records=(*lapsed, *answered.records))
+        case _:
+            raise TypeError(f"not an event of an open session: {type(event).__name__}")
+
+
 def _outcome(ended: EndedBatch) -> ToRecord:
-    return ToRecord(ended.batch, ended.verdict, ended)
+    action: RecordedAction = "allow" if ended.verdict.ok else "shadow"
+    return ToRecord(ended.batch, ended.verdict, action, ended=ended)
 
 
 def _denial(steps: Iterable[int]) -> Refused:

@@ -22,7 +22,7 @@ from harness.canonical import canonical_bytes
 from harness.clock import SystemClock
 from harness.errors import HarnessError
 from harness.failures import describe_error
-from harness.guard.course import Answered, Course, OutOfPlace
+from harness.guard.course import Answered, Course, OutOfPlace, apply_event
 from harness.guard.guard_rules import rules_of
 from harness.guard.guard_state import course_of, dump_course, parse_state
 from harness.guard.open_sessions import OpenSession
@@ -34,8 +34,6 @@ from harness.guard.session_events import (
     CallsEvent,
     CloseEvent,
     OpenEvent,
-    ResultEvent,
-    SaidEvent,
     SessionEvent,
     event_of,
     require_event_size,
@@ -168,7 +166,7 @@ class Guard:
         now = self._clock.now()
         time = _time_after(event, entry.course.time, now, self._max_skew)
         course = replace(entry.course, time=time)
-        answered = _apply_event(course, event, time.at, entry.marks.last)
+        answered = apply_event(course, event, time.at, entry.marks.last)
         self._recorder.record(answered, entry.marks, ToldEvent(event, now, note))
         return answered
 
@@ -205,7 +203,7 @@ class Guard:
         if course is None or now is None:
             raise OutOfPlace("/event", "a step has no session or no time")
         time = _time_after(event, course.time, now, None)
-        return _apply_event(replace(course, time=time), event, time.at, record)
+        return apply_event(replace(course, time=time), event, time.at, record)
 
     def _catch_up(self, name: str, entry: OpenSession) -> bool:
         """Go on with a session as other processes left it: it may be over. Hold its lock.
@@ -437,25 +435,6 @@ def _time_after(
         return before.after(event.as_of, now, max_skew)
     except WrongTime as error:
         raise OutOfPlace("/as_of", str(error)) from None
-
-
-def _apply_event(
-    course: Course, event: SessionEvent, as_of: datetime, record: int | None
-) -> Answered:
-    """Return what an event other than `open` makes of a session."""
-    match event:
-        case SaidEvent():
-            return course.add_words(event)
-        case CallsEvent():
-            return course.calls(event, as_of)
-        case ResultEvent():
-            return course.result(event, as_of)
-        case AnswerEvent():
-            return course.answer(event, as_of, record)
-        case CloseEvent():
-            return course.close(event, as_of)
-        case _:
-            raise TypeError(f"not an event of an open session: {type(event).__name__}")
 
 
 def unknown_session(name: str, *, was_open: bool = False) -> OutOfPlace:

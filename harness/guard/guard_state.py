@@ -12,7 +12,7 @@ from critic.session import SessionRules, SessionState, session_of, state_of
 from critic.session.call_batch import RunningBatch
 from critic.session.contradictions import ContradictoryState
 from critic.session.session_state import BatchState, asked_of, running_state
-from evals.envelope import ARRAY, OPTIONAL, Count, Envelope
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, OnlyTrue
 from evals.json_value import Text
 from evals.timestamps import Time
 from harness.canonical import canonical_bytes, digest
@@ -40,7 +40,7 @@ class ToldTime(Envelope):
 class GuardState(Envelope):
     """All that a guard knows of one session.
 
-    `as_of` is the time of its last event.
+    `as_of` is the time of its last event. `lapsed` says that the question has expired on record.
     `revision` counts how often the session was handed over, so that a guard goes on from each state
     once. Where there is a log, `mark` is the number of its last record, and `begun` are the
     beginnings that have no end.
@@ -50,6 +50,7 @@ class GuardState(Envelope):
     as_of: Annotated[Time | None, OPTIONAL] = None
     told: Annotated[ToldTime | None, OPTIONAL] = None
     question: Annotated[BatchState | None, OPTIONAL] = None
+    lapsed: Annotated[OnlyTrue | None, OPTIONAL] = None
     asked: Count
     denied: Annotated[tuple[Text, ...], ARRAY]
     has_halted: bool
@@ -74,6 +75,7 @@ def state_of_course(
         as_of=course.time.latest,
         told=_told_time(course.time),
         question=asked,
+        lapsed=True if question and question.has_lapsed else None,
         asked=course.asked,
         denied=tuple(sorted(key.decode() for key in course.denied)),
         has_halted=course.has_halted,
@@ -124,6 +126,7 @@ def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -
         except ValueError as error:
             raise _refuse_state(error, "") from None
         question = open_question(settings, batch, verdict, digest(batch.plan))
+        question = question._replace(has_lapsed=bool(state.lapsed))
     return Course(
         settings=settings,
         session=session,

@@ -5,7 +5,6 @@ from typing import Final
 
 from harness.guard.course import Answered, Course
 from harness.guard.permits import CallPermit, permit_of
-from harness.guard.rulings import Ruling
 from harness.guard.session_events import ResultEvent, SessionEvent
 from harness.guard.session_journal import Marks
 
@@ -33,9 +32,8 @@ class OpenSession:
             self._withdraw_all()
         if isinstance(event, ResultEvent):
             self._withdraw(event.id)
-        if isinstance(answered.answer, Ruling) and answered.answer.action == "allow":
-            for batch in (record.batch for record in answered.records):
-                self.permits |= {call.id: permit_of(call) for call in batch.calls}
+        for batch in (record.batch for record in answered.records if record.begins):
+            self.permits |= {call.id: permit_of(call) for call in batch.calls}
 
     def go_on(self, course: Course) -> None:
         """Go on where another process left the session: calls that ended there have no permit."""

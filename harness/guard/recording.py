@@ -1,9 +1,10 @@
 """Record what a guard decides, before it is answered.
 
-Rule 1: a ruling is a decision without a run. Where it lets a verified batch run, the beginning of
-        its execution is recorded with it, both or neither, and uses up the approval. Once the calls
-        ended, there is a decision of the same proposal with the calls and their score, which names
-        the beginning.
+Rule 1: a ruling is a decision without a run. Where it lets a batch run, in a shadow too, the
+        beginning of its execution is recorded with it, both or neither, and uses up the approval.
+        Once the calls ended, there is a decision of the same proposal with the calls and their
+        score, which names the beginning. An answer to a question is a decision of its own, and so
+        is that it lapsed.
 Rule 2: the step of a session is kept with the records that it caused, which claim it: neither is
         there alone, and no step is made twice.
 Rule 3: a session claims its id with its first record. What was refused, asked and spent in it
@@ -322,7 +323,13 @@ class RulingRecorder:
         """Return that a batch may run from here on."""
         batch, now = inputs.batch, self._clock.now()
         used = used_approvals(batch.proposal) if batch.ctx.approvals else ()
-        return Begun.of(inputs, proposal=ruling.proposal, approvals=used, begun_at=now)
+        return Begun.of(
+            inputs,
+            proposal=ruling.proposal,
+            action=ruling.action,
+            approvals=used,
+            begun_at=now,
+        )
 
     def record_failure(self, asked: Any, where: str, trace_id: str | None) -> None:
         """Record that the guard failed.
@@ -368,7 +375,8 @@ def _decision_of(
         decided_at=decided_at,
     )
     begun = None if entry.ended is None else marks.begun.get(entry.batch.turn)
-    facts = {"run": entry.facts, "report": report, "error": entry.note, "begun": begun}
+    facts: dict[str, Any] = {"report": report, "action": entry.action, "answer": entry.answer}
+    facts |= {"run": entry.facts, "error": entry.note, "begun": begun}
     return Decision.of(inputs, claims=claims, **facts)
 
 

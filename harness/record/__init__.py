@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evals.front import lazy_front
 
 if TYPE_CHECKING:
+    from harness.record.actions import RecordedAnswer
     from harness.record.approvals import used_approvals, without_approvals
     from harness.record.chain import (
         Gap,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         draft,
     )
     from harness.record.drafts import GENESIS, CanonicalLine, Digest, RecordDraft, sha256
+    from harness.record.fates import RecordFacts, TurnKey, fate
     from harness.record.record_errors import AlreadyClaimed
     from harness.record.record_kinds import (
         Begun,
@@ -58,11 +60,15 @@ __all__ = [
     "PlanAttemptRecord",
     "RawRecord",
     "RecordDraft",
+    "RecordFacts",
+    "RecordedAnswer",
     "RunFacts",
     "Sealed",
+    "TurnKey",
     "UsedApproval",
     "claims_of",
     "draft",
+    "fate",
     "read_record",
     "record_hash",
     "seal_record",
@@ -75,12 +81,14 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
     __getattr__ = lazy_front(
         __name__,
         {
+            "harness.record.actions": "RecordedAnswer",
             "harness.record.approvals": "used_approvals without_approvals",
             "harness.record.chain": "Gap Head RawRecord Sealed read_record record_hash seal_record",
             "harness.record.decision": (
                 "Decision DecisionRecord INPUT_NAMES InputDigests PlanAttemptRecord RunFacts draft"
             ),
             "harness.record.drafts": "CanonicalLine Digest GENESIS RecordDraft sha256",
+            "harness.record.fates": "RecordFacts TurnKey fate",
             "harness.record.record_errors": "AlreadyClaimed",
             "harness.record.record_kinds": (
                 "Begun BegunRecord CriticError CriticErrorRecord LogRecord UsedApproval claims_of"

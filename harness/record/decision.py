@@ -16,10 +16,12 @@ from critic.verdicts import RULESET_VERSION, VerifyVerdict
 from evals.envelope import ARRAY, MEMBERS, OPTIONAL, Count, Envelope, Identifier
 from evals.joined_json import join_array
 from evals.json_value import SAFE_INTEGER, JsonValue
+from evals.kinds import RecordedAction
 from evals.plan import Plan, Proposal
 from evals.run import Run, ToolCall
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
+from harness.record.actions import RecordedAnswer, action_problem
 from harness.record.drafts import (
     RESERVED_CLAIMS,
     CanonicalLine,
@@ -87,6 +89,10 @@ class PlanAttemptRecord(Envelope):
 class Decision(Envelope):
     """One decision to be appended: what was proposed, what was done, and the critic's report.
 
+    `action` says what was made of the plan: `allow` if it might run. A guard may `ask` a person
+    instead, and records the `answer` with a decision of its own. One that enforces nothing records
+    `shadow` where it would not have allowed it.
+
     `error` says why an execution ended early. It is escaped and cut unless it is one safe line of
     at most 300 characters. `attempts` are the plans that were tried and refused before, oldest
     first. `begun` is the hash of the BegunRecord of the execution that this decision ends. `claims`
@@ -104,6 +110,8 @@ class Decision(Envelope):
     proposal: Proposal
     run: Annotated[RunFacts | Run | None, OPTIONAL] = None
     report: CriticReport
+    action: RecordedAction
+    answer: Annotated[RecordedAnswer | None, OPTIONAL] = None
     error: Annotated[str | None, OPTIONAL, AfterValidator(one_line)] = None
     attempts: Annotated[tuple[PlanAttemptRecord, ...], ARRAY] = ()
     begun: Annotated[Digest | None, OPTIONAL] = None
@@ -123,6 +131,8 @@ class Decision(Envelope):
             raise _contradiction("the report has a score: give the run that was scored")
         if self.run is not None and self.report.verify.ok and self.report.score is None:
             raise _contradiction("the run has no score: score it, even if it ended early")
+        if problem := action_problem(self.action, self.answer, self.report.verify):
+            raise _contradiction(problem)
         return self
 
     @classmethod
@@ -158,6 +168,7 @@ class Decision(Envelope):
         members = {
             "inputs": canonical_bytes(digests),
             "report": canonical_bytes(revalidate_envelope(self.report)),
+            "action": canonical_json(self.action),
             "evaluator_versions": canonical_json(dict(EVALUATOR_VERSIONS)),
             **drafted_versions(),
         }
@@ -166,6 +177,8 @@ class Decision(Envelope):
         if self.attempts:
             attempts = [canonical_bytes(revalidate_envelope(attempt)) for attempt in self.attempts]
             members["attempts"] = join_array(attempts)
+        if self.answer is not None:
+            members["answer"] = canonical_bytes(revalidate_envelope(self.answer))
         optional = {"error": self.error, "begun": self.begun, "claims": list(self.claims) or None}
         members |= {name: canonical_json(it) for name, it in optional.items() if it is not None}
         begun = () if self.begun is None else (begun_claim(self.begun),)
@@ -175,7 +188,9 @@ class Decision(Envelope):
         record = {
             "inputs": digests,
             "report": self.report,
-            "run": self.run,
+            **({} if self.run is None else {"run": self.run}),
+            "action": self.action,
+            "answer": self.answer,
             "attempts": self.attempts,
             "error": self.error,
         }
@@ -222,6 +237,8 @@ class DecisionRecord(Envelope):
     ] = None
     run: Annotated[RunFacts | None, OPTIONAL] = None
     report: CriticReport
+    action: RecordedAction
+    answer: Annotated[RecordedAnswer | None, OPTIONAL] = None
     error: Annotated[CanonicalLine | None, OPTIONAL] = None
     begun: Annotated[Digest | None, OPTIONAL] = None
     claims: Annotated[tuple[Claim, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = None

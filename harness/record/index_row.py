@@ -14,6 +14,9 @@ from evals.escaping import escape_line
 from evals.json_value import SAFE_INTEGER
 from evals.kinds import EVALUATOR_IDS, HARD_EVALUATORS
 from evals.timestamps import parse_time
+from harness.record.fates import OF_INPUTS, RecordFacts, TurnKey
+from harness.record.members import elements_of, member_of
+from harness.record.record_facts import approvals_of, facts_of_record
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
@@ -34,7 +37,9 @@ class IndexRow(NamedTuple):
 
     `status` is that of the report, `begun` or `critic_error`. `kind` is that of the first
     violation, or the evaluator that refused the run. `tool` is the one of the offending step.
-    `asked` is 1 for a refusal that an approval would clear; `approvals` are those of this plan.
+    `answered` is what became of the question about the plan, and `approver` who answered it.
+    `facts` are the `RecordFacts` of the record alone, as a number. `approvals` are those of this
+    plan.
     The limits are those of the budget that the context declares. Times are in microseconds since
     1970, money is in millionths.
     """
@@ -51,7 +56,11 @@ class IndexRow(NamedTuple):
     tool: str | None = None
     tools: str | None = None
     plan: str | None = None
-    asked: int = 0
+    turn: int | None = None
+    action: str | None = None
+    answered: str | None = None
+    approver: str | None = None
+    facts: int = 0
     approvals: int = 0
     attempts: int = 0
     steps: int | None = None
@@ -79,6 +88,7 @@ class IndexRow(NamedTuple):
 OF_CTX: Final = frozenset(
     {
         "session",
+        "turn",
         "mode",
         "approvals",
         "max_steps",
@@ -92,6 +102,9 @@ OF_CTX: Final = frozenset(
 OF_PLAN: Final = frozenset({"tool", "tools", "steps"})
 """The columns that need the recorded plan."""
 
+KNOWN_ALONE: Final = {"facts": ~OF_INPUTS}
+"""Columns of bits, and those of the bits that need neither."""
+
 
 def index_row(record: Any, ctx: Any, plan: Any, seq: int = 0) -> IndexRow:
     """Return the row of a record of any kind. Never raises.
@@ -102,109 +115,106 @@ def index_row(record: Any, ctx: Any, plan: Any, seq: int = 0) -> IndexRow:
         plan: its Plan, in the same way.
         seq: its number.
     """
-    kind = _at(record, "kind")
-    plan_digest = _at(_at(record, "inputs"), "plan")
+    kind = member_of(record, "kind")
+    plan_digest = member_of(member_of(record, "inputs"), "plan")
     common = {**_of_ctx(ctx), **_of_plan(plan), "plan": _name(plan_digest)}
+    common |= {"action": _name(member_of(record, "action"))}
+    common |= {"facts": int(facts_of_record(record, ctx, plan))}
     if kind == "begun":
-        beginning = {"approvals": _length(_at(record, "approvals")) or 0}
-        trace, moment = _name(_at(record, "trace_id")), _at(record, "begun_at")
+        beginning = {"approvals": _length(member_of(record, "approvals")) or 0}
+        trace, moment = _name(member_of(record, "trace_id")), member_of(record, "begun_at")
         return IndexRow(seq, "begun", _micros(moment), trace, **{**common, **beginning})
     if kind == "critic_error":
-        trace, moment = _name(_at(record, "trace_id")), _at(record, "failed_at")
-        said = _line(_at(record, "where"))
-        return IndexRow(seq, "critic_error", _micros(moment), trace, said=said)
-    report = _at(record, "report")
+        trace, moment = _name(member_of(record, "trace_id")), member_of(record, "failed_at")
+        said = _line(member_of(record, "where"))
+        facts = int(RecordFacts.FAILED)
+        return IndexRow(seq, "critic_error", _micros(moment), trace, facts=facts, said=said)
+    report = member_of(record, "report")
     columns = {
         **common,
         **_of_report(report, plan),
-        **measures_of_run(_at(record, "run")),
-        "approvals": _approvals(ctx, plan_digest),
-        "attempts": _length(_at(record, "attempts")) or 0,
-        "error": _line(_at(record, "error")),
+        **measures_of_run(member_of(record, "run")),
+        "approvals": approvals_of(ctx, record),
+        **_of_answer(member_of(record, "answer")),
+        "attempts": _length(member_of(record, "attempts")) or 0,
+        "error": _line(member_of(record, "error")),
     }
-    status, moment = _name(_at(report, "status")), _at(report, "decided_at")
+    status, moment = _name(member_of(report, "status")), member_of(report, "decided_at")
     return IndexRow(seq, status, _micros(moment), **columns)
 
 
 def _of_ctx(ctx: Any) -> dict[str, Any]:
-    budget = _at(ctx, "run_budget")
+    budget, session = member_of(ctx, "run_budget"), member_of(ctx, "session")
     return {
-        "session": _name(_at(_at(ctx, "session"), "id")),
-        "mode": _name(_at(ctx, "safety_mode")),
-        "max_steps": _count(_at(budget, "max_steps")),
-        "max_tokens": _count(_at(budget, "bucket_tokens")),
-        "max_wall_ms": _count(_at(budget, "wall_ms")),
-        "max_cost_micros": _count(_at(budget, "cost_micros")),
+        "session": _name(member_of(session, "id")),
+        "turn": _count(member_of(session, "turn")),
+        "mode": _name(member_of(ctx, "safety_mode")),
+        "max_steps": _count(member_of(budget, "max_steps")),
+        "max_tokens": _count(member_of(budget, "bucket_tokens")),
+        "max_wall_ms": _count(member_of(budget, "wall_ms")),
+        "max_cost_micros": _count(member_of(budget, "cost_micros")),
     }
 
 
 def _of_plan(plan: Any) -> dict[str, Any]:
-    steps = _at(plan, "steps")
-    return {"steps": _length(steps), "tools": _names(map(_tool, _elements(steps)))}
+    steps = member_of(plan, "steps")
+    return {"steps": _length(steps), "tools": _names(map(_tool, elements_of(steps)))}
+
+
+def _of_answer(answer: Any) -> dict[str, Any]:
+    given, approver = member_of(answer, "answer"), member_of(answer, "approver")
+    return {"answered": _name(given), "approver": _name(approver)}
 
 
 def _of_report(report: Any, plan: Any) -> dict[str, Any]:
-    verdict = _at(report, "verify")
-    violations = _elements(_at(verdict, "violations"))
-    kind, scores = _at(verdict, "kind"), _at(_at(_at(report, "score"), "scorecard"), "scores")
-    of = {one: _at(scores, one) for one in EVALUATOR_IDS}
-    if _at(report, "refused_at") == "score":
-        kind = next((one for one in HARD_EVALUATORS if _at(of[one], "status") == "fail"), None)
+    verdict = member_of(report, "verify")
+    violations = elements_of(member_of(verdict, "violations"))
+    kind, scores = (
+        member_of(verdict, "kind"),
+        member_of(member_of(member_of(report, "score"), "scorecard"), "scores"),
+    )
+    of = {one: member_of(scores, one) for one in EVALUATOR_IDS}
+    if member_of(report, "refused_at") == "score":
+        kind = next(
+            (one for one in HARD_EVALUATORS if member_of(of[one], "status") == "fail"), None
+        )
     return {
-        "trace": _name(_at(report, "trace_id")),
+        "trace": _name(member_of(report, "trace_id")),
         "kind": _name(kind),
-        "kinds": _names(_text(_at(one, "kind")) for one in violations),
-        "checks": _names(_text(_at(one, "check")) for one in violations),
-        "tool": _step_tool(plan, _at(verdict, "offending_step")),
-        "asked": int(
-            bool(violations) and all(_at(one, "approvable") is True for one in violations)
-        ),
-        "said": _line(_at(report, "rationale")),
-        **{_SCORE_OF[one]: _real(_at(score, "score")) for one, score in of.items()},
-        **{_STATUS_OF[one]: _name(_at(score, "status")) for one, score in of.items()},
+        "kinds": _names(_text(member_of(one, "kind")) for one in violations),
+        "checks": _names(_text(member_of(one, "check")) for one in violations),
+        "tool": _step_tool(plan, member_of(verdict, "offending_step")),
+        "said": _line(member_of(report, "rationale")),
+        **{_SCORE_OF[one]: _real(member_of(score, "score")) for one, score in of.items()},
+        **{_STATUS_OF[one]: _name(member_of(score, "status")) for one, score in of.items()},
     }
 
 
 def measures_of_run(run: Any) -> dict[str, int | None]:
     """Return what a run took, or else its calls, as far as they say it: the longest, or the sum."""
-    calls = _elements(_at(run, "calls"))
+    calls = elements_of(member_of(run, "calls"))
     columns = {}
     for name, of_call, together in _TAKEN:
-        whole = _count(_at(run, name))
+        whole = _count(member_of(run, name))
         if whole is None:
-            known = [one for call in calls if (one := _count(_at(call, of_call))) is not None]
+            known = [one for call in calls if (one := _count(member_of(call, of_call))) is not None]
             whole = _count(together(known)) if known else None
         columns[name] = whole
     return columns
 
 
-def _approvals(ctx: Any, plan_digest: Any) -> int:
-    digests = (_at(one, "plan_digest") for one in _elements(_at(ctx, "approvals")))
-    return sum(
-        isinstance(one, str) and one.removeprefix("sha256:") == plan_digest for one in digests
-    )
-
-
 def _step_tool(plan: Any, step: Any) -> str | None:
-    steps = _elements(_at(plan, "steps"))
+    steps = elements_of(member_of(plan, "steps"))
     tool = _tool(steps[step]) if type(step) is int and 0 <= step < len(steps) else None
     return name_column(tool) if tool else None
 
 
 def _tool(step: Any) -> str | None:
-    adapter, capability = _text(_at(step, "adapter_id")), _text(_at(step, "capability_id"))
+    adapter, capability = (
+        _text(member_of(step, "adapter_id")),
+        _text(member_of(step, "capability_id")),
+    )
     return f"{adapter}/{capability}" if adapter and capability else None
-
-
-def _at(value: Any, name: str) -> Any:
-    """Return a member of an envelope or of parsed JSON; None where there is none."""
-    if type(value) is dict:
-        return value.get(name)
-    return None if value is None else getattr(value, name, None)
-
-
-def _elements(value: Any) -> list[Any] | tuple[Any, ...]:
-    return value if isinstance(value, list | tuple) else ()
 
 
 def _length(value: Any) -> int | None:
@@ -232,6 +242,11 @@ def _escape_char(char: str) -> str:
     return "".join(
         f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True)
     )
+
+
+def turn_key(row: IndexRow) -> TurnKey:
+    """Return the turn that a record is of."""
+    return TurnKey(row.trace, row.turn, row.plan)
 
 
 def _text(value: Any) -> str | None:

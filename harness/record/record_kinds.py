@@ -39,6 +39,9 @@ from harness.record.index_row import index_row
 from harness.record.inputs import RecordInputs
 from harness.wire import build
 
+BegunAction = Literal["allow", "shadow"]
+"""Why an execution may begin: see `RecordedAction`."""
+
 Seq = Annotated[int, Field(ge=1, le=SAFE_INTEGER)]
 """The number of a record in its log."""
 
@@ -81,10 +84,12 @@ class _Entry(Envelope):
 class Begun(_Entry):
     """An execution that is about to begin. To be recorded before its first effect.
 
-    `approvals` are those that it relies on: see `harness.record.used_approvals`.
+    `approvals` are those that it relies on: see `harness.record.used_approvals`. `action` is
+    `shadow` where the plan was not allowed, and that was not enforced.
     """
 
     proposal: Proposal
+    action: BegunAction = "allow"
     approvals: Annotated[tuple[UsedApproval, ...], ARRAY] = ()
     begun_at: Time
 
@@ -106,6 +111,7 @@ class Begun(_Entry):
             "kind": canonical_json("begun"),
             "inputs": canonical_bytes(digests),
             "permit": canonical_json(permit),
+            "action": canonical_json(self.action),
             "trace_id": canonical_json(self.proposal.ctx.trace_id),
             "begun_at": canonical_json(begun_at),
             **drafted_versions(),
@@ -113,6 +119,7 @@ class Begun(_Entry):
         if self.approvals:
             members["approvals"] = canonical_json([one.wire() for one in self.approvals])
         record = {"kind": "begun", "inputs": digests, "begun_at": self.begun_at}
+        record |= {"action": self.action}
         record |= {"trace_id": self.proposal.ctx.trace_id, "approvals": self.approvals}
         row = index_row(record, self.proposal.ctx, self.proposal.plan)
         return RecordDraft(bodies, members, row, tuple(one.claim for one in self.approvals))
@@ -156,6 +163,7 @@ class BegunRecord(Envelope):
     prev_hash: Digest
     inputs: InputDigests
     permit: Digest
+    action: BegunAction
     trace_id: Identifier
     approvals: Annotated[tuple[UsedApproval, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = (
         None

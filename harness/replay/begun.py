@@ -40,8 +40,9 @@ def _compare_begun(record: BegunRecord, proposal: Proposal, problems: Problems) 
         # A verdict is a value on any input. If this code fails, the log is not to blame.
         problems.drift.append(f"what it was permitted cannot be derived: {type(error).__name__}")
         return
-    if not allowed:
-        problems.contradiction("an execution began of a plan that verify refuses")
+    if allowed != (record.action == "allow"):
+        said = "passes" if allowed else "refuses"
+        problems.contradiction(f"its action is {record.action}, of a plan that verify {said}")
     elif (record.approvals or ()) != needed:
         problems.contradiction("its approvals are not those that its plan needs")
 
@@ -61,3 +62,5 @@ def check_end(document: StoredDocument, page: Page, problems: Problems) -> None:
         problems.tampered.append(f"{where} does not come before")
     elif begun.digests != document.digests:
         problems.tampered.append(f"{where} has other inputs")
+    elif begun.value.get("action") != document.value.get("action"):
+        problems.tampered.append(f"{where} has another action")

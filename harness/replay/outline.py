@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evals.envelope import ARRAY, Identifier
+from evals.kinds import RecordedAction
 from evals.timestamps import Time
 from harness.record.drafts import CanonicalLine
 
@@ -48,6 +49,7 @@ class DecisionOutline(_Outline):
     """A recorded decision."""
 
     report: ReportOutline
+    action: RecordedAction
     run: RunOutline | None = None
     error: CanonicalLine | None = None
 

@@ -5,8 +5,9 @@ Pure, but for the digest of the rules, which is read from disk once per process.
 Rule 1: a record that its own bytes contradict is tampered, even if more is wrong.
 Rule 2: what is missing or redacted is named, and nothing is derived from it.
 Rule 3: a record of other versions, or of other code under the same, is drift, never same.
-Rule 4: only what the critic cannot know is believed: the run, `decided_at`, `error`, and which
-        plans were tried. Every verdict, score and report is derived again.
+Rule 4: only what the critic cannot know is believed: the run, `decided_at`, `error`, which plans
+        were tried, and what a person answered. Every verdict, score and report is derived again,
+        and the action has to follow from them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,6 +26,7 @@ from harness.canonical import canonical_bytes, canonical_json
 from harness.record import INPUT_NAMES, BegunRecord, DecisionRecord, Gap, Head, LogRecord
 from harness.record.integrity import Link, StoredDocument, document_errors, link_error
 from harness.record.record_kinds import record_model
+from harness.replay.action_check import check_action
 from harness.replay.begun import check_begun, check_end
 from harness.replay.json_diff import differences
 from harness.replay.log_page import Page
@@ -260,6 +262,8 @@ def _compare(
         problems.drift.append(f"the report cannot be derived here: {type(error).__name__}")
         return
     _compare_report(document, report, problems)
+    if not problems.differences:
+        check_action(record, proposal, problems)
     for index, verdict in enumerate(verdicts):
         _compare_attempt(document.value["attempts"][index]["verdict"], verdict, index, problems)
 

@@ -32,9 +32,9 @@ def note_record(record: LogRecord | DecisionOutline, before: Link, problems: Pro
         problems.notes.append("decided_at is earlier than that of a record before")
     if record.run is None:
         return
-    if not record.report.verify.ok:
-        problems.notes.append("a plan that verify refused has a run")
-    elif record.error is not None and record.report.score is None:
+    if record.action not in ("allow", "shadow"):
+        problems.notes.append("a plan that was not allowed has a run")
+    elif record.report.verify.ok and record.error is not None and record.report.score is None:
         problems.notes.append(
             f"the run ended early and has no score: {_count_calls(record.run.calls)}"
         )

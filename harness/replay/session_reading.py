@@ -105,12 +105,8 @@ def _ruling_entry(record: DecisionRecord, facts: SessionFacts, proposal: Proposa
         calls=tuple(calls),
         sent=tuple(sent),
         verified=verified,
-        runs=not verified and _is_shadow(record),
+        runs=record.action == "shadow",
     )
-
-
-def _is_shadow(record: DecisionRecord) -> bool:
-    return record.error is not None and record.error.startswith("shadow: ")
 
 
 def _approved_in(

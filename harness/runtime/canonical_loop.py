@@ -378,7 +378,8 @@ class _Turn:
             "begun": None if self.begun is None else self.begun.hash,
         }
         present = {name: value for name, value in optional.items() if value is not None}
-        return Decision.of(self.inputs, report=report, **present)
+        action = "allow" if self.verdict.ok else "refuse"
+        return Decision.of(self.inputs, report=report, action=action, **present)
 
     def _attempts(self) -> tuple[_Attempt, ...]:
         """Return the plans that were tried before, with verdicts that are derived here."""

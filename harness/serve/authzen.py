@@ -111,7 +111,7 @@ class _AuthzenDesk:
         session = Session.opened(self._rules, f"authzen-{uuid4().hex}", "")
         batch = session.propose(calls, self._clock.now())
         verdict = verify_batch(batch)
-        self._desk.record(batch.proposal, verdict)
+        self._desk.record(batch.proposal, verdict, shadow=self._shadow)
         plan_digest = digest(batch.plan)
         context = {"critic": verdict.wire(), "plan_digest": plan_digest}
         if isinstance(verdict, Verified):

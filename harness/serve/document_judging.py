@@ -22,6 +22,7 @@ from critic import (
     score,
     verify,
 )
+from evals.kinds import RecordedAction
 from harness.cases import ConsolidateInput
 from harness.policy import Policy
 from harness.policy.partial_documents import completed_context, completed_proposal, completed_run
@@ -121,8 +122,13 @@ class VerdictDesk:
         verdict: Verified | Refused,
         run: Run | None = None,
         scored: ScoreVerdict | None = None,
+        *,
+        shadow: bool = False,
     ) -> None:
-        """Record a judgement, if there is a log. What ran of a refused plan has no score."""
+        """Record a judgement, if there is a log. What ran of a refused plan has no score.
+
+        In a `shadow`, what was not allowed is not enforced.
+        """
         if self._log is None:
             return
         report = consolidate(
@@ -132,7 +138,9 @@ class VerdictDesk:
             score=scored if verdict.ok else None,
             decided_at=self._clock.now(),
         )
-        self._log.append(Decision(proposal=proposal, run=run, report=report))
+        against: RecordedAction = "shadow" if shadow else "refuse"
+        action: RecordedAction = "allow" if verdict.ok else against
+        self._log.append(Decision(proposal=proposal, run=run, report=report, action=action))
 
 
 def _leaves_out(value: Any) -> bool:

@@ -32,6 +32,7 @@ from critic import (
     score,
     verify_proposal,
 )
+from evals.kinds import RecordedAction
 from harness.policy import Policy
 from harness.record import GENESIS, Decision, DecisionRecord, Head, RunFacts, draft, seal_record
 from harness.testing._draw.bounds import Bounds, NoPlan, NotCovered, bounds_of
@@ -335,7 +336,8 @@ def decisions(
         score=score(run) if executed else None,
         decided_at=_DECIDED,
     )
-    return Decision(proposal=proposal, report=report, **executed)
+    action: RecordedAction = "allow" if verdict.ok else "refuse"
+    return Decision(proposal=proposal, report=report, action=action, **executed)
 
 
 def records(

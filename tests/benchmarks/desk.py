@@ -71,7 +71,8 @@ def decision(number: int, size: int) -> Decision:
         score=score(executed),
         decided_at=NOON,
     )
-    return Decision(proposal=executed.proposal, run=RunFacts.of(executed), report=report)
+    facts = RunFacts.of(executed)
+    return Decision(proposal=executed.proposal, run=facts, report=report, action="allow")
 
 
 class Reporting:

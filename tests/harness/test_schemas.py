@@ -150,7 +150,7 @@ def critic_report(value: Any) -> CriticReport:
 
 def record(run: Any, report: CriticReport) -> DecisionRecord:
     done = build(Run, run)
-    decision = Decision(proposal=done.proposal, run=done, report=report)
+    decision = Decision(proposal=done.proposal, run=done, report=report, action="allow")
     return seal_record(draft(decision), Head(0, "0" * 64)).record
 
 

@@ -58,7 +58,7 @@ PURE = words("""
 """)
 PURE_IMPORTS = words("""
     abc base64 bisect calendar collections collections.abc contextlib copy dataclasses datetime
-    difflib functools hashlib heapq itertools json math operator re string tomllib types typing
+    difflib enum functools hashlib heapq itertools json math operator re string tomllib types typing
     urllib.parse
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785 unicodedata
 """)

@@ -210,6 +210,6 @@ def _take(
     if isinstance(record, DecisionRecord) and given is not None:
         found.tallies.add(record, given)
     if not isinstance(record, CriticErrorRecord) and given is not None:
-        found.questions.add(record, given)
+        found.questions.add(record)
     found.rows.append(row_of(record, given, checked))
     found.details.add(raw.seq, opened_record(record, given, checked, found.details.share))

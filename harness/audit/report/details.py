@@ -1,12 +1,7 @@
 """One decision as it is opened: plan, tiers, evidence, verdict, and the run against the plan. Pure.
 
 What many decisions share is put into a pool, and stands here as a number.
-A person's question and answer are shown as far as the records have them:
-
-Rule 1: a refusal that an approval would clear is a question, unless its record says that nobody was
-        asked.
-Rule 2: a later record of the same plan in the same trace answers it: with an approval of the plan,
-        or as denied.
+A person's question is a decision to ask, and its answer a later decision on the same plan.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,9 +20,6 @@ from harness.audit.report.record_rows import Checked, tool_name
 from harness.audit.report.visible_text import make_visible, visible_json
 from harness.canonical import canonical_json
 from harness.record import BegunRecord, DecisionRecord, LogRecord, RunFacts
-
-_PREFIX: Final = "sha256:"
-_DENIED: Final = "denied by "
 
 
 @dataclass(slots=True)
@@ -59,48 +51,28 @@ class Questions:
         """Return how many were answered with no."""
         return sum(one.yes is False for one in self.asked)
 
-    def add(self, record: DecisionRecord | BegunRecord, inputs: ShownInputs) -> None:
-        """Take in a record: a question, an answer, both, or neither."""
-        decision = record if isinstance(record, DecisionRecord) else None
-        trace = decision.report.trace_id if decision else getattr(record, "trace_id", "")
-        key = trace, record.inputs.plan
-        note = (decision.error if decision else None) or ""
-        if (question := self._open.get(key)) is not None:
-            self._answer_question(
-                question, key, record.seq, note, _approver(inputs, record.inputs.plan)
-            )
-        if decision is None or note or not isinstance(decision.report.verify, Refused):
+    def add(self, record: DecisionRecord | BegunRecord) -> None:
+        """Take in a record: a question, an answer, or neither."""
+        if not isinstance(record, DecisionRecord):
             return
-        if decision.report.verify.approvable:
-            asked = AskedQuestion(
-                record.seq, make_visible(trace), make_visible(decision.report.verify.reasons[0])
-            )
+        key = record.report.trace_id, record.inputs.plan
+        if record.action == "ask" and isinstance(record.report.verify, Refused):
+            trace, reason = record.report.trace_id, record.report.verify.reasons[0]
+            asked = AskedQuestion(record.seq, make_visible(trace), make_visible(reason))
             self.asked.append(asked)
             self._open[key] = asked
-
-    def _answer_question(
-        self,
-        question: AskedQuestion,
-        key: tuple[str, str],
-        seq: int,
-        note: str,
-        approver: str | None,
-    ) -> None:
-        if note.startswith(_DENIED):
-            question.answer, question.yes = make_visible(note), False
-        elif approver is not None:
-            question.answer, question.yes = f"approved by {make_visible(approver)}", True
-        else:
-            return
-        question.answered_by = seq
-        del self._open[key]
+        question = None if record.answer is None else self._open.pop(key, None)
+        if question is not None and record.answer is not None:
+            question.answer, question.yes = _ANSWERED[record.answer.answer]
+            question.answer += make_visible(record.answer.approver or "")
+            question.answered_by = record.seq
 
 
-def _approver(inputs: ShownInputs, plan_digest: str) -> str | None:
-    """Return who approved the plan, if anybody did."""
-    given = () if inputs.ctx is None else inputs.ctx.approvals or ()
-    names = [one.approver for one in given if one.plan_digest.removeprefix(_PREFIX) == plan_digest]
-    return names[0] if names else None
+_ANSWERED: Final = {
+    "yes": ("approved by ", True),
+    "no": ("denied by ", False),
+    "lapsed": ("it lapsed without an answer", None),
+}
 
 
 Sharing = Callable[[Any], int]

@@ -85,8 +85,6 @@ def listed_wire(one: Listed | Gap) -> dict[str, Any]:
 
 
 def _member(name: str, value: Any) -> Any:
-    if name == "asked":
-        return bool(value)
     if name in _LISTS:
         return value.split()
     return _name_in_column(value) if name == "session" else value

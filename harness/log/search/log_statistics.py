@@ -10,6 +10,7 @@ from evals.kinds import EVALUATOR_IDS
 from harness.log.search.listing import Listing
 from harness.log.search.query import Filters
 from harness.log.tables import INDEX
+from harness.record import RecordFacts
 
 _DAY: Final = 86_400_000_000
 """Microseconds of a day."""
@@ -64,10 +65,12 @@ _MOST: Final = (
     "SELECT seq, trace, {column} FROM {rows} AND {column} IS NOT NULL "  # noqa: S608
     "ORDER BY {column} DESC, seq LIMIT " + str(_LISTED)
 )
+_QUESTION: Final = int(RecordFacts.ASKED)
+_ANSWER: Final = int(RecordFacts.YES | RecordFacts.NO)
 _ASKED: Final = (
-    "SELECT count(*), coalesce(sum(answered), 0) FROM (SELECT max(asked) AS wanted, "
-    "max(CASE WHEN approvals > 0 THEN 1 ELSE 0 END) AS answered FROM {rows} "
-    "AND (asked = 1 OR approvals > 0) GROUP BY trace, plan) AS plans WHERE wanted = 1"
+    f"SELECT count(*), coalesce(sum(answered), 0) FROM (SELECT max(facts & {_QUESTION}) AS wanted, "  # noqa: S608
+    f"max(CASE WHEN facts & {_ANSWER} > 0 THEN 1 ELSE 0 END) AS answered FROM {{rows}} "
+    "GROUP BY trace, turn, plan) AS turns WHERE wanted > 0"
 )
 
 

@@ -103,7 +103,7 @@ def each_ruling_is_that_of_verify_at_its_time(trial: StreamTrial) -> None:
     """Each ruling is the verdict of `verify` on what the session saw, at the time of its event."""
     stream = trial.stream(most=14)
     played = trial.play(stream)
-    ruled = [one for one in played.decisions if one.run is None]
+    ruled = [one for one in played.decisions if one.run is None and not _has_lapsed(one)]
     seconds = {
         tool.called: expiry
         for tool in trial.policy.tool
@@ -134,6 +134,10 @@ def each_ruling_is_that_of_verify_at_its_time(trial: StreamTrial) -> None:
         is_open = is_open and event["event"] != "close"
         model.note(event, answer, pinned)
     trial.require(not ruled, "more is recorded than was ruled", played)
+
+
+def _has_lapsed(decision: Decision) -> bool:
+    return decision.answer is not None and decision.answer.answer == "lapsed"
 
 
 def _faults(

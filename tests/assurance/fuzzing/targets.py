@@ -71,7 +71,7 @@ def decision() -> Decision:
         score=score(run),
         decided_at=DECIDED_AT,
     )
-    return Decision(proposal=given, run=run, report=report)
+    return Decision(proposal=given, run=run, report=report, action="allow")
 
 
 @cache

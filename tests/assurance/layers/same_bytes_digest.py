@@ -47,6 +47,7 @@ def recorded(given: Proposal, run: Run | None) -> list[bytes]:
     parts: dict[str, Any] = {
         "proposal": given,
         "report": report,
+        "action": "allow" if verdict.ok else "refuse",
         **({} if kept is None else {"run": kept}),
     }
     body = seal_record(draft(Decision(**parts)), Head(0, GENESIS)).body

@@ -16,7 +16,9 @@ from typing import Any
 
 from critic.consolidate import consolidate
 from critic.score import score
+from critic.verdicts import Refused, Verified
 from critic.verify import verify_proposal
+from evals.kinds import RecordedAction
 from evals.plan import Proposal
 from evals.run import Run
 from harness.log.log_places import is_url
@@ -81,6 +83,11 @@ def run_of(proposed: Proposal, number: int = 1, **over: Any) -> Run:
     return build(Run, {**facts, "outputs": outputs, "proposal": proposed.wire(), **over})
 
 
+def action_of(verdict: Verified | Refused) -> RecordedAction:
+    """Return what the canonical loop makes of a plan."""
+    return "allow" if verdict.ok else "refuse"
+
+
 def decision(number: int = 1, *, kind: str = "completed", minutes: float | None = None) -> Decision:
     """Return a decision of one kind: completed, refused, partial (not executed) or ended_early."""
     proposed = proposal(number, pinned=kind != "refused")
@@ -102,7 +109,7 @@ def decision(number: int = 1, *, kind: str = "completed", minutes: float | None 
         "error": "TimeoutError: payments" if kind == "ended_early" else None,
     }
     given: dict[str, Any] = {name: value for name, value in optional.items() if value is not None}
-    return Decision(proposal=proposed, report=report, **given)
+    return Decision(proposal=proposed, report=report, action=action_of(report.verify), **given)
 
 
 def judged(proposed: Proposal, executed: Run | None = None, **more: Any) -> Decision:
@@ -118,7 +125,7 @@ def judged(proposed: Proposal, executed: Run | None = None, **more: Any) -> Deci
         decided_at=NOON,
     )
     given: dict[str, Any] = {**optional, **more}
-    return Decision(proposal=proposed, report=report, **given)
+    return Decision(proposal=proposed, report=report, action=action_of(report.verify), **given)
 
 
 KINDS = ("completed", "refused", "partial", "ended_early")

@@ -19,6 +19,7 @@ from harness.audit.report.collecting import collect
 from harness.log import SqlDecisionLog
 from harness.log.search.listing import Listed, Listing
 from harness.log.search.query import Filters
+from harness.record.fates import OF_INPUTS
 from harness.record.index_row import OF_CTX, OF_PLAN, IndexRow
 from harness.record.integrity import StoredDocument
 from harness.record.parts import pieces_of, reference, references
@@ -76,10 +77,11 @@ def test_the_log_has_what_the_laws_are_about(guards: Path, critic: Critic) -> No
         *("begun", "completed", "partial", "refused_by_critic", "critic_error")
     }
     assert len({row["trace"] for row in rows}) == 3
-    assert sum("open" in row for row in rows) == 1
+    assert sum("open" in row for row in rows) == 2
     assert sum("ended_by" in row for row in rows) >= 7
-    assert sum(row.get("asked", False) for row in rows) >= 4
-    assert sum(row.get("error") is not None for row in rows) >= 3
+    assert sum(row.get("action") == "ask" for row in rows) == 4
+    assert {row.get("answered") for row in rows} == {None, "yes", "no", "lapsed"}
+    assert sum(row.get("error") is not None for row in rows) >= 2
     with SqlDecisionLog.open_for_reading(guards) as log:
         claims = [claim for claim, _ in log.all_claims()]
         bodies = dict(log.bodies())
@@ -171,6 +173,9 @@ def _same_row(before: IndexRow, after: IndexRow, *, of_redacted: bool) -> None:
     pairs = zip(before._fields, before, after, strict=True)
     differs = {name: kept for name, said, kept in pairs if said != kept}
     assert not differs or of_redacted, differs
+    facts: Any = differs.pop("facts", before.facts)
+    assert (before.facts & ~OF_INPUTS) == (facts & ~OF_INPUTS)
+    assert (facts & OF_INPUTS) | before.facts == before.facts
     assert differs.keys() <= OF_CTX | OF_PLAN | {*_OF_RUN}
     assert {*differs.values()} <= {None, 0}
 
@@ -249,9 +254,9 @@ def _refusals_are_those(counted: Json, rows: list[Json]) -> None:
     assert counted["decisions_by_day"] == Counter(row["at"][:10] for row in decided)
     scored = sum("scores" in row for row in rows)
     assert {one["scored"] for one in counted["scores"].values()} == {scored}
-    asked = {(row["trace"], row["plan"]) for row in rows if row.get("asked")}
-    approved = {(row["trace"], row["plan"]) for row in rows if row.get("approvals")}
-    assert counted["asked"] == {"asked": len(asked), "answered": len(asked & approved)}
+    asked = {(row["trace"], row["plan"]) for row in rows if row.get("action") == "ask"}
+    said = {(row["trace"], row["plan"]) for row in rows if row.get("answered") in ("yes", "no")}
+    assert counted["asked"] == {"asked": len(asked), "answered": len(asked & said)}
     for name, most in (("slowest", "wall_ms"), ("costliest", "cost_micros")):
         largest = sorted((row[most] for row in rows if most in row), reverse=True)
         assert [one[most] for one in counted[name]] == largest[: len(counted[name])]
@@ -373,7 +378,7 @@ def test_the_page_has_the_questions_that_were_asked(written: Written) -> None:
         one["verdict"]["reasons"][0] for one in asked
     ]
     answers = Counter(one.answer for one in questions.asked)
-    assert answers == {"approved by ada": 2, "denied by ada": 1, "no answer is on record": 1}
+    assert answers == {"approved by ada": 2, "denied by ada": 1, "it lapsed without an answer": 1}
     assert (questions.approved, questions.denied) == (2, len(denied))
 
 

@@ -89,9 +89,8 @@ def test_inputs_are_named_by_their_digest() -> None:
 def test_a_run_may_be_given_whole() -> None:
     given = decision()
     assert given.facts is not None
-    whole = Decision(
-        proposal=given.proposal, run=given.facts.run_of(given.proposal), report=given.report
-    )
+    run = given.facts.run_of(given.proposal)
+    whole = Decision(proposal=given.proposal, run=run, report=given.report, action="allow")
     assert whole.facts == given.facts
     assert draft(whole).members == draft(given).members
 
@@ -115,7 +114,7 @@ def test_a_decision_round_trips_as_json() -> None:
 )
 def test_an_error_is_one_safe_line(error: str, kept: str) -> None:
     given = decision(kind="partial")
-    recorded = Decision(proposal=given.proposal, report=given.report, error=error)
+    recorded = Decision(proposal=given.proposal, report=given.report, action="allow", error=error)
     assert recorded.error == kept
     assert seal_record(draft(recorded), Head(0, GENESIS)).record.error == kept
 
@@ -126,7 +125,8 @@ def _with_other_key() -> CriticReport:
 
 def _completed_without(**gone: Any) -> dict[str, Any]:
     given = decision()
-    parts = {"proposal": given.proposal, "run": given.run, "report": given.report}
+    parts: dict[str, Any] = {"proposal": given.proposal, "run": given.run, "action": "allow"}
+    parts["report"] = given.report
     return {name: value for name, value in {**parts, **gone}.items() if value is not None}
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from harness.record import RecordFacts
 from harness.record.index_row import IndexRow, index_row, name_column
 
 NAMES = [
@@ -41,7 +42,8 @@ def test_hostile_members_are_no_columns() -> None:
     report = {"verify": {"kind": 1, "violations": [{"kind": ["x"]}, 3]}, "decided_at": "soon"}
     run = {"cost_micros": -1, "tokens": True, "wall_ms": 2**60, "calls": [{"tokens": 1.5}]}
     row = index_row({"report": report, "run": run}, {"approvals": [1]}, {"steps": [1, None]})
-    assert row == IndexRow(0, None, None, steps=2)
+    strayed = RecordFacts.RAN | RecordFacts.STRAYED | RecordFacts.IN_PART
+    assert row == IndexRow(0, None, None, facts=int(strayed), steps=2)
 
 
 def _types() -> list[Any]:

@@ -10,7 +10,7 @@ from harness.log import SqlDecisionLog
 from harness.record import Begun, Decision
 from harness.replay import replay
 from harness.wire import build
-from tests.harness.log.decisions import meddle
+from tests.harness.log.decisions import action_of, meddle
 from tests.harness.replay.forging import forged
 from tests.support.guarding import (
     ASKS,
@@ -59,14 +59,23 @@ class Rewriting:
             score=decision.report.score,
             decided_at=decision.report.decided_at,
         )
-        parts = {"run": decision.facts, "error": decision.error, "begun": decision.begun}
+        # Where the verdict is another one now, so is what was made of it.
+        is_same = report.verify.ok == decision.report.verify.ok
+        action = decision.action if is_same else action_of(report.verify)
+        parts: Json = {"run": decision.facts, "error": decision.error, "begun": decision.begun}
+        parts["answer"] = decision.answer
         given: Any = {name: part for name, part in parts.items() if part is not None}
-        return self.log.append(Decision(proposal=proposal, report=report, **given))
+        return self.log.append(Decision(proposal=proposal, report=report, action=action, **given))
 
     def begin(self, begun: Begun) -> Any:
         changed = self.changed(begun.proposal)
         return self.log.begin(
-            Begun(proposal=changed, approvals=begun.approvals, begun_at=begun.begun_at)
+            Begun(
+                proposal=changed,
+                action=begun.action,
+                approvals=begun.approvals,
+                begun_at=begun.begun_at,
+            )
         )
 
     def changed(self, proposal: Proposal) -> Proposal:

@@ -133,7 +133,7 @@ def test_a_beginning_of_a_refused_plan_is_tampered(tmp_path: Path) -> None:
         log.begin(Begun(proposal=approved(), begun_at=NOON))
     (answer,) = _answers(tmp_path / "log").values()
     assert answer.status == "tampered"
-    assert answer.reasons[0] == "an execution began of a plan that verify refuses"
+    assert answer.reasons[0] == "its action is allow, of a plan that verify refuses"
 
 
 def test_an_unknown_kind_is_no_record_of_this_version(path: Path) -> None:

@@ -25,6 +25,7 @@ REACHED = (
 )
 OWN = (
     *(
+        "action_check",
         "begun",
         "record_notes",
         "json_diff",
@@ -44,6 +45,7 @@ OUTSIDE = {
     "contextlib",
     "dataclasses",
     "datetime",
+    "enum",
     "functools",
     "hashlib",
     "itertools",

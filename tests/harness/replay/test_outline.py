@@ -42,8 +42,10 @@ def test_a_run_without_a_score_is_noted_whether_it_is_judged(place: LogPlace) ->
         {"run": {"calls": 3}},
         {"run": "all"},
         {"error": "a\nb"},
+        {"action": "let"},
     ],
 )
 def test_what_is_not_a_decision_has_no_outline(other: dict[str, Any]) -> None:
-    assert outline_of({"report": REPORT, "run": {"calls": []}, "error": "e"}) is not None
-    assert outline_of({"report": REPORT, **other}) is None
+    sound = {"report": REPORT, "action": "allow"}
+    assert outline_of({**sound, "run": {"calls": []}, "error": "e"}) is not None
+    assert outline_of({**sound, **other}) is None

@@ -140,10 +140,10 @@ def test_a_refused_plan_that_was_run_all_the_same_is_noted(tmp_path: Path) -> No
     report = consolidate(trace_id="trace_1", decision_key="refund", verify=verdict, decided_at=NOON)
     facts = RunFacts.of(run_of(proposed))
     log = SqlDecisionLog.open(tmp_path / "log")
-    log.append(Decision(proposal=proposed, run=facts, report=report))
+    log.append(Decision(proposal=proposed, run=facts, report=report, action="refuse"))
     (answer,) = replay(log)
     assert answer
-    assert answer.notes == ("a plan that verify refused has a run",)
+    assert answer.notes == ("a plan that was not allowed has a run",)
 
 
 def _forget_the_score(record: dict[str, Any]) -> None:

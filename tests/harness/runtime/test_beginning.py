@@ -317,7 +317,7 @@ def test_a_refused_run_that_was_handed_in_keeps_its_calls(log: SqlDecisionLog) -
     assert record.run.wall_ms == run.wall_ms
     (answer,) = replay(log)
     assert answer
-    assert answer.notes == ("a plan that verify refused has a run",)
+    assert answer.notes == ("a plan that was not allowed has a run",)
 
 
 def test_a_transcript_of_another_proposal_is_not_recorded_with_a_refusal() -> None:

@@ -103,7 +103,7 @@ def test_a_log_is_made_for_the_first_event_and_replays(
     said = critic("replay", place)
     assert (said.status, said.lines) == (
         0,
-        ["4 records: 4 same, 0 drift, 0 tampered, 0 incomplete"],
+        ["5 records: 5 same, 0 drift, 0 tampered, 0 incomplete"],
     )
 
 
@@ -115,7 +115,7 @@ def test_the_turns_of_a_session_are_found_together(
     critic("guard", "--policy", policy, "--log", log, stdin=lines(*events))
     every, own = critic("log", "list", log), critic("log", "list", log, "--trace", "s")
     assert own.lines == [line for line in every.lines if "  s  " in line]
-    assert [line.split()[0] for line in own.lines] == ["1", "2", "5", "6"]
+    assert [line.split()[0] for line in own.lines] == ["1", "2", "5", "6", "7"]
     assert critic("log", "list", log, "--trace", "u").lines == []
 
 
@@ -183,7 +183,7 @@ def test_what_people_say_is_shown_with_the_turns(critic: Critic, policy: Path) -
 def test_explaining_and_recording_go_together(critic: Critic, policy: Path, tmp_path: Path) -> None:
     log = tmp_path / "audit.db"
     critic("guard", "--explain", "--policy", policy, "--log", log, stdin=lines(*ASKS, close()))
-    assert critic("replay", log).lines[0].startswith("4 records: 4 same")
+    assert critic("replay", log).lines[0].startswith("5 records: 5 same")
 
 
 class Piped:

@@ -57,7 +57,7 @@ def test_a_proof_shows_the_decision_as_show_does(guarded: Signed) -> None:
     for (seq,) in query(guarded.log, "SELECT seq FROM records ORDER BY seq"):
         said = alone(guarded, proved(guarded, seq))
         assert (said.status, said.err) == (0, "")
-        assert said.lines[0] == f"record {seq} of 39: {HOLDS}"
+        assert said.lines[0] == f"record {seq} of 42: {HOLDS}"
         whole = guarded.critic("log", "show", guarded.log, str(seq), "--format", "text").lines
         begins = whole[0].startswith(f"record {seq}: an execution began")
         assert {*whole[begins:]} - {*said.lines} == {one for one in whole if one.endswith(" 1.0")}

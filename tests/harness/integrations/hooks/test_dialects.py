@@ -99,7 +99,7 @@ def test_a_call_that_ran_after_a_question_was_shown_was_approved(
     assert answers[1] == "ask"
     assert answers[-3:-1] == ["silence", "silence"]
     assert answers[-1] == "deny"  # it ended once
-    assert f"user-of-{agent.name}" in critic("log", "show", log, "2" if not between else "5").out
+    assert f"user-of-{agent.name}" in critic("log", "show", log, "2" if not between else "6").out
     assert " same, 0 drift, 0 tampered, 0 incomplete" in critic("replay", log).lines[-1]
 
 

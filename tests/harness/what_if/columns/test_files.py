@@ -146,7 +146,7 @@ def _allowed(refused: Proposal) -> Decision:
         score=None,
         decided_at=NOON,
     )
-    return Decision(proposal=refused, report=report)
+    return Decision(proposal=refused, report=report, action="refuse")
 
 
 def test_a_log_of_older_rules_drifts_as_its_export_does(critic: Critic, tmp_path: Path) -> None:

@@ -1,0 +1,43 @@
+"""What was made of a plan, and what a person answered: how both go with the verdict. Pure."""
+
+from typing import Annotated, Self
+
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
+
+from critic.verdicts import Refused, Verified
+from evals.envelope import OPTIONAL, Envelope, Identifier
+from evals.kinds import AnswerKind, RecordedAction
+
+
+class RecordedAnswer(Envelope):
+    """What became of the question about a plan, and who answered it. If it lapsed, nobody did."""
+
+    answer: AnswerKind
+    approver: Annotated[Identifier | None, OPTIONAL] = None
+
+    @model_validator(mode="after")
+    def _approver_gave_it(self) -> Self:
+        if (self.approver is None) != (self.answer == "lapsed"):
+            what = "a yes and a no have an approver, and a question that lapsed has none"
+            raise PydanticCustomError("contradiction", "{what}", {"what": what})
+        return self
+
+
+def action_problem(
+    action: RecordedAction, answer: RecordedAnswer | None, verdict: Verified | Refused
+) -> str | None:
+    """Return how an action contradicts the verdict or the answer, or None if it does not."""
+    if (action == "allow" and not verdict.ok) or (action == "shadow" and verdict.ok):
+        return f"its action is {action}, and verify {'passes' if verdict.ok else 'refuses'} it"
+    may_ask = isinstance(verdict, Refused) and verdict.approvable
+    if action == "ask" and not may_ask:
+        return "its action is ask, and no approval would clear what verify says"
+    if answer is None:
+        return None
+    if answer.answer != "yes" and not may_ask:
+        return f"its answer is {answer.answer}, and no approval would clear what verify says"
+    expected = "allow" if answer.answer == "yes" and verdict.ok else "refuse"
+    if action != expected:
+        return f"its action is {action}, and after the answer {answer.answer} it is {expected}"
+    return None

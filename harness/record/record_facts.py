@@ -1,0 +1,104 @@
+"""What one record says about its turn: the facts that a fate is made of. Pure.
+
+It reads envelopes and parsed JSON alike, and is total: what is not there, or is not what it should
+be, is no fact.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from harness.canonical import canonical_json
+from harness.record.fates import RecordFacts
+from harness.record.members import elements_of, member_of
+
+_RULED = {
+    "allow": RecordFacts.ALLOWED,
+    "shadow": RecordFacts.SHADOW,
+    "ask": RecordFacts.ASKED,
+    "refuse": RecordFacts.REFUSED,
+}
+_ANSWERED = {"yes": RecordFacts.YES, "no": RecordFacts.NO, "lapsed": RecordFacts.LAPSED}
+_NO_RULING = RecordFacts(0)
+
+
+def facts_of_record(record: Any, ctx: Any, plan: Any) -> RecordFacts:
+    """Return what a record of any kind says about its turn. Never raises.
+
+    Args:
+        record: a record: an envelope, parsed JSON, or a dict of its members.
+        ctx: its RunContext, as an envelope or as parsed JSON; None if it is not at hand.
+        plan: its Plan, in the same way. Without it, what is said is of the calls that there are.
+    """
+    kind, ruled = member_of(record, "kind"), _ruling_of(record)
+    if kind == "critic_error":
+        return RecordFacts.FAILED
+    if kind == "begun":
+        used = RecordFacts.YES if elements_of(member_of(record, "approvals")) else _NO_RULING
+        return RecordFacts.BEGAN | ruled | used
+    answer = _named(_ANSWERED, member_of(member_of(record, "answer"), "answer"))
+    if answer & (RecordFacts.NO | RecordFacts.LAPSED):
+        ruled &= ~RecordFacts.REFUSED
+    if ruled & RecordFacts.ALLOWED and approvals_of(ctx, record):
+        answer |= RecordFacts.YES
+    return ruled | answer | _facts_of_run(record, plan)
+
+
+def _ruling_of(record: Any) -> RecordFacts:
+    return _named(_RULED, member_of(record, "action"))
+
+
+def _named(facts: dict[str, RecordFacts], name: Any) -> RecordFacts:
+    return facts.get(name, _NO_RULING) if isinstance(name, str) else _NO_RULING
+
+
+def approvals_of(ctx: Any, record: Any) -> int:
+    """Return how many approvals of its plan a record has."""
+    plan_digest = member_of(member_of(record, "inputs"), "plan")
+    digests = (member_of(one, "plan_digest") for one in elements_of(member_of(ctx, "approvals")))
+    return sum(
+        isinstance(one, str) and one.removeprefix("sha256:") == plan_digest for one in digests
+    )
+
+
+def _facts_of_run(record: Any, plan: Any) -> RecordFacts:
+    run = member_of(record, "run")
+    if run is None and not (type(record) is dict and "run" in record):
+        return _NO_RULING
+    calls, steps = member_of(run, "calls"), elements_of(member_of(plan, "steps"))
+    if not isinstance(calls, list | tuple):  # they were redacted
+        return RecordFacts.RAN
+    facts = RecordFacts.RAN if calls else _NO_RULING
+    if any(member_of(call, "status") != "completed" for call in calls):
+        facts |= RecordFacts.IN_PART
+    if plan is None:
+        return facts
+    planned = [_planned_step(call, steps) for call in calls]
+    if None in planned:
+        facts |= RecordFacts.STRAYED
+    if not {*_tool_steps(steps)} <= {*planned}:
+        facts |= RecordFacts.IN_PART
+    return facts
+
+
+def _tool_steps(steps: Sequence[Any]) -> Iterator[int]:
+    return (at for at, step in enumerate(steps) if member_of(step, "kind") == "tool")
+
+
+def _planned_step(call: Any, steps: Sequence[Any]) -> int | None:
+    """Return the step that a call is of, or None if no step is this call."""
+    at = member_of(call, "step")
+    step = steps[at] if type(at) is int and 0 <= at < len(steps) else None
+    names = ("adapter_id", "capability_id")
+    if step is None or any(member_of(call, name) != member_of(step, name) for name in names):
+        return None
+    return at if _is_same(member_of(call, "args"), member_of(step, "args")) else None
+
+
+def _is_same(sent: Any, planned: Any) -> bool:
+    if sent is planned:
+        return True
+    try:
+        # Compared as bytes: to Python, `True` equals `1`.
+        return canonical_json(sent) == canonical_json(planned)
+    except (ValueError, TypeError, RecursionError):
+        return False

@@ -1,0 +1,128 @@
+"""What a guard records of a turn says what became of it: asked, answered, lapsed, run, killed."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.kinds import Fate
+from harness.guard import Guard
+from harness.log import SqlDecisionLog
+from harness.record import DecisionRecord
+from harness.replay import replay
+from harness.single_use import PermitError
+from tests.harness.replay.forging import forged
+from tests.support.guarding import ASKS, answers_to, call, close, desk, guard_of, open_, result, yes
+from tests.support.turns import fates_in
+
+SAID_NO = {**yes(), "yes": False}
+AT = "2026-05-09T12:00:{:02}Z"
+LAPSING: Any = [{**event, "as_of": AT.format(number)} for number, event in enumerate(ASKS)]
+"""Events at whose end a question is open that expires after ten seconds."""
+
+
+def recorded(path: Path, events: list[Any], **guard: Any) -> list[Fate]:
+    """Record a session, and return the fate of each turn. Every record replays."""
+    with SqlDecisionLog.open(path / "log.db") as log:
+        answers_to(guard_of(desk(**guard), log=log), events)
+        assert {one.status for one in replay(log)} <= {"same", "open"}
+        return list(fates_in(log).values())
+
+
+TRANSFER = call("transfer", iban="iban-4711-22", reason="x")
+CASES: dict[str, tuple[list[Any], list[Fate]]] = {
+    "still open": (ASKS, ["ran", "asked_open"]),
+    "a yes, and no result": ([*ASKS, yes()], ["ran", "open"]),
+    "a yes that ran": ([*ASKS, yes(), result({})], ["ran", "ran_after_yes"]),
+    "a yes that failed": ([*ASKS, yes(), result({}, status="failed")], ["ran", "ran_in_part"]),
+    "a yes, and a close without a result": ([*ASKS, yes(), close()], ["ran", "ran_in_part"]),
+    "a no": ([*ASKS, SAID_NO], ["ran", "asked_no"]),
+    "a no to the next call too": (
+        [*ASKS, SAID_NO, {**TRANSFER, "calls": [{**TRANSFER["calls"][0], "id": "d"}]}],
+        ["ran", "asked_no", "refused"],
+    ),
+    "lapsed at the next batch": (
+        [*ASKS, call("list_mail", id="d")],
+        ["ran", "asked_no", "open"],
+    ),
+    "lapsed at the close": ([*ASKS, close()], ["ran", "asked_no"]),
+    "refused": ([open_(), call("transfer", iban="iban-9", reason="")], ["refused"]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_turn_has_its_fate_on_record(name: str, tmp_path: Path) -> None:
+    events, fates = CASES[name]
+    assert recorded(tmp_path, events) == fates
+
+
+def test_a_shadow_that_ran_is_a_shadow_and_one_that_was_killed_is_open(tmp_path: Path) -> None:
+    pays = call("transfer", iban="iban-9", reason="")
+    events = [open_(), pays, result({}), call("shred", id="d", name="x.md")]
+    assert recorded(tmp_path, events, shadow=True) == ["ran_in_shadow", "open"]
+
+
+@pytest.mark.parametrize("late", [yes(), call("list_mail", id="d"), result({}, id="m"), close()])
+def test_a_question_that_expired_has_lapsed_with_the_next_event(late: Any, tmp_path: Path) -> None:
+    events = [LAPSING[0], {**call("list_mail", id="m"), "as_of": AT.format(0)}, *LAPSING[1:]]
+    late = {**late, "as_of": AT.format(40)}
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        guard = guard_of(desk(question_expires_after_s=10), log=log)
+        answers_to(guard, events)
+        asked = log.head().seq
+        late = {**late, **({"plan_digest": last_plan(log)} if "yes" in late else {})}
+        answers_to(guard, [late])
+        answers_to(guard, [{"event": "close", "session": "s", "outputs": {}}])
+        decisions = [one for one in log.entries() if isinstance(one, DecisionRecord)]
+        lapsed = [one.seq for one in decisions if one.answer and one.answer.answer == "lapsed"]
+        assert lapsed == [asked + 1]
+        assert {one.status for one in replay(log)} == {"same"}
+        assert list(fates_in(log).values())[2] == "asked_no"
+
+
+def test_a_no_counts_however_late(tmp_path: Path) -> None:
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        guard = guard_of(desk(question_expires_after_s=10), log=log)
+        answers_to(guard, LAPSING)
+        plan = last_plan(log)
+        said = {"event": "said", "session": "s", "text": "hurry", "as_of": AT.format(30)}
+        answers_to(guard, [said])
+        resumed = guard_of(desk(question_expires_after_s=10), log=log)  # by its journal
+        answers_to(resumed, [{**SAID_NO, "plan_digest": plan, "as_of": AT.format(40)}])
+        answers = [one.answer for one in log.records() if one.answer]
+        assert [one.answer for one in answers] == ["lapsed", "no"]
+        assert answers[1].approver == "ada"
+        (again,) = answers_to(resumed, [{**TRANSFER, "as_of": AT.format(41)}]).values()
+        assert again["action"] == "refuse"
+
+
+def last_plan(log: SqlDecisionLog) -> str:
+    return [*log.records()][-1].inputs.plan
+
+
+def test_a_question_that_lapsed_gives_no_permit() -> None:
+    guard: Guard = guard_of(desk())
+    answers_to(guard, [*ASKS, call("list_mail", id="d")])
+    with pytest.raises(PermitError):
+        guard.permit("s", "c")
+    assert guard.permit("s", "d").redeem("list_mail", {}) == {}
+
+
+ACTIONS = ("allow", "ask", "refuse", "shadow")
+
+
+@pytest.mark.parametrize("seq", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("action", ACTIONS)
+def test_an_action_that_does_not_follow_is_tampered(seq: int, action: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    with SqlDecisionLog.open(path) as log:
+        answers_to(guard_of(desk(), log=log), [*ASKS, yes()])
+        (record,) = (one for one in log.entries() if one.seq == seq)
+        own, answer = record.action, getattr(record, "answer", None)  # type: ignore[union-attr]
+    forged(path, seq, lambda record: record.update(action=action))
+    with SqlDecisionLog.open_for_reading(path) as log:
+        answers = {one.seq: one for one in replay(log)}
+    believed = {"allow": {"refuse"} if answer is None else set(), "ask": {"refuse", "shadow"}}
+    is_ruling = isinstance(record, DecisionRecord) and record.run is None
+    sound = {own, *(believed[own] if is_ruling else set())}
+    assert (answers[seq].status != "tampered") == (action in sound), answers[seq].reasons
