@@ -87,6 +87,15 @@ class LogAppender(LogReader):
         written = Written(records, {}, {}, [self._row_of(raw) for raw in records])
         self._write_all(lambda _connection, _before: written)
 
+    def copy_journal(self, session: str, row: JournalRow) -> None:
+        """Store a step of an open session as another log holds it.
+
+        Raises:
+            LogError: it was not stored.
+        """
+        step = (JournalStep(session, row.number, row.body), row)
+        self._write_all(lambda _connection, _before: Written((), {}, {}, steps=[step]))
+
     def _row_of(self, raw: RawRecord) -> IndexRow:
         document = read_text_of(raw, pieces_of([raw.body], self.stored), checked=False).value
         named = document.get("inputs") or {}

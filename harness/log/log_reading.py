@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, Final, Literal
 
 from harness.errors import escape_text
-from harness.log.journal_rows import JournalRow, journal_rows, last_number
+from harness.log.journal_rows import JournalRow, journal_rows, journaled_sessions, last_number
 from harness.log.log_errors import LogDamaged
 from harness.log.remainder import Remainder
 from harness.log.search.query import index_of, unrecorded_numbers
@@ -199,6 +199,17 @@ class LogReader:
         """
         with self.begin_reading() as connection:
             return journal_rows(connection, session, after)
+
+    def journaled_sessions(self) -> Iterator[str]:
+        """Yield what stands for the ids of open sessions, in order."""
+        after = ""
+        while page := self._some_sessions(after):
+            yield from page
+            after = page[-1]
+
+    def _some_sessions(self, after: str) -> list[str]:
+        with self.begin_reading() as connection:
+            return journaled_sessions(connection, after, _NUMBERS)
 
     def last_step(self, session: str) -> int:
         """Return the number of the last step of a session; 0 if it is not open."""

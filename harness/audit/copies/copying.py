@@ -1,13 +1,39 @@
-"""A new log that copies another one: it gets its name when it is whole."""
+"""Fill a new log from another one.
 
-from collections.abc import Iterator
+Rule 1: a log that is copied as it is keeps its numbers, hashes and links, so every checkpoint and
+        proof of it holds for the copy.
+Rule 2: a file gets its name when it is whole. A database has its rows one batch after the other: a
+        copy that did not end is refused as a log with another head, and not gone on from.
+Rule 3: what is appended while it is copied is not in the copy.
+"""
+
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice, takewhile
 from pathlib import Path
+from typing import Final, NamedTuple, TypeVar
 
-from harness.errors import escape_text
-from harness.log.log_errors import LogFull
+from harness.errors import UsageError, escape_text
+from harness.log.log_errors import LogDamaged, LogFull
+from harness.log.log_places import is_url
 from harness.log.sql import SqlDecisionLog
+from harness.log.statements import DIGESTS, head
+from harness.log.store import KEEP_EVIDENCE
+from harness.record import Head, RawRecord
+from harness.replay.engine import replay
 from harness.whole_files import new_file
+
+_BATCH: Final = 200  # rows in one transaction
+_SOUND: Final = frozenset({"same", "open", "redacted"})
+
+_T = TypeVar("_T")
+
+
+class LogExtent(NamedTuple):
+    """The contents of a log when its copy began: its head, and the digests of inputs and parts."""
+
+    head: Head
+    digests: frozenset[str]
 
 
 @contextmanager
@@ -26,3 +52,89 @@ def new_log(path: Path) -> Iterator[SqlDecisionLog]:
             f"{escape_text(str(path)[-200:])}: the disk is full and nothing was copied: free some "
             "space and run the command again"
         ) from None
+
+
+def copy_log(log: SqlDecisionLog, place: str) -> Head:
+    """Copy a log to a new file, or to an empty schema of a database. Return its head.
+
+    Raises:
+        UsageError: the file exists, or the database holds records.
+        LogError: the log cannot be read or is not as it was recorded, or the copy cannot be
+            written.
+    """
+    require_sound(log)
+    if not is_url(place):
+        with new_log(Path(place)) as target:
+            return _copy_whole(log, target)
+    with SqlDecisionLog.open(place) as target:
+        if target.head().seq or next(iter(target.digests()), None) is not None:
+            raise UsageError(f"{target.where}: it holds records: name an empty schema")
+        return _copy_whole(log, target)
+
+
+def _copy_whole(log: SqlDecisionLog, target: SqlDecisionLog) -> Head:
+    upto = extent_of(log)
+    bodies = (one for one in log.bodies() if one[0] in upto.digests)
+    fill_log(log, target, upto.head, bodies, rows_up_to(upto.head.seq, log.stored_records()))
+    for session in log.journaled_sessions():
+        for row in log.journal(session):
+            target.copy_journal(session, row)
+    if target.head() != upto.head:
+        raise LogDamaged(f"{target.where}: the copy has another head: remove it, and try again")
+    return upto.head
+
+
+def require_sound(log: SqlDecisionLog) -> None:
+    """Check that a log is as it was recorded: a copy of another one would look sound.
+
+    Raises:
+        LogDamaged: it is not.
+    """
+    if log.problems:
+        raise LogDamaged(f"the log is damaged: {log.problems[0]}: {KEEP_EVIDENCE}")
+    for answer in replay(log, judge=False):
+        if answer.status not in _SOUND:
+            raise LogDamaged(
+                f"record {answer.seq} is {answer.status}, so the log is not copied: replay it to "
+                "see what is wrong"
+            )
+
+
+def extent_of(log: SqlDecisionLog) -> LogExtent:
+    """Return what a log holds now."""
+    with log.begin_reading() as connection:
+        return LogExtent(
+            head(connection), frozenset(str(one) for (one,) in connection.execute(DIGESTS.select))
+        )
+
+
+def fill_log(
+    source: SqlDecisionLog,
+    target: SqlDecisionLog,
+    upto: Head,
+    bodies: Iterable[tuple[str, bytes]],
+    rows: Iterable[RawRecord],
+) -> None:
+    """Store bodies, records, and the claims that the source has for them, in a new log.
+
+    Raises:
+        LogError: they cannot be read or stored.
+    """
+    for some in batches(bodies):
+        target.copy_stored(dict(some), {})
+    for records in batches(rows):
+        target.copy_rows(records)
+    for claims in batches(one for one in source.all_claims() if one[1] <= upto.seq):
+        target.copy_stored({}, dict[str, int](claims))
+
+
+def rows_up_to(last: int, rows: Iterable[RawRecord]) -> Iterator[RawRecord]:
+    """Return rows as far as a number."""
+    return takewhile(lambda raw: raw.seq <= last, rows)
+
+
+def batches(items: Iterable[_T]) -> Iterator[list[_T]]:
+    """Yield items, as many together as are written in one transaction."""
+    left = iter(items)
+    while batch := list(islice(left, _BATCH)):
+        yield batch

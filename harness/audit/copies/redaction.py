@@ -11,22 +11,28 @@ Rule 4: what is appended while it is copied is not in the copy: nobody looked fo
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from evals.joined_json import join_object
-from harness.audit.copies.copying import new_log
+from harness.audit.copies.copying import (
+    LogExtent,
+    batches,
+    extent_of,
+    fill_log,
+    new_log,
+    require_sound,
+    rows_up_to,
+)
 from harness.canonical import canonical_json
 from harness.errors import UsageError, escape_text
 from harness.log.log_errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
-from harness.log.statements import DIGESTS, head
-from harness.log.store import KEEP_EVIDENCE
-from harness.record import INPUT_NAMES, Head, RawRecord, sha256
+from harness.record import INPUT_NAMES, RawRecord, sha256
 from harness.record.integrity import StoredDocument
 from harness.record.parts import part_document, pieces_of, reference, references
-from harness.replay.engine import Replayer, replay
+from harness.replay.engine import Replayer
 from harness.wire import parse_finite_json, parse_json
 
 _BATCH: Final = 200  # rows in one transaction
@@ -101,13 +107,15 @@ def redact_log(log: SqlDecisionLog, new: Path, wanted: Sequence[ValueInRecord]) 
         LogError: the log cannot be read or is not as it was recorded, or `new` cannot be written.
     """
     with new_log(new) as target:
-        upto = _extent(log)
-        _require_sound(log)
+        upto = extent_of(log)
+        require_sound(log)
         places = [_place_of(log, value) for value in wanted]
         taken = {place.digest: value for place, value in zip(places, wanted, strict=True)}
         rows = {place.seq: place for place in places if place.seq}
         dropped, kept = _parts_below(log, taken, rows, upto, places)
-        _copy(log, target, _Cut(taken, dropped, rows), upto)
+        cut = _Cut(taken, dropped, rows)
+        bodies, records = _bodies(log, cut, upto), _rows(log, cut, upto.head.seq)
+        fill_log(log, target, upto.head, bodies, records)
         if target.head() != upto.head:
             raise LogDamaged(f"{_show_path(new)}: the copy has another head: try again")
         found = tuple(_find_remains(target, places))
@@ -123,30 +131,12 @@ class _Place(NamedTuple):
     member: str = ""
 
 
-class _Extent(NamedTuple):
-    """The contents of a log when its copy began: its head, and the digests of inputs and parts."""
-
-    head: Head
-    digests: frozenset[str]
-
-
 class _Cut(NamedTuple):
     """The parts that a copy leaves out, and the rows that it changes."""
 
     taken: Mapping[str, ValueInRecord]
     dropped: frozenset[str]
     rows: Mapping[int, _Place]
-
-
-def _require_sound(log: SqlDecisionLog) -> None:
-    if log.problems:
-        raise LogDamaged(f"the log is damaged: {log.problems[0]}: {KEEP_EVIDENCE}")
-    for answer in replay(log, judge=False):
-        if answer.status not in _SOUND:
-            raise LogDamaged(
-                f"record {answer.seq} is {answer.status}, so the log is not copied: replay it to "
-                "see what is wrong"
-            )
 
 
 def _place_of(log: SqlDecisionLog, value: ValueInRecord) -> _Place:
@@ -200,7 +190,7 @@ def _parts_below(
     log: SqlDecisionLog,
     taken: Mapping[str, Any],
     rows: Mapping[int, _Place],
-    upto: _Extent,
+    upto: LogExtent,
     places: Iterable[_Place],
 ) -> tuple[frozenset[str], int]:
     """Return the parts that only redacted values name, and how many of theirs others name too."""
@@ -210,7 +200,7 @@ def _parts_below(
     apart = [digest for place in places for digest in part_document(place.whole).pieces]
     below = {*pieces_of(bodies, log.stored), *log.stored(apart)} - {*taken}
     kept: set[str] = set()
-    for raw in _up_to(upto.head.seq, log.stored_records()):
+    for raw in rows_up_to(upto.head.seq, log.stored_records()):
         if raw.seq not in rows:
             kept |= below.intersection(references(raw.body))
     for digest, body in log.bodies():
@@ -222,30 +212,13 @@ def _parts_below(
 
 
 def _inputs_named(log: SqlDecisionLog, last: int) -> Iterator[str]:
-    replayer, rows = Replayer(log, None, judge=False), _up_to(last, log.raw())
-    while page := list(islice(rows, _BATCH)):
+    replayer, rows = Replayer(log, None, judge=False), rows_up_to(last, log.raw())
+    for page in batches(rows):
         for document in replayer.documents(page):
             yield from document.digests.values()
 
 
-def _extent(log: SqlDecisionLog) -> _Extent:
-    with log.begin_reading() as connection:
-        return _Extent(
-            head(connection), frozenset(str(one) for (one,) in connection.execute(DIGESTS.select))
-        )
-
-
-def _copy(source: SqlDecisionLog, target: SqlDecisionLog, cut: _Cut, upto: _Extent) -> None:
-    for bodies in _batches(_bodies(source, cut, upto)):
-        target.copy_stored(dict(bodies), {})
-    for rows in _batches(_rows(source, cut, upto.head.seq)):
-        target.copy_rows(rows)
-    claims = (one for one in source.all_claims() if one[1] <= upto.head.seq)
-    for batch in _batches(claims):
-        target.copy_stored({}, dict(batch))
-
-
-def _bodies(source: SqlDecisionLog, cut: _Cut, upto: _Extent) -> Iterator[tuple[str, bytes]]:
+def _bodies(source: SqlDecisionLog, cut: _Cut, upto: LogExtent) -> Iterator[tuple[str, bytes]]:
     for digest, body in source.bodies():
         if digest in upto.digests and digest not in cut.dropped:
             yield digest, reference(digest) if digest in cut.taken else body
@@ -254,13 +227,9 @@ def _bodies(source: SqlDecisionLog, cut: _Cut, upto: _Extent) -> Iterator[tuple[
 
 
 def _rows(source: SqlDecisionLog, cut: _Cut, last: int) -> Iterator[RawRecord]:
-    for raw in _up_to(last, source.stored_records()):
+    for raw in rows_up_to(last, source.stored_records()):
         place = cut.rows.get(raw.seq)
         yield raw if place is None else raw._replace(body=_replace_member(source, place))
-
-
-def _up_to(last: int, rows: Iterator[RawRecord]) -> Iterator[RawRecord]:
-    return takewhile(lambda raw: raw.seq <= last, rows)
 
 
 def _replace_member(source: SqlDecisionLog, place: _Place) -> bytes:
@@ -279,11 +248,6 @@ def _find_remains(target: SqlDecisionLog, places: Iterable[_Place]) -> Iterator[
     for raw in target.stored_records():
         if any(one in raw.body for one in removed):
             yield f"record {raw.seq}"
-
-
-def _batches(items: Iterator[_T]) -> Iterator[list[_T]]:
-    while batch := list(islice(items, _BATCH)):
-        yield batch
 
 
 def _show_path(path: Path) -> str:

@@ -18,6 +18,9 @@ _VERIFY_EXITS: Final = (
     "Exit status: 0 all ok; 1 records are missing, redacted or open, hashes or chain do not hold, "
     "or the tables or the index were changed; 2 the log or the command cannot be read."
 )
+_COPY_EXITS: Final = (
+    "Exit status: 0 copied; 2 the log is not as it was recorded, or the copy cannot be written."
+)
 _ROLES_EXITS: Final = "Exit status: 0 printed; 2 the log cannot be opened."
 _LOG_EXITS: Final = "Exit status: 0 all ok; 1 and 2 as `critic log ACTION --help` says."
 _LONGEST: Final = 1000
@@ -33,12 +36,15 @@ def add_log(commands: Commands) -> None:
     checked = "check hashes, chain and tables without judging again"
     check = add(actions, "verify", checked, _VERIFY_EXITS)
     export = add(actions, "export", "write a log for other tools: Parquet, or OPA", _EXITS)
+    copied = "copy a log to a new file, or to an empty schema of PostgreSQL, or from there"
+    copy = add(actions, "copy", copied, _COPY_EXITS)
     granting = "print the grants for who appends to a log in PostgreSQL"
     roles = add(actions, "roles", granting, _ROLES_EXITS)
     roles.add_argument("--writer", default="critic_writer", help="who appends (%(default)s)")
     roles.add_argument("--auditor", default="critic_auditor", help="who reads (%(default)s)")
-    for action in (listing, stats, show, check, export, roles):
+    for action in (listing, stats, show, check, export, copy, roles):
         action.add_argument("log", metavar="LOG")
+    copy.add_argument("to", metavar="TO", help="the file or URL of the copy")
     for action in (listing, stats, export):
         _add_filters(action)
     for action in (listing, stats):

@@ -20,6 +20,7 @@ _ACTIONS: Final = {
     "list": ("log_list", "list_records"),
     "stats": ("log_stats", "show_statistics"),
     "show": ("log_show", "show_record"),
+    "copy": ("log_copy", "copy_to_place"),
     "export": ("log_export", "export_log"),
     "verify": ("log_command", "_verify"),
 }
