@@ -25,7 +25,7 @@ from harness.failures import describe_error
 from harness.guard.course import Answered, Course, OutOfPlace, apply_event
 from harness.guard.guard_rules import rules_of
 from harness.guard.guard_state import course_of, dump_course, parse_state
-from harness.guard.open_sessions import OpenSession
+from harness.guard.open_sessions import OpenSession, OpenWork, count_open
 from harness.guard.permits import CallPermit
 from harness.guard.recording import GuardLog, OnDecision, RulingRecorder
 from harness.guard.rulings import EventError, EventFault, Ruling
@@ -307,6 +307,12 @@ class Guard:
     def open_sessions(self) -> int:
         """How many open sessions this guard holds."""
         return len(self._entries)
+
+    def open_work(self) -> OpenWork:
+        """Return how much is open."""
+        with self._lock:
+            entries = list(self._entries.values())
+        return count_open(entries)
 
     def knows_tool(self, tool: str) -> bool:
         """Return whether the policy has a tool of this name."""

@@ -1,12 +1,24 @@
 """One open session of a guard: its course, its lock, its permits, its place in the log."""
 
+from collections.abc import Iterable
 from threading import Lock
-from typing import Final
+from typing import Final, NamedTuple
 
 from harness.guard.course import Answered, Course
 from harness.guard.permits import CallPermit, permit_of
 from harness.guard.session_events import ResultEvent, SessionEvent
 from harness.guard.session_journal import Marks
+
+
+class OpenWork(NamedTuple):
+    """How much is open: sessions, those in which a person is asked, and batches.
+
+    A batch is open from the ruling that allows it until each of its calls has a result.
+    """
+
+    sessions: int
+    questions: int
+    executions: int
 
 
 class OpenSession:
@@ -55,3 +67,15 @@ class OpenSession:
         permit = self.permits.pop(call, None)
         if permit is not None:
             permit.withdraw()
+
+
+def count_open(entries: Iterable[OpenSession]) -> OpenWork:
+    """Count what is open in sessions, each as it stands."""
+    courses = [entry.course for entry in entries]
+    return OpenWork(
+        sessions=len(courses),
+        questions=sum(course.question is not None for course in courses),
+        executions=sum(
+            len({turn for turn, _ in course.session.open_calls.values()}) for course in courses
+        ),
+    )

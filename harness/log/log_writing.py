@@ -121,8 +121,14 @@ class Written(NamedTuple):
 def sample_after(before: Head) -> Written:
     """Return a row of each kind that may follow in a log, to be undone. It is no record."""
     seq, name, body = before.seq + 1, "rehearsal", b"0" * _SAMPLE
-    row = IndexRow(seq, None, None)
-    return Written([RawRecord(seq, name, body)], {name: body}, {name: seq}, [row])
+    row, step = IndexRow(seq, None, None), JournalStep(name, 1, b"", is_whole=True)
+    return Written(
+        [RawRecord(seq, name, body)],
+        {name: body},
+        {name: seq},
+        [row],
+        [(step, step.placed((), ()))],
+    )
 
 
 def in_chain(entry: Prepared, before: Head) -> tuple[Sealed, RawRecord]:

@@ -13,6 +13,8 @@ from evals.envelope import Envelope
 from harness.canonical import ascii_json
 from harness.errors import HarnessError
 from harness.failures import describe_error
+from harness.log import LogError
+from harness.serve.log_faults import log_fault
 from harness.wire import InvalidInput
 from harness.wire_faults import Problem
 
@@ -26,10 +28,12 @@ def json_answer(
     return Response(ascii_json(value), status, headers, _JSON)
 
 
-def envelope_answer(envelope: Envelope, status: int = 200) -> Response:
+def envelope_answer(
+    envelope: Envelope, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
     """Return an envelope as an answer, as it is on the wire."""
     body = envelope.__pydantic_serializer__.to_json(envelope, exclude_none=True, ensure_ascii=True)
-    return Response(body.replace(b"\x7f", b"\\u007f"), status, media_type=_JSON)
+    return Response(body.replace(b"\x7f", b"\\u007f"), status, headers, _JSON)
 
 
 Json = dict[str, Any]
@@ -44,6 +48,7 @@ class RequestFault:
         path: JSON pointer into the body, "" for the request as a whole.
         problems: all that is wrong with the body, the first one first.
         is_ours: the critic failed, and not the request.
+        kind: of a failure of the critic, for those who count them.
     """
 
     status: int
@@ -52,6 +57,7 @@ class RequestFault:
     problems: Sequence[Problem] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
     is_ours: bool = False
+    kind: str = "internal"
 
 
 class RequestRefused(HarnessError):
@@ -124,6 +130,11 @@ def fault_of(error: Exception) -> RequestFault:
             return error.fault
         case InvalidInput():
             return RequestFault(400, error.message, error.path, error.problems)
+        case LogError():
+            fault = log_fault(error)
+            return RequestFault(
+                fault.status, fault.told, headers=fault.headers, is_ours=True, kind=fault.kind
+            )
         case HarnessError():
             return RequestFault(500, str(error), is_ours=True)
         case _:

@@ -78,7 +78,7 @@ class CriticApp:
     def close(self) -> None:
         """End the threads once what they work on is done."""
         self._sessions.close()
-        self._context.pool.close()
+        self._context.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -131,7 +131,7 @@ class CriticApp:
             raise error
         fault = _routing_fault(error) if isinstance(error, HTTPException) else fault_of(error)
         if fault.is_ours:
-            self._context.report_failure(self._route(scope), fault.message)
+            self._context.report_failure(self._route(scope), fault.message, fault.kind)
         await fault_answer(fault, scope["path"])(scope, receive, reply.send)
 
     def _route(self, scope: Scope) -> str:

@@ -43,11 +43,14 @@ from harness.guard import (
 )
 from harness.guard.guard import already_open, unknown_session
 from harness.guard.session_events import event_of
+from harness.log import LogError
 from harness.serve.answering import Json, RequestRefused, envelope_answer, json_answer
 from harness.serve.bearer_tokens import Asker
 from harness.serve.document_judging import own_yes_only
+from harness.serve.log_faults import RETRY, LogFault, fault_told, log_fault
 from harness.serve.request_limits import INLINE_BYTES, in_time
 from harness.serve.service import HookAnswerer, ServiceContext
+from harness.serve.service_log import Readiness, ServiceLog
 from harness.serve.session_register import SessionRegister
 from harness.serve.telemetry import METRICS_TYPE
 from harness.wire import InvalidInput, parse_json
@@ -105,12 +108,12 @@ class SessionEndpoint:
         if settings.policy is not None:
             guard = Guard(
                 settings.policy,
-                log=settings.log,
+                log=context.log,
                 clock=settings.clock,
                 max_skew=settings.max_skew,
             )
             self._sessions, self._guard = guard, AsyncGuard(guard, threads=_THREADS)
-            context.metrics.sessions.set_function(lambda: guard.open_sessions)
+            context.metrics.watch_sessions(guard.open_work)
         limits = settings.limits
         self._register: Final = SessionRegister(
             limits.idle_seconds,
@@ -224,10 +227,10 @@ class SessionEndpoint:
         return await in_time(self._context.settings.limits, asyncio.shield(task))
 
     def _count(self, ruling: Ruling) -> None:
-        if ruling.critic_error is not None:
-            self._context.report_failure(_SESSION_EVENTS, ruling.critic_error)
+        if (message := ruling.critic_error) is not None:
+            self._context.report_failure(_SESSION_EVENTS, message, _failure_of(message).kind)
         else:
-            self._context.metrics.rulings.labels(ruling.action).inc()
+            self._context.metrics.count_ruling(ruling)
 
 
 def _opener_note(asker: Asker) -> str:
@@ -303,15 +306,22 @@ def _answer_response(answer: Answer) -> Response:
     match answer:
         case None:
             return Response(status_code=204)
-        case Ruling(critic_error=str()):
-            return envelope_answer(answer, 500)
+        case Ruling(critic_error=str() as message):
+            fault = _failure_of(message)
+            return envelope_answer(answer, fault.status, fault.headers)
         case EventError() if answer.error.message.startswith(_FAILED):
-            message = answer.error.message.removeprefix(_FAILED)
-            raise RequestRefused(500, message, is_ours=True)
+            fault = _failure_of(answer.error.message.removeprefix(_FAILED))
+            headers, kind = fault.headers, fault.kind
+            raise RequestRefused(fault.status, fault.told, headers=headers, is_ours=True, kind=kind)
         case EventError():
             return envelope_answer(answer, 409)
         case _:
             return envelope_answer(answer)
+
+
+def _failure_of(message: str) -> LogFault:
+    """Return the failure that the guard tells of: one of the log, or one of its own."""
+    return fault_told(message) or LogFault("internal", message, 500)
 
 
 HOOKS: Final = "/v1/hooks"
@@ -338,6 +348,12 @@ class HealthEndpoints:
     def __init__(self, context: ServiceContext) -> None:
         """Look at the parts of a service."""
         self._context: Final = context
+        log = context.log
+        self._readiness: Final = (
+            Readiness(log, context.pool, context.settings.monotonic)
+            if isinstance(log, ServiceLog)
+            else None
+        )
 
     async def answer_alive(self, _request: Request) -> Response:
         """Answer: the process answers."""
@@ -348,7 +364,7 @@ class HealthEndpoints:
         return json_answer({})
 
     async def answer_ready(self, _request: Request) -> Response:
-        """Answer whether requests can be answered: the log, if there is one, can be read."""
+        """Answer whether requests can be answered: the log, if there is one, takes appends."""
         await self._require_log()
         return json_answer({"status": "ok"})
 
@@ -358,15 +374,13 @@ class HealthEndpoints:
         return json_answer({})
 
     async def _require_log(self) -> None:
-        log: Any = self._context.settings.log
-        if hasattr(log, "head"):
-            try:
-                await self._context.pool.run(log.head)
-            except RequestRefused:
-                raise
-            except Exception:
-                message = "the decision log cannot be read: look at its file and its disk"
-                raise RequestRefused(503, message, is_ours=True) from None
+        if self._readiness is None:
+            return
+        try:
+            await self._readiness.require()
+        except LogError as error:  # who runs the service is told by the log, once
+            fault = log_fault(error)
+            raise RequestRefused(503, fault.told, headers=RETRY) from None
 
     async def metrics(self, _request: Request) -> Response:
         """Answer in the format of Prometheus."""

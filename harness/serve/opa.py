@@ -93,7 +93,7 @@ class OpaEndpoints:
         except Exception as error:
             fault = fault_of(error)
             if fault.is_ours:
-                self._context.report_failure(BATCH, fault.message)
+                self._context.report_failure(BATCH, fault.message, fault.kind)
             shown = error_shape(DATA)(fault, path.removeprefix("/v1/batch"))
             return 500, {"decision_id": _decision_id(), **shown}
 

@@ -214,7 +214,7 @@ _FAULTS: Final[Mapping[int, str]] = {
     413: "the body is too large",
     421: "the header Host names another machine",
     500: "the critic failed: nothing is allowed",
-    503: "too much at once, or no answer in time: nothing is allowed",
+    503: "too much at once, no answer in time, or the log cannot be written: nothing is allowed",
 }
 
 
@@ -238,7 +238,7 @@ def _openapi_document() -> Json:
         **_data("verify", verdict, _ref("Proposal")),
         **_data("score", _ref("ScoreVerdict"), _ref("Run")),
         "/healthz": _get("The process answers."),
-        "/readyz": _get("The log, if there is one, can be read."),
+        "/readyz": _get("The log, if there is one, would take an append now."),
         "/metrics": _get("Counters for Prometheus.", "text/plain"),
         "/openapi.json": _get("This document."),
     }

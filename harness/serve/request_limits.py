@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from starlette.requests import Request
 
 from harness.serve.answering import RequestRefused
+from harness.serve.log_faults import RETRY
 from harness.wire import MAX_DOCUMENT_BYTES
 
 _T = TypeVar("_T")
@@ -20,7 +21,6 @@ INLINE_BYTES: Final = 16 * 1024
 _JSON: Final = "application/json"
 _BODIES_AT_ONCE: Final = 8
 _CLOSE: Final = {"connection": "close"}
-_LATER: Final = {"retry-after": "1"}
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class RequestRoom:
             RequestRefused: there are too many.
         """
         if self.requests >= self.limits.requests:
-            raise RequestRefused(503, "too many requests at once: try again", headers=_LATER)
+            raise RequestRefused(503, "too many requests at once: try again", headers=RETRY)
         self.requests += 1
 
     def leave(self) -> None:
@@ -98,7 +98,7 @@ class RequestRoom:
                 raise self._too_large()
             if self._bytes + len(chunk) > self._most_bytes:
                 message = "too many large requests at once: try again"
-                raise RequestRefused(503, message, headers={**_LATER, **_CLOSE})
+                raise RequestRefused(503, message, headers={**RETRY, **_CLOSE})
             self._bytes += len(chunk)
             data += chunk
 
@@ -154,4 +154,4 @@ async def in_time(limits: ServiceLimits, answer: "asyncio.Future[_T]") -> _T:
             return await answer
     except TimeoutError:
         message = f"no answer within {limits.seconds:g} seconds: nothing is allowed"
-        raise RequestRefused(503, message, headers=_LATER, is_ours=True) from None
+        raise RequestRefused(503, message, headers=RETRY, is_ours=True, kind="timeout") from None

@@ -18,15 +18,15 @@ from harness.policy import Policy
 from harness.runtime.ports import Clock
 from harness.serve.bearer_tokens import Asker, BearerTokens, askers_of
 from harness.serve.document_judging import VerdictDesk
+from harness.serve.log_faults import LOG_FAULT_KINDS
 from harness.serve.request_limits import INLINE_BYTES, RequestRoom, ServiceLimits, WorkPool
+from harness.serve.service_log import LogOpener, Monotonic, ServiceLog
 from harness.serve.telemetry import ServiceMetrics
 from harness.wire import parse_json
 
 HookAnswerer = Callable[[bytes], bytes]
 """Answers a hook that is written as bytes, and raises where it cannot."""
 
-
-Monotonic = Callable[[], float]
 
 ASKER: Final = "plan_critic.asker"
 """Where the scope of a request says who sent it."""
@@ -38,7 +38,7 @@ class ServiceSettings:
 
     Attributes:
         policy: what sessions are judged by, and documents that leave it out.
-        log: where each decision is recorded before it is answered.
+        log: where each decision is recorded before it is answered, or what opens it once it can be.
         max_skew: how far the time that an event tells may be from the clock; None is any.
         tokens: who may ask; None is everybody who can connect.
         approvers: who may answer what a person is asked; None is whoever may ask.
@@ -52,7 +52,7 @@ class ServiceSettings:
     """
 
     policy: Policy | None = None
-    log: SqlDecisionLog | GuardLog | None = None
+    log: SqlDecisionLog | LogOpener | GuardLog | None = None
     clock: Clock = field(default_factory=SystemClock)
     max_skew: timedelta | None = None
     tokens: BearerTokens | None = None
@@ -78,7 +78,20 @@ class ServiceContext:
         self.room: Final = RequestRoom(settings.limits)
         self.pool: Final = WorkPool(settings.limits)
         self.metrics: Final = ServiceMetrics()
-        self.desk: Final = VerdictDesk(settings.policy, settings.log, settings.clock)
+        self.log: Final = self._watched_log(settings)
+        self.desk: Final = VerdictDesk(settings.policy, self.log, settings.clock)
+
+    def _watched_log(self, settings: ServiceSettings) -> ServiceLog | GuardLog | None:
+        log = settings.log
+        if isinstance(log, SqlDecisionLog) or callable(log):
+            return ServiceLog(log, self.metrics.log, settings.monotonic)
+        return log
+
+    def close(self) -> None:
+        """End the threads once what they work on is done, and close what was opened here."""
+        self.pool.close()
+        if isinstance(self.log, ServiceLog):
+            self.log.close()
 
     @staticmethod
     def asker(request: Request) -> Asker:
@@ -98,9 +111,14 @@ class ServiceContext:
             inline = len(data) <= INLINE_BYTES and not self.desk.is_recorded
             return await self.pool.run(lambda: judge(parse_json(data, limit)), inline=inline)
 
-    def report_failure(self, route: str, message: str) -> None:
-        """Tell those who run the service that the critic failed. `message` is safe to print."""
-        self.metrics.errors.inc()
+    def report_failure(self, route: str, message: str, kind: str) -> None:
+        """Tell those who run the service that the critic failed. `message` is safe to print.
+
+        What becomes of the log is told by the log itself, once and not for each request.
+        """
+        self.metrics.errors.labels(kind).inc()
+        if isinstance(self.log, ServiceLog) and kind in LOG_FAULT_KINDS:
+            return
         with suppress(OSError, ValueError, AttributeError):  # standard error may be closed
             sys.stderr.write(f"critic: {route}: {message}\n")
             sys.stderr.flush()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from harness.serve.bearer_tokens import Asker
-from harness.serve.service import Monotonic
+from harness.serve.service_log import Monotonic
 
 
 class SessionRegister:

@@ -4,15 +4,23 @@ import argparse
 import os
 import signal
 import socket
+import sys
 from contextlib import ExitStack
 from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
 
 from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_OK
 from harness.commands.policy.policy_command import load_policy
 from harness.errors import UsageError
 from harness.integrations.hooks.desk import HookDesk
-from harness.log.sql import SqlDecisionLog
+from harness.log.log_errors import LogBusy, LogUnavailable, LogWriteFailed
+from harness.log.log_places import is_url, store_at
+from harness.log.sql import DEFAULT_TIMEOUT, SqlDecisionLog
 from harness.wire import MAX_DOCUMENT_BYTES
+
+if TYPE_CHECKING:
+    from harness.serve.service_log import LogOpener
 
 
 def run(args: argparse.Namespace) -> int:
@@ -37,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         bound = _bind_socket(args, stack, has_tokens=tokens is not None)
         settings = ServiceSettings(
             policy=policy,
-            log=stack.enter_context(SqlDecisionLog.open(args.log)) if args.log else None,
+            log=_open_log(args.log, stack) if args.log else None,
             max_skew=timedelta(seconds=args.max_skew),
             tokens=tokens,
             approvers=approvers,
@@ -48,6 +56,22 @@ def run(args: argparse.Namespace) -> int:
         )
         stopped_by = serve(settings, bound)
     return EXIT_INTERRUPTED if stopped_by == signal.SIGINT else EXIT_OK
+
+
+def _open_log(place: str, stack: ExitStack) -> "SqlDecisionLog | LogOpener":
+    """Return the log; or what opens it, where only its server or its disk is in the way now.
+
+    Raises:
+        LogError: what is there is no log, or the place is wrong.
+    """
+    store_at(place, DEFAULT_TIMEOUT)  # a URL that cannot be read will not become right
+    try:
+        return stack.enter_context(SqlDecisionLog.open(place))
+    except LogUnavailable as error:
+        if not (is_url(place) or isinstance(error, LogBusy | LogWriteFailed)):
+            raise
+        sys.stderr.write(f"critic: log: {error}\n")
+        return partial(SqlDecisionLog.open, place)
 
 
 def _require_libraries() -> None:

@@ -117,6 +117,6 @@ def test_a_thousand_sessions_at_once_are_each_answered_for_themselves(tmp_path: 
     assert (status, err) == (0, "")
     for number, shown in enumerate(answers):
         assert shown == [None, "refuse" if number % 2 else "allow", "completed"], number
-    assert 'critic_rulings_total{action="allow"} 500.0' in metrics
-    assert 'critic_rulings_total{action="refuse"} 500.0' in metrics
+    assert 'critic_rulings_total{action="allow",kind="ok"} 500.0' in metrics
+    assert 'critic_rulings_total{action="refuse",kind="violates_decision_spec"} 500.0' in metrics
     assert "critic_open_sessions 0.0" in metrics

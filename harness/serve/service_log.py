@@ -1,0 +1,214 @@
+"""The log of a service: opened as soon as it can be, watched, and never named to who asks.
+
+Rule 1: who asks is told what became of the log in the words of `harness.serve.log_faults`. Where it
+        is, and what its database said, is for those who run the service.
+Rule 2: a log that cannot be opened yet is opened by the next who needs it: one at a time, and at
+        most once a second. All others are told at once that it cannot be used.
+Rule 3: nothing is answered in its place: what it does not take is an error.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from threading import Lock
+from typing import Final, Protocol, TypeVar
+
+from harness.log import LogError, LogUnavailable, SqlDecisionLog
+from harness.log.journal_rows import JournalRow, JournalStep
+from harness.record import (
+    Begun,
+    BegunRecord,
+    CriticError,
+    CriticErrorRecord,
+    Decision,
+    DecisionRecord,
+    Head,
+    Sealed,
+)
+from harness.serve.log_faults import fault_told, log_fault
+from harness.serve.request_limits import WorkPool
+from harness.serve.telemetry import LogMetrics
+
+_T = TypeVar("_T")
+
+Monotonic = Callable[[], float]
+"""Tells the seconds since some time."""
+LogOpener = Callable[[], SqlDecisionLog]
+"""Opens a log, or raises a `LogError`."""
+
+PAUSE_S: Final = 1.0
+"""The seconds until a log that failed is opened again, or one is looked at again."""
+
+
+class _Numbered(Protocol):
+    @property
+    def seq(self) -> int: ...
+
+
+_N = TypeVar("_N", bound=_Numbered)
+
+
+class ServiceLog:
+    """A decision log as a service uses it. Thread-safe."""
+
+    def __init__(
+        self,
+        source: SqlDecisionLog | LogOpener,
+        metrics: LogMetrics,
+        monotonic: Monotonic = time.monotonic,
+    ) -> None:
+        """Take a log, or what opens it, and count what becomes of appends."""
+        self._log = source if isinstance(source, SqlDecisionLog) else None
+        self._open: Final = None if isinstance(source, SqlDecisionLog) else source
+        self._metrics: Final = metrics
+        self._monotonic: Final = monotonic
+        self._opening: Final = Lock()
+        self._noting: Final = Lock()
+        self._next_try = float("-inf")
+        self._problem = ""
+        self._head = 0
+        if self._log is not None:
+            with suppress(LogError):
+                self._note_head(self._log.head())
+
+    def append(self, decision: Decision) -> DecisionRecord:
+        """Do what `SqlDecisionLog.append` does."""
+        return self._note(self._timed(lambda log: log.append(decision)))
+
+    def append_all(self, entries: Iterable[Decision | Begun | CriticError]) -> tuple[Sealed, ...]:
+        """Do what `SqlDecisionLog.append_all` does."""
+        records = self._timed(lambda log: log.append_all(entries))
+        for record in records[-1:]:
+            self._note(record)
+        return records
+
+    def append_step(
+        self, entries: Iterable[Decision | Begun], step: JournalStep
+    ) -> tuple[Sealed, ...]:
+        """Do what `SqlDecisionLog.append_step` does."""
+        records = self._timed(lambda log: log.append_step(entries, step))
+        for record in records[-1:]:
+            self._note(record)
+        return records
+
+    def begin(self, begun: Begun) -> BegunRecord:
+        """Do what `SqlDecisionLog.begin` does."""
+        return self._note(self._timed(lambda log: log.begin(begun)))
+
+    def append_error(self, error: CriticError) -> CriticErrorRecord:
+        """Do what `SqlDecisionLog.append_error` does."""
+        return self._note(self._timed(lambda log: log.append_error(error)))
+
+    def claims(self, claims: Iterable[str]) -> Mapping[str, int]:
+        """Do what `SqlDecisionLog.claims` does."""
+        return self._call(lambda log: log.claims(claims))
+
+    def journal(self, session: str, after: int = 0) -> Sequence[JournalRow]:
+        """Do what `SqlDecisionLog.journal` does."""
+        return self._call(lambda log: log.journal(session, after))
+
+    def last_step(self, session: str) -> int:
+        """Do what `SqlDecisionLog.last_step` does."""
+        return self._call(lambda log: log.last_step(session))
+
+    def last_claim(self, prefix: str) -> str | None:
+        """Do what `SqlDecisionLog.last_claim` does."""
+        return self._call(lambda log: log.last_claim(prefix))
+
+    def head(self) -> Head:
+        """Do what `SqlDecisionLog.head` does."""
+        return self._call(lambda log: log.head())
+
+    def rehearse(self) -> Head:
+        """Do what `SqlDecisionLog.rehearse` does."""
+        return self._note(self._call(lambda log: log.rehearse()))
+
+    def close(self) -> None:
+        """Close the log, if it was opened here."""
+        if self._open is not None and self._log is not None:
+            self._log.close()
+
+    def _timed(self, append: Callable[[SqlDecisionLog], _T]) -> _T:
+        began = time.perf_counter()
+        done = self._call(append)
+        self._metrics.append_seconds.observe(time.perf_counter() - began)
+        return done
+
+    def _call(self, call: Callable[[SqlDecisionLog], _T]) -> _T:
+        """Use the log.
+
+        Raises:
+            LogError: it failed. The message is for who asks.
+        """
+        try:
+            return call(self._opened())
+        except LogError as error:
+            if fault_told(str(error)) is None:
+                self._print_change(str(error))
+            raise type(error)(log_fault(error).told) from None
+
+    def _opened(self) -> SqlDecisionLog:
+        if self._log is None and self._open is not None:
+            self._try_open(self._open)
+        if self._log is None:
+            raise LogUnavailable(log_fault(LogUnavailable()).told)
+        return self._log
+
+    def _try_open(self, open_log: LogOpener) -> None:
+        """Open the log, unless somebody does, or has tried to a moment ago."""
+        if not self._opening.acquire(blocking=False):
+            return
+        try:
+            if self._log is None and self._monotonic() >= self._next_try:
+                self._next_try = self._monotonic() + PAUSE_S
+                self._log = open_log()
+        finally:
+            self._opening.release()
+
+    def _note(self, last: _N) -> _N:
+        """Note that the log takes appends, and the last record that is known of it."""
+        self._note_head(last)
+        self._print_change("")
+        return last
+
+    def _note_head(self, last: _Numbered) -> None:
+        with self._noting:
+            self._head = max(self._head, last.seq)
+            self._metrics.head.set(self._head)
+
+    def _print_change(self, problem: str) -> None:
+        """Tell those who run the service what is wrong with the log, once while it lasts."""
+        with self._noting:
+            if problem == self._problem:
+                return
+            self._problem = problem
+        with suppress(OSError, ValueError, AttributeError):  # standard error may be closed
+            sys.stderr.write(f"critic: log: {problem or 'it takes appends again'}\n")
+            sys.stderr.flush()
+
+
+class Readiness:
+    """Whether a log would take an append now. Use it from one event loop.
+
+    It is looked at once a second at most, however many ask: they share what was found.
+    """
+
+    def __init__(self, log: ServiceLog, pool: WorkPool, monotonic: Monotonic) -> None:
+        """Look at a log with the threads of a pool."""
+        self._log, self._pool, self._monotonic = log, pool, monotonic
+        self._look: asyncio.Future[Head] | None = None
+        self._at = 0.0
+
+    async def require(self) -> None:
+        """Return if an append would be taken.
+
+        Raises:
+            LogError: it would not. The message is for who asks.
+            RequestRefused: that could not be found out in time.
+        """
+        if self._look is None or (self._look.done() and self._monotonic() - self._at >= PAUSE_S):
+            self._at = self._monotonic()
+            self._look = asyncio.ensure_future(self._pool.run(self._log.rehearse))
+        await asyncio.shield(self._look)
