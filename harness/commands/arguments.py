@@ -59,3 +59,21 @@ def add_ci_format(
         help="text; one JSON object a line; JUnit XML; SARIF; or annotations for GitHub Actions "
         f"(default: {said})",
     )
+
+
+def add_known_head(parser: argparse.ArgumentParser, side: str = "", of: str = "the log") -> None:
+    """Add the options that say what is known of a log from elsewhere: a head, a checkpoint."""
+    parser.add_argument(
+        f"--{side}head", metavar="SEQ:HASH", help=f"a record that {of} must hold: its last one then"
+    )
+    parser.add_argument(
+        f"--{side}checkpoint", metavar="FILE", help=f"what was signed of {of}, and must be in it"
+    )
+    if not side:
+        parser.add_argument(
+            "--public-key",
+            action="append",
+            default=[],
+            metavar="FILE",
+            help="the key of who signed the checkpoint; if there are several, each must have",
+        )

@@ -1,13 +1,19 @@
-"""Records as JSON, for whoever shows or exports them: a redacted one goes as far as it goes."""
+"""Records and their inputs as JSON, for whoever shows or exports them.
 
-from collections.abc import Iterator
-from typing import Any, Final
+Rule 1: what is shown has the hash that the log claims for it; what is not is a line, and not shown.
+Rule 2: a redacted record goes as far as it goes, and says what is gone.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 from harness.canonical import canonical_json
-from harness.log.sql import SqlDecisionLog
-from harness.record import RawRecord, read_record
-from harness.replay.engine import Replayer
-from harness.wire import InvalidInput
+from harness.record import read_record
+from harness.record.integrity import StoredDocument
+from harness.record.parts import is_redacted, whole_of
+from harness.replay.index_check import RowRead
+from harness.replay.log_page import Page
+from harness.wire import InvalidInput, parse_finite_json
 
 REDACTED: Final = "redacted"
 """The member with the digests of the parts that were taken out: null stands in their places."""
@@ -15,30 +21,83 @@ REDACTED: Final = "redacted"
 _STANDS_IN: Final = "redacted"
 
 
-def record_wires(log: SqlDecisionLog, start: int = 1) -> Iterator[dict[str, Any]]:
-    """Yield the records from number `start` on as JSON, unchecked: replay shows if they are right.
+class RecordedWire(NamedTuple):
+    """A record as JSON, as it was recorded.
 
-    Raises:
-        harness.log.log_errors.LogDamaged: one cannot be read, and not because it is redacted.
+    Attributes:
+        wire: the record; empty if there is a problem.
+        bodies: its inputs by name, or a text that says why one cannot be had.
+        gone: the names of the inputs that are redacted or missing.
+        problem: why the record, or an input of it, is not what was recorded; one line or empty.
     """
-    for raw in log.raw(start):
-        try:
-            wire = read_record(raw.body).wire()
-        except InvalidInput:
-            wire = _redacted_wire(raw, log)
-        yield wire
+
+    wire: Mapping[str, Any]
+    bodies: Mapping[str, Any]
+    gone: tuple[str, ...] = ()
+    problem: str = ""
 
 
-def _redacted_wire(raw: RawRecord, log: SqlDecisionLog) -> dict[str, Any]:
-    (document,) = Replayer(log, None, judge=False).documents([raw])
-    value = {name: one for name, one in document.value.items() if one is not None}
-    # The rest of it is a record, once what is redacted is left out, or something stands in.
-    rest = {name: one for name, one in value.items() if name != "run"}
-    rest |= {"asked": _STANDS_IN} if "asked" in document.value else {}
+class WireReader:
+    """Reads records as JSON. An input that the record before named too is parsed once."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, tuple[str, Any]] = {}
+
+    def read(self, one: RowRead) -> RecordedWire:
+        """Return a record with its inputs, or why it is not what was recorded."""
+        seq, document, page = one.document.raw.seq, one.document, one.page
+        if one.problem:
+            return RecordedWire({}, {}, problem=one.problem)
+        wire = record_wire(document)
+        if isinstance(wire, str):
+            return RecordedWire({}, {}, problem=f"record {seq} cannot be read: {wire}")
+        bodies, gone = dict[str, Any](), []
+        for name, digest in document.digests.items():
+            read = page.inputs.read(name, digest, page.bodies, parsed=False)
+            if read.tampered:
+                return RecordedWire({}, {}, problem=f"record {seq}: {read.tampered}")
+            if read.incomplete or read.redacted:
+                gone.append(name)
+            if not read.incomplete:
+                bodies[name] = self._show_input(name, digest, page)
+        return RecordedWire(wire, bodies, tuple(gone))
+
+    def _show_input(self, name: str, digest: str, page: Page) -> Any:
+        before, shown = self._last.get(name, ("", None))
+        if before != digest:
+            shown = _input_shown(digest, page)
+            self._last[name] = digest, shown
+        return shown
+
+
+def _input_shown(digest: str, page: Page) -> Any:
+    """Return an input as JSON, or a text that says why it cannot be had."""
+    body = page.bodies[digest]
+    whole = whole_of(body, page.bodies)
+    if is_redacted(digest, body) or whole.redacted:
+        return f"redacted: part {', '.join(whole.redacted or (digest,))}"
+    if whole.data is None:
+        return f"cannot be put together: {whole.broken}"
     try:
-        read = read_record(canonical_json(rest)) if document.redacted else None
-    except (InvalidInput, ValueError):
-        read = None
-    if read is None or document.missing or document.error:
-        return next(log.entries(raw.seq)).wire()  # raises what is wrong with it
-    return {**value, REDACTED: list(document.redacted)}
+        return parse_finite_json(whole.data)
+    except InvalidInput as error:
+        return f"{len(whole.data)} bytes that cannot be read: {error}"
+
+
+def record_wire(document: StoredDocument) -> dict[str, Any] | str:
+    """Return a record whose hash was checked as JSON, or why it is none."""
+    if document.missing:
+        return f"part {document.missing[0]} is missing"
+    value = rest = dict(document.value)
+    if document.redacted:
+        value = {name: one for name, one in value.items() if one is not None}
+        # The rest of it is a record, once what is redacted is left out, or something stands in.
+        rest = {name: one for name, one in value.items() if name != "run"}
+        rest |= {"asked": _STANDS_IN} if "asked" in document.value else {}
+    try:
+        read_record(canonical_json(rest))
+    except (InvalidInput, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            return str(error)
+        return "it has no canonical form"
+    return {**value, REDACTED: list(document.redacted)} if document.redacted else value

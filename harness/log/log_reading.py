@@ -26,6 +26,7 @@ from harness.log.statements import (
     head,
     last_claim,
     records_named,
+    records_numbered,
     rows_after,
     stored_claims,
     stored_inputs,
@@ -113,9 +114,20 @@ class LogReader:
         """
         for page in self._pages(RECORDS, _number_before(start), _PAGE):
             rows = [RawRecord(seq, str(own), bytes(body or b"")) for seq, own, body in page]
-            pieces = pieces_of([raw.body for raw in rows], self.stored)
-            for raw in rows:
-                yield raw._replace(body=whole_of(raw.body, pieces).data or raw.body)
+            yield from self._whole_rows(rows)
+
+    def numbered(self, numbers: Iterable[int]) -> list[RawRecord]:
+        """Return the records with these numbers, unchecked, in order; leave out what is missing.
+
+        No other record is read. Bodies are as `raw` yields them.
+        """
+        with self.begin_reading() as connection:
+            rows = records_numbered(connection, numbers)
+        return list(self._whole_rows(sorted(rows)))
+
+    def _whole_rows(self, rows: Sequence[RawRecord]) -> Iterator[RawRecord]:
+        pieces = pieces_of([raw.body for raw in rows], self.stored)
+        return (raw._replace(body=whole_of(raw.body, pieces).data or raw.body) for raw in rows)
 
     def stored_records(self, start: int | None = None) -> Iterator[RawRecord]:
         """Yield the stored rows as they are: a body may have references to parts.

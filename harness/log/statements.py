@@ -94,6 +94,12 @@ def records_named(connection: Connection, hashes: Iterable[str]) -> list[RawReco
     return [RawRecord(seq, str(own), bytes(body or b"")) for seq, own, body in rows]
 
 
+def records_numbered(connection: Connection, numbers: Iterable[int]) -> list[RawRecord]:
+    """Return the records that are stored under those numbers, unchecked."""
+    rows = rows_with(connection, RECORDS.select, RECORDS.by, numbers)
+    return [RawRecord(seq, str(own), bytes(body or b"")) for seq, own, body in rows]
+
+
 def insert_format(connection: Connection, log_format: int) -> None:
     """Insert the number of the format."""
     connection.execute(_INSERT_FORMAT, {"format": log_format})

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +14,8 @@ import pytest
 
 from harness import cli
 from tests.support.paths import ROOT
+
+_HEAD = re.compile(r"critic: head \d+:[0-9a-f]{64}\n")
 
 
 class Said(NamedTuple):
@@ -27,6 +30,20 @@ class Said(NamedTuple):
         """Standard output by lines; it ends with the end of one."""
         assert self.out == "" or self.out.endswith("\n")
         return self.out.removesuffix("\n").split("\n") if self.out else []
+
+    @property
+    def listed(self) -> list[str]:
+        """What a command that reads a log says, without the head that it prints last."""
+        *lines, head = self.lines
+        assert head.startswith("head ")
+        return lines
+
+    @property
+    def warned(self) -> str:
+        """Standard error, without the head that stands there beside data."""
+        return "".join(
+            line for line in self.err.splitlines(keepends=True) if not _HEAD.fullmatch(line)
+        )
 
 
 Critic = Callable[..., Said]

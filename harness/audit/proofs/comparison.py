@@ -18,6 +18,7 @@ from harness.audit.proofs.merkle import EMPTY_ROOT, Frontier
 from harness.record import Gap, RawRecord
 from harness.record.integrity import START, Link, StoredDocument, is_digest, link_error
 from harness.replay.engine import PartedLog, RecordedLog, Replayer
+from harness.replay.index_check import IndexCheck, ListedLog
 from harness.replay.log_page import Bodies, InputReader
 
 DepartureKind = Literal[
@@ -61,6 +62,8 @@ class LogComparison:
         redacted: the numbers of the first redacted records.
         redactions: how many there are.
         without_inputs: how many records have inputs that are redacted, whole or in part.
+        damage: where the index differs from the records, which no checkpoint covers. Records that
+            depart from what was signed differ from it anyhow, and are not compared with it.
     """
 
     departures: list[Departure] = field(default_factory=list)
@@ -70,9 +73,10 @@ class LogComparison:
     redacted: list[int] = field(default_factory=list)
     redactions: int = 0
     without_inputs: int = 0
+    damage: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return not self.departures
+        return not (self.departures or self.damage)
 
     def add(self, kind: DepartureKind, text: str) -> None:
         """Keep a departure, unless there are many of its kind."""
@@ -103,14 +107,22 @@ def compare_log(
         harness.log.log_errors.LogError: the log cannot be read.
     """
     walk, inputs = _Walk(checkpoint), _Inputs(log)
+    index = IndexCheck(log) if isinstance(log, ListedLog) else None
     replayer, rows = Replayer(log, None, judge=False), watch(log.raw())
     while page := list(islice(rows, _PAGE)):
-        for document in inputs.fetch_inputs(replayer.documents(page)):
+        documents = replayer.documents(page)
+        if index is not None:
+            index.take(documents)
+        for document in inputs.fetch_inputs(documents):
             walk.take(document)
             inputs.compare(document)
+            if index is not None:
+                index.compare(document, inputs.bodies)
     result = walk.end()  # an altered input says nothing of the chain
     result.departures += inputs.result.departures
     result.without_inputs = inputs.result.without_inputs
+    if index is not None and not result.departures:
+        result.damage = list(index.damage())
     return result
 
 
@@ -160,28 +172,32 @@ def _forked_log(signed: Checkpoint) -> Departure:
 
 
 class _Inputs:
-    """Compares what records name with its digests, in bounded memory."""
+    """Compares what records name with its digests, in bounded memory.
+
+    Attributes:
+        bodies: what the record at hand names.
+    """
 
     def __init__(self, log: RecordedLog) -> None:
-        self._bodies = Bodies(log.stored if isinstance(log, PartedLog) else log.inputs)
+        self.bodies = Bodies(log.stored if isinstance(log, PartedLog) else log.inputs)
         self._reader = InputReader()
         self.result = LogComparison()
 
     def fetch_inputs(self, documents: Sequence[StoredDocument]) -> Iterator[StoredDocument]:
         """Yield records, each while what it names is at hand."""
-        self._bodies.make_room()
-        fits = self._bodies.fetch(one for each in documents for one in each.digests.values())
+        self.bodies.make_room()
+        fits = self.bodies.fetch(one for each in documents for one in each.digests.values())
         for document in documents:
             if not fits:
-                self._bodies.forget()
-                self._bodies.fetch(document.digests.values(), _UNBOUNDED)
+                self.bodies.forget()
+                self.bodies.fetch(document.digests.values(), _UNBOUNDED)
             yield document
 
     def compare(self, document: StoredDocument) -> None:
         """Compare the inputs of a record."""
         redacted, result = False, self.result
         for name, digest in document.digests.items():
-            read = self._reader.read(name, digest, self._bodies, parsed=False)
+            read = self._reader.read(name, digest, self.bodies, parsed=False)
             if read.tampered:
                 result.add("altered", f"record {document.raw.seq}: {read.tampered}")
             if read.incomplete:

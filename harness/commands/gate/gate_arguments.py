@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Final
 
 from evals.kinds import EVALUATOR_IDS, HARD_EVALUATORS
-from harness.commands.arguments import Commands, add_command, positive_number
+from harness.commands.arguments import Commands, add_command, add_known_head, positive_number
 
 _FLOORS: Final = tuple(dict.fromkeys((*HARD_EVALUATORS, *EVALUATOR_IDS)))
 _EXITS: Final = (
@@ -51,6 +51,8 @@ def add_gate(commands: Commands) -> None:
         metavar="N",
         help="how many runs each needs (default: %(default)s)",
     )
+    add_known_head(parser, of="the log of the candidate")
+    add_known_head(parser, "baseline-", "the log of the baseline")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 

@@ -24,8 +24,10 @@ from harness.audit.gate.run_reading import ReleaseSample, release_sample, sample
 from harness.canonical import ascii_json
 from harness.commands.documents import InputDocument, read_lines, read_whole
 from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
+from harness.commands.known_heads import KnownHead, head_text, known_head, require_keys_used
 from harness.errors import UsageError, escape_text
 from harness.log.sql import SqlDecisionLog
+from harness.record import Head
 from harness.replay.log_check import check_log
 from harness.wire import InvalidInput, parse
 
@@ -78,7 +80,9 @@ _PERCENTS: Final = (50, 95, 99)
 
 def run(args: argparse.Namespace) -> int:
     """Print the checks and the answer. Exit status as documented by `critic gate --help`."""
-    before, after = _sample(args.baseline), _sample(args.candidate)
+    require_keys_used(args, "checkpoint", "baseline-checkpoint")
+    known = known_head(args, "baseline_"), known_head(args)
+    (before, first), (after, second) = map(_sample, (args.baseline, args.candidate), known)
     bounds = GateBounds(
         floors=tuple(dict.fromkeys((*HARD_EVALUATORS, *args.floor))),
         utility_drop=args.utility_drop,
@@ -92,22 +96,40 @@ def run(args: argparse.Namespace) -> int:
     status = overall_status(checks)
     quantiles = {"baseline": _quantiles(before), "candidate": _quantiles(after)}
     if args.format == "json":
-        wire = {"status": status, "checks": [*map(_wire, checks)], "quantiles": quantiles}
+        heads = {"baseline": first, "candidate": second}
+        wire = {
+            "status": status,
+            "checks": [*map(_wire, checks)],
+            "quantiles": quantiles,
+            "heads": {side: head_text(head) for side, head in heads.items() if head is not None},
+        }
         sys.stdout.write(ascii_json(wire) + "\n")
     else:
-        _tell(status, checks, quantiles)
+        _tell(status, checks, quantiles, {"baseline": first, "candidate": second})
     return {"pass": EXIT_OK, "block": EXIT_REFUSED, "inconclusive": _EXIT_INCONCLUSIVE}[status]
 
 
-def _sample(name: str) -> ReleaseSample:
-    """Return the runs of a log, or in files. What is damaged beside records counts as unread."""
+def _sample(name: str, known: KnownHead) -> tuple[ReleaseSample, Head | None]:
+    """Return the runs of a log, with its head, or in files.
+
+    What is damaged beside records counts as unread, and so does a log that is another than known.
+
+    Raises:
+        UsageError: something is known of a log, and there are only files.
+    """
     files = run_files(name)
     if files is not None:
-        return sample_of(_runs_in(files))
+        if known != KnownHead():
+            raise UsageError(
+                f"{escape_text(name)}: a head or a checkpoint is of a log, not of runs"
+            )
+        return sample_of(_runs_in(files)), None
     with SqlDecisionLog.open_for_reading(name) as log:
+        head, departures = log.head(), known.departures(log)
         sample = release_sample(log)
-        damage = check_log(log).damage
-    return sample._replace(unread=sample.unread + len(damage))
+        damage = (*departures, *check_log(log).damage)
+    sys.stderr.writelines(f"critic: {escape_text(name)}: {line}\n" for line in departures)
+    return sample._replace(unread=sample.unread + len(damage)), head
 
 
 def _quantiles(sample: ReleaseSample) -> dict[str, dict[str, float]]:
@@ -130,11 +152,19 @@ def _wire(check: GateCheck) -> dict[str, Any]:
     return {**wire, "interval": {name: end for name, end in ends.items() if end is not None}}
 
 
-def _tell(status: GateStatus, checks: list[GateCheck], quantiles: dict[str, Any]) -> None:
+def _tell(
+    status: GateStatus,
+    checks: list[GateCheck],
+    quantiles: dict[str, Any],
+    heads: dict[str, Head | None],
+) -> None:
     for check in checks:
         sys.stdout.write(f"{check.status:<12}  {check.name:<15}  {escape_line(check.said)}\n")
     for side, measures in quantiles.items():
         for name, found in measures.items():
             shown = ", ".join(f"{label} {value:g}" for label, value in found.items())
             sys.stdout.write(f"{side} {name}: {shown}\n")
+    for side, head in heads.items():
+        if head is not None:
+            sys.stdout.write(f"{side} head {head_text(head)}\n")
     sys.stdout.write(f"{status}\n")

@@ -4,15 +4,16 @@ import argparse
 from typing import Final
 
 from evals.kinds import CHECK_NAMES, HARD_EVALUATORS, MODES, REFUSAL_KINDS, REPORT_STATUSES
-from harness.commands.arguments import Commands, add, add_ci_format, add_command
+from harness.commands.arguments import Commands, add, add_ci_format, add_command, add_known_head
 from harness.commands.log.log_proof_arguments import add_log_proofs
 
 STATUS_NAMES: Final = (*REPORT_STATUSES, "begun", "open", "critic_error")
 KIND_NAMES: Final = (*REFUSAL_KINDS, *HARD_EVALUATORS)
 
 _EXITS: Final = (
-    "Exit status: 0 all ok; 1 records are missing, or the tables were changed (hashes and chain "
-    "are compared by `critic log verify`); 2 the log or the command cannot be read."
+    "Exit status: 0 all ok; 1 records are missing or not as they were recorded, the tables or the "
+    "index were changed, or the log is not the one whose head or checkpoint was given; 2 the log "
+    "or the command cannot be read."
 )
 _VERIFY_EXITS: Final = (
     "Exit status: 0 all ok; 1 records are missing, redacted or open, hashes or chain do not hold, "
@@ -45,11 +46,12 @@ def add_log(commands: Commands) -> None:
     for action in (listing, stats, show, check, export, copy, roles):
         action.add_argument("log", metavar="LOG")
     copy.add_argument("to", metavar="TO", help="the file or URL of the copy")
+    for action in (listing, stats, show, check, export):
+        add_known_head(action)
     for action in (listing, stats, export):
         _add_filters(action)
     for action in (listing, stats):
         action.add_argument("--format", choices=("text", "json", "csv"), default="text")
-    check.add_argument("--head", metavar="SEQ:HASH", help="the last record there must be")
     add_ci_format(check)
     show.add_argument("seq", type=int, metavar="SEQ")
     show.add_argument(

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Final, TypeAlias
 
-from harness.commands.log.log_filters import EXIT_NOT_SOUND
+from harness.commands.known_heads import KnownHead, known_head, parse_head, require_keys_used
+from harness.commands.log.log_filters import EXIT_NOT_SOUND, damage_texts, warn
 from harness.commands.progress import with_progress
-from harness.commands.replay.replay_since import parse_head
 from harness.commands.replay.replay_text import answer_reporter, count_of_records, report_answers
 from harness.log.sql import SqlDecisionLog
 from harness.replay.log_check import CheckedReplay
@@ -33,24 +33,28 @@ def run(args: argparse.Namespace) -> int:
         return _roles(args)
     module, name = _ACTIONS[args.action]
     action: _LogAction = getattr(import_module(f"harness.commands.log.{module}"), name)
+    require_keys_used(args, "checkpoint")
+    known = KnownHead() if action is _verify else known_head(args)
     with SqlDecisionLog.open_for_reading(args.log) as log:
-        return action(args, log)
+        departures = damage_texts(known.departures(log))
+        return warn(departures) or action(args, log)
 
 
 def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     """Check hashes, chain, tables and index, and print the head."""
-    head = log.head()
+    head, signed = log.head(), known_head(args).checkpoint
     report = answer_reporter(args.format, args.log, "log verify")
     replayed = CheckedReplay(log, head=parse_head(args.head), judge=False)
     counts = report_answers(with_progress(replayed.answers(), head.seq), Counter(), report)
-    check = replayed.check()
+    check = replayed.check().with_damage(KnownHead(checkpoint=signed).departures(log))
     report.check(check)
     total = sum(counts.values())
     kept = {status: counts[status] for status in ("redacted", "open") if counts[status]}
     unbroken = counts["same"] + sum(kept.values()) == total
     result = "hashes and chain hold" if unbroken else "hashes or chain do not hold"
     result += "".join(f", {number} {status}" for status, number in kept.items())
-    report.close(f"{count_of_records(total)}: {result}", head)
+    report.close(f"{count_of_records(total)}: {result}")
+    report.head(head)
     return 0 if counts["same"] == total and check else EXIT_NOT_SOUND
 
 

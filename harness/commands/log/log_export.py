@@ -6,12 +6,14 @@ name. A missing record is a row, or an event, of its own.
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 
 from harness.canonical import ascii_json
+from harness.commands.known_heads import print_head
+from harness.commands.log.checked_rows import CheckedRows
 from harness.commands.log.log_filters import (
     EXIT_NOT_SOUND,
     damage_texts,
@@ -20,23 +22,25 @@ from harness.commands.log.log_filters import (
     warn,
 )
 from harness.commands.log.log_list import listed_wire
-from harness.commands.log.log_show import body_shown
-from harness.commands.recorded import REDACTED, record_wires
+from harness.commands.recorded import REDACTED, RecordedWire, WireReader
 from harness.errors import UsageError, escape_text
 from harness.log.search.listing import Listed, Listing
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
 from harness.record.index_row import IndexRow
+from harness.replay.index_check import IndexedReader
 from harness.replay.log_check import check_log
 from harness.what_if.columns.column_writing import plan_fields, plan_metadata, writer_options
 from harness.what_if.columns.exporting import TriedRow, plan_groups
+from harness.what_if.columns.plan_columns import HEAD_KEY
 from harness.whole_files import new_file
 
 PARQUET_FORMAT: Final = "1"
 """The version of the columns, in the metadata of the file under `plan-critic.log`."""
 
 _ROWS: Final = 20_000  # rows of a group
+_EVENTS: Final = 32  # records in memory together
 _TYPES: Final[dict[Any, str]] = {
     int: "int64",
     int | None: "int64",
@@ -58,26 +62,35 @@ def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
         raise UsageError("--output -: Parquet is not for a terminal or a pipe: name a file")
     if args.plans and args.form != "parquet":
         raise UsageError("--plans goes with --to parquet: events hold the inputs already")
-    listing = Listing(log)
+    head, listing = log.head(), Listing(log)
     gaps = any(True for _ in listing.gaps())
     if args.form == "parquet":
-        count = _write_parquet(Path(args.output), log, listing, filters, plans=args.plans)
+        wrote = _write_parquet(Path(args.output), log, listing, filters, plans=args.plans)
     elif to_print:
-        count = _write_events(sys.stdout, log, listing, filters)
+        wrote = _write_events(sys.stdout, log, listing, filters)
     else:
         with new_file(Path(args.output)) as partial, partial.open("w") as out:
-            count = _write_events(out, log, listing, filters)
+            wrote = _write_events(out, log, listing, filters)
     if not to_print:
-        records = f"{count} record{'' if count == 1 else 's'}"
+        records = f"{wrote.records} record{'' if wrote.records == 1 else 's'}"
         sys.stdout.write(f"{records} written to {escape_text(args.output[-200:])}\n")
         missing = [gap.text() for gap in islice(listing.gaps(), 100)]
         sys.stdout.writelines(f"{text}\n" for text in missing)
-    return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if gaps else 0)
+    print_head(head, "json" if to_print else "text", wrote.note)
+    return warn(damage_texts(wrote.problems)) or (EXIT_NOT_SOUND if gaps else 0)
+
+
+class _Written(NamedTuple):
+    """How many records were written, what is wrong with the log, and what was not compared."""
+
+    records: int
+    problems: Sequence[str]
+    note: str = ""
 
 
 def _write_parquet(
     path: Path, log: SqlDecisionLog, listing: Listing, filters: Filters, *, plans: bool
-) -> int:
+) -> _Written:
     try:
         import pyarrow  # noqa: PLC0415 - large, and only for this
         import pyarrow.parquet  # noqa: PLC0415
@@ -86,12 +99,13 @@ def _write_parquet(
     head, last = log.head(), listing.last if filters == Filters() else None
     about = {
         "plan-critic.log": PARQUET_FORMAT,
-        "plan-critic.head": f"{head.seq}:{head.hash}",
+        HEAD_KEY: f"{head.seq}:{head.hash}",
         **(plan_metadata(check_log(log), last) if plans else {}),
     }
     fields = [pyarrow.field(name, getattr(pyarrow, kind)()) for name, kind in _FIELDS.items()]
     schema = pyarrow.schema([*fields, *(plan_fields() if plans else ())]).with_metadata(about)
-    rows, count = listing.rows(filters), 0
+    checked, count = CheckedRows(log, listing), 0
+    rows = checked.rows(filters)
     groups = plan_groups(rows, log) if plans else _groups(rows)
     options = writer_options() if plans else {}
     with (
@@ -106,7 +120,7 @@ def _write_parquet(
                 for column, field in zip(columns, fields, strict=True)
             ]
             writer.write_table(pyarrow.Table.from_arrays([*arrays, *further], schema=schema))
-    return count
+    return _Written(count, checked.problems, checked.note)
 
 
 def _groups(rows: Iterator[Listed | Gap]) -> Iterator[tuple[list[Listed | Gap], list[Any]]]:
@@ -122,30 +136,46 @@ def _cells(one: Listed | Gap | TriedRow) -> tuple[Any, ...]:
     return (*one.row, one.ended_by)
 
 
-def _write_events(out: IO[str], log: SqlDecisionLog, listing: Listing, filters: Filters) -> int:
-    records, inputs, count = record_wires(log), _Inputs(log), 0
-    for one in listing.rows(filters):
-        if isinstance(one, Gap):
-            out.write(ascii_json(_missing_entry(one)) + "\n")
-            continue
-        # Both are in order, and a search of a record by itself would read those after it.
-        record = next(record for record in records if record["seq"] == one.row.seq)
-        out.write(ascii_json(_decision_event(one, record, inputs)) + "\n")
-        count += 1
-    return count
+def _write_events(
+    out: IO[str], log: SqlDecisionLog, listing: Listing, filters: Filters
+) -> _Written:
+    reader, wires, count, bad = IndexedReader(log), WireReader(), 0, list[str]()
+    rows = listing.rows(filters)
+    while page := list(islice(rows, _EVENTS)):
+        numbers = [one.row.seq for one in page if isinstance(one, Listed)]
+        read = {one.document.raw.seq: one for one in reader.read(numbers)}
+        for one in page:
+            found = None if isinstance(one, Gap) else read.get(one.row.seq)
+            if isinstance(one, Gap) or found is None:
+                gap = one if isinstance(one, Gap) else Gap(one.row.seq, one.row.seq)
+                entry = _missing_entry(gap.first, gap.last, "missing", gap.text())
+            else:
+                entry = _record_entry(one, found.row, wires.read(found))
+                count += 1
+                bad += [entry["error"]["message"]] if "error" in entry else []
+            out.write(ascii_json(entry) + "\n")
+    own = [one for one in bad if one not in reader.problems()]
+    return _Written(count, [*listing.problems, *reader.problems(), *own])
 
 
-def _missing_entry(gap: Gap) -> dict[str, Any]:
-    error = {"code": "missing", "message": gap.text()}
-    return {**_common_members(), "decision_id": f"missing-{gap.first}-{gap.last}", "error": error}
+def _record_entry(one: Listed, row: IndexRow | None, found: RecordedWire) -> dict[str, Any]:
+    if found.problem:
+        return _missing_entry(one.row.seq, one.row.seq, "altered", found.problem)
+    return _decision_event(one if row is None else one._replace(row=row), found)
+
+
+def _missing_entry(first: int, last: int, code: str, text: str) -> dict[str, Any]:
+    error = {"code": code, "message": text}
+    return {**_common_members(), "decision_id": f"{code}-{first}-{last}", "error": error}
 
 
 def _common_members() -> dict[str, Any]:
     return {"labels": {"app": "plan-critic"}, "type": "openpolicyagent.org/decision_logs"}
 
 
-def _decision_event(one: Listed, wire: dict[str, Any], shown: "_Inputs") -> dict[str, Any]:
+def _decision_event(one: Listed, found: RecordedWire) -> dict[str, Any]:
     """Return a record as an event: what was asked, what was answered, and its place in the log."""
+    wire = found.wire
     event = {
         **_common_members(),
         "decision_id": wire["hash"],
@@ -154,7 +184,9 @@ def _decision_event(one: Listed, wire: dict[str, Any], shown: "_Inputs") -> dict
         "req_id": wire["seq"],
         "custom": {"log": {"prev_hash": wire["prev_hash"], **listed_wire(one)}},
     }
-    inputs, erased = shown.inputs_of(wire)
+    inputs = {name: one for name, one in found.bodies.items() if name not in found.gone}
+    inputs |= {"asked": wire["asked"]} if "asked" in wire else {}
+    erased = [f"/input/{name}" for name in found.gone]
     if REDACTED in wire:
         erased.append("/custom/run" if "report" in wire else "/input/asked")
     event |= {"input": inputs} if inputs else {}
@@ -165,38 +197,7 @@ def _decision_event(one: Listed, wire: dict[str, Any], shown: "_Inputs") -> dict
     return event
 
 
-def _path(wire: dict[str, Any]) -> str:
+def _path(wire: Mapping[str, Any]) -> str:
     if "report" in wire:
         return "critic/score" if "run" in wire or REDACTED in wire else "critic/verify"
     return "critic/begun" if wire.get("kind") == "begun" else "critic/error"
-
-
-class _Inputs:
-    """The inputs of records. One that the record before named too is read once."""
-
-    def __init__(self, log: SqlDecisionLog) -> None:
-        self._log = log
-        self._last: dict[str, tuple[str, Any]] = {}
-
-    def inputs_of(self, wire: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """Return the inputs of a record, and where some of them cannot be had any more."""
-        inputs: dict[str, Any] = {}
-        erased: list[str] = []
-        for name, digest in wire.get("inputs", {}).items():
-            shown = self._show_input(name, digest)
-            if shown is None:
-                erased.append(f"/input/{name}")
-            else:
-                inputs[name] = shown
-        if "asked" in wire:
-            inputs["asked"] = wire["asked"]
-        return inputs, erased
-
-    def _show_input(self, name: str, digest: str) -> Any:
-        """Return an input as it is shown, or None: no input is null."""
-        before, shown = self._last.get(name, ("", None))
-        if before != digest:
-            whole = self._log.whole_input(digest)
-            shown = None if whole.data is None else body_shown(whole)
-            self._last[name] = digest, shown
-        return shown

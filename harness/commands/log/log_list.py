@@ -10,6 +10,8 @@ from evals.escaping import escape_line
 from evals.kinds import EVALUATOR_IDS
 from harness.canonical import ascii_json
 from harness.commands.cells import write_cells
+from harness.commands.known_heads import print_head
+from harness.commands.log.checked_rows import CheckedRows
 from harness.commands.log.log_filters import (
     EXIT_NOT_SOUND,
     damage_texts,
@@ -34,14 +36,15 @@ _CSV_COLUMNS: Final = ("seq", "status", "at", *IndexRow._fields[3:], "ended_by")
 def list_records(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     """Print what the log holds. Return 1 if records are missing or the log is damaged."""
     filters, printed = filters_of(args), _PRINTERS[args.format]
-    status = 0
+    status, head = 0, log.head()
     if args.format == "csv":
         write_cells(_CSV_COLUMNS)
-    listing = Listing(log)
-    for one in listing.rows(filters):
+    checked = CheckedRows(log, Listing(log))
+    for one in checked.rows(filters):
         status = EXIT_NOT_SOUND if isinstance(one, Gap) else status
         printed(one)
-    return warn(damage_texts(listing.problems)) or status
+    print_head(head, args.format, checked.note)
+    return warn(damage_texts(checked.problems)) or status
 
 
 def _print_line(one: Listed | Gap) -> None:

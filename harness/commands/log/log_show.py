@@ -2,21 +2,21 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from evals.escaping import escape_line
 from harness.canonical import ascii_json
 from harness.commands.cells import write_cells
+from harness.commands.known_heads import print_head
 from harness.commands.log.log_filters import damage_texts, warn
 from harness.commands.log.log_text import RecordShown, record_lines, step_cells
-from harness.commands.recorded import record_wires
+from harness.commands.recorded import RecordedWire, WireReader
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
+from harness.record import Gap
 from harness.record.drafts import begun_claim
-from harness.record.parts import Whole
-from harness.wire import InvalidInput, parse_finite_json
+from harness.replay.index_check import IndexedReader
 
 _STEP_COLUMNS: Final = (
     "seq",
@@ -32,18 +32,31 @@ _STEP_COLUMNS: Final = (
 
 
 def show_record(args: argparse.Namespace, log: SqlDecisionLog) -> int:
-    """Print a record. Return 1 if records are missing or the log is damaged."""
-    gaps = list(log.gaps())
-    if not any(gap.first <= args.seq <= gap.last for gap in gaps):
-        record = _record(args.seq, log)
-        form = args.format or ("text" if sys.stdout.isatty() else "json")
-        for text in _render_record(form, record, log):
-            sys.stdout.write(text)
-    return warn(chain((gap.text() for gap in gaps), damage_texts(log.problems)))
+    """Print a record. Return 1 if it is missing or not as it was recorded, or the log is damaged.
+
+    No other record is read. One that is not what its hash says is not printed, nor one with an
+    input that is not what its digest says.
+    """
+    head = log.head()
+    if not 0 < args.seq <= head.seq:
+        raise UsageError(f"no such record: {args.seq}: the last one is {head.seq}")
+    reader = IndexedReader(log)
+    found = next(reader.read([args.seq]), None)
+    if found is None:
+        return warn([Gap(args.seq, args.seq).text(), *damage_texts(log.problems)])
+    shown = WireReader().read(found)
+    if shown.problem:
+        return warn([shown.problem, *damage_texts(log.problems)])
+    form = args.format or ("text" if sys.stdout.isatty() else "json")
+    for text in _render_record(form, shown, log):
+        sys.stdout.write(text)
+    print_head(head, form)
+    return warn(damage_texts([*log.problems, *reader.problems()]))
 
 
-def _render_record(form: str, record: dict[str, Any], log: SqlDecisionLog) -> Iterator[str]:
-    document = _document(record, log)
+def _render_record(form: str, one: RecordedWire, log: SqlDecisionLog) -> Iterator[str]:
+    record = one.wire
+    document = {**record, "input_bodies": one.bodies} if "inputs" in record else dict(record)
     if form == "json":
         yield ascii_json(document, indent=2) + "\n"
         return
@@ -57,41 +70,10 @@ def _render_record(form: str, record: dict[str, Any], log: SqlDecisionLog) -> It
         write_cells((record["seq"], *cells))
 
 
-def _describe_end(record: dict[str, Any], log: SqlDecisionLog) -> str:
+def _describe_end(record: Mapping[str, Any], log: SqlDecisionLog) -> str:
     """Return which record ends the execution that this one began."""
     if record.get("kind") != "begun":
         return ""
     claim = begun_claim(record["hash"])
     ended_by = log.claims([claim]).get(claim)
     return "open: it may have run" if ended_by is None else f"record {ended_by} ends it"
-
-
-def _record(seq: int, log: SqlDecisionLog) -> dict[str, Any]:
-    last = log.head().seq
-    record = next(record_wires(log, seq), None) if 0 < seq <= last else None
-    if record is None:
-        raise UsageError(f"no such record: {seq}: the last one is {last}")
-    if record["seq"] != seq:
-        raise UsageError(f"record {seq} claims to be record {record['seq']}: replay the log")
-    return record
-
-
-def _document(wire: dict[str, Any], log: SqlDecisionLog) -> dict[str, Any]:
-    """Return the record as JSON, with the bodies of its inputs added."""
-    if "inputs" not in wire:
-        return wire
-    wholes = {name: log.whole_input(digest) for name, digest in wire["inputs"].items()}
-    present = {name: body_shown(whole) for name, whole in wholes.items() if not whole.missing}
-    return {**wire, "input_bodies": present}
-
-
-def body_shown(whole: Whole) -> Any:
-    """Return an input as JSON, or a text that says why it cannot be had."""
-    if whole.redacted:
-        return f"redacted: part {', '.join(whole.redacted)}"
-    if (body := whole.data) is None:
-        return f"cannot be put together: {whole.broken}"
-    try:
-        return parse_finite_json(body)
-    except InvalidInput as error:
-        return f"{len(body)} bytes that cannot be read: {error}"

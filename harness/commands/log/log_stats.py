@@ -10,6 +10,8 @@ from evals.escaping import escape_line
 from evals.timestamps import format_time
 from harness.canonical import ascii_json
 from harness.commands.cells import write_cells
+from harness.commands.known_heads import print_head
+from harness.commands.log.checked_rows import CheckedRows
 from harness.commands.log.log_filters import (
     EXIT_NOT_SOUND,
     damage_texts,
@@ -32,12 +34,13 @@ _OF_PLAN: Final = "(the plan as a whole)"
 def show_statistics(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     """Print the numbers. Return 1 if records are missing or the log is damaged."""
     filters = filters_of(args)
-    listing = Listing(log)
-    gaps = listing.gaps()
+    head, listing = log.head(), Listing(log)
+    checked, gaps = CheckedRows(log, listing), listing.gaps()
     named = list(islice(gaps, _MOST_GAPS))
     more = sum(1 for _ in gaps)
     _PRINTERS[args.format](log_statistics(listing, filters), named, more)
-    return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if named else 0)
+    print_head(head, args.format, checked.note)
+    return warn(damage_texts(checked.problems)) or (EXIT_NOT_SOUND if named else 0)
 
 
 def _wire(found: Statistics, gaps: Sequence[Gap], more: int) -> dict[str, Any]:

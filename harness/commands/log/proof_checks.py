@@ -193,7 +193,8 @@ def _print_comparison(
     args: argparse.Namespace, log: SqlDecisionLog, compared: LogComparison, size: int
 ) -> int:
     if args.format == "json":
-        departures = [*compared.departures, *(Departure("altered", one) for one in log.problems)]
+        damage = (*log.problems, *compared.damage)
+        departures = [*compared.departures, *(Departure("altered", one) for one in damage)]
         told = {
             "signed": size,
             "records": compared.size,
@@ -222,7 +223,7 @@ def compare_with_progress(log: SqlDecisionLog, checkpoint: Checkpoint) -> LogCom
 def report_comparison(compared: LogComparison, log: SqlDecisionLog, to: TextIO) -> bool:
     """Print what is wrong with a log and what is worth a look. Return whether anything is wrong."""
     lines = [f"{one.kind}: {one.text}" for one in compared.departures]
-    lines += [f"the log is damaged: {problem}" for problem in log.problems]
+    lines += [f"the log is damaged: {problem}" for problem in (*log.problems, *compared.damage)]
     wrong = bool(lines)
     if compared.redactions:
         first = ", ".join(map(str, compared.redacted))

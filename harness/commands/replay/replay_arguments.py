@@ -1,13 +1,19 @@
 """The parser of `critic replay`."""
 
-from harness.commands.arguments import Commands, add_ci_format, add_command, positive_number
+from harness.commands.arguments import (
+    Commands,
+    add_ci_format,
+    add_command,
+    add_known_head,
+    positive_number,
+)
 
 
 def add_replay(commands: Commands) -> None:
     """Add `critic replay`."""
     replay = add_command(commands, "replay")
     replay.add_argument("log", metavar="LOG")
-    replay.add_argument("--head", metavar="SEQ:HASH", help="the last record there must be")
+    add_known_head(replay)
     add_ci_format(replay)
     replay.add_argument(
         "--jobs",
@@ -26,12 +32,6 @@ def add_replay(commands: Commands) -> None:
         metavar="SEQ:HASH|CHECKPOINT",
         help="believe the records up to this one, or those of this signed checkpoint, and replay "
         "those after it",
-    )
-    replay.add_argument(
-        "--public-key",
-        action="append",
-        metavar="FILE",
-        help="the key of who signed the checkpoint; if there are several, each must have",
     )
     replay.add_argument(
         "--resume",

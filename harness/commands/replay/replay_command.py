@@ -9,9 +9,16 @@ from pathlib import Path
 from typing import TypeVar
 
 from harness.audit.proofs.comparison import Departure
+from harness.commands.known_heads import (
+    KnownHead,
+    head_text,
+    known_head,
+    parse_head,
+    require_keys_used,
+)
 from harness.commands.progress import with_progress
 from harness.commands.replay.replay_engines import engine_of, in_this_process
-from harness.commands.replay.replay_since import parse_head, record_since, require_later
+from harness.commands.replay.replay_since import record_since, require_later
 from harness.commands.replay.replay_state import ReplayState, check_state, keep_state, kept_state
 from harness.commands.replay.replay_text import (
     AnswerReporter,
@@ -35,25 +42,28 @@ def run(args: argparse.Namespace) -> int:
     """Return 0 if the tables are sound and every record is the same, else 1."""
     if args.resume is not None and args.format in ("junit", "sarif"):
         raise UsageError(f"--resume with {args.format}: what was replayed before would be missing")
+    require_keys_used(args, "since", "checkpoint")
     counts: Counter[str] = Counter()
-    report = answer_reporter(args.format, args.log, "replay")
+    report, signed = answer_reporter(args.format, args.log, "replay"), known_head(args).checkpoint
     with SqlDecisionLog.open_for_reading(args.log) as log:
-        since = record_since(args, log)
+        since, head = record_since(args, log), log.head()
         if isinstance(since, Departure):
             return _not_as_signed(report, since)
+        departures = KnownHead(checkpoint=signed).departures(log)
         answers, checked = _answers(args, log, counts, since)
-        report_answers(with_progress(answers, log.head().seq, counts), counts, report)
-        check = checked()
+        report_answers(with_progress(answers, head.seq, counts), counts, report)
+        check = checked().with_damage(departures)
     if args.resume is not None:
         Path(args.resume).unlink(missing_ok=True)  # it has come to its end
     report.check(check)
-    report.close(summary_of(counts, None if since is None else since.seq), None)
+    report.head(head)
+    report.close(summary_of(counts, None if since is None else since.seq))
     return 0 if check and counts.keys() <= {"same"} else 1
 
 
 def _not_as_signed(report: AnswerReporter, departure: Departure) -> int:
     report.check(LogCheck(damage=(f"{departure.kind}: {departure.text}",)))
-    report.close("nothing was replayed: `critic log check` says more of it", None)
+    report.close("nothing was replayed: `critic log check` says more of it")
     return 1
 
 
@@ -74,7 +84,7 @@ def _answers(
     replayer = Replayer(log, expected, judge=True)
     before = _begin(args, log, replayer, since, counts)
     after = before.seq if before.seq > 0 else None
-    named = _spell_head(since)
+    named = None if since is None else head_text(since)
 
     def save(link: Link) -> None:
         if args.resume is not None:
@@ -100,7 +110,8 @@ def _begin(
     """
     state = None
     if args.resume is not None:
-        state = kept_state(Path(args.resume), args.head, _spell_head(since))
+        spelled = None if since is None else head_text(since)
+        state = kept_state(Path(args.resume), args.head, spelled)
     if state is None:
         return START if since is None else _link_since(log, replayer, since)
     if state.seq == START.seq:
@@ -110,10 +121,6 @@ def _begin(
     check_state(Path(args.resume), state, link, log.numbers(), first)
     counts.update(state.counts)
     return link
-
-
-def _spell_head(since: Head | None) -> str | None:
-    return None if since is None else f"{since.seq}:{since.hash}"
 
 
 def _link_since(log: SqlDecisionLog, replayer: Replayer, since: Head) -> Link:

@@ -6,19 +6,21 @@ Rule 2: the hashes that the log has stored have to lead to the root of the check
 """
 
 import argparse
+import re
 from pathlib import Path
 from typing import Final
 
 from harness.audit.proofs.checkpoint import Checkpoint
 from harness.audit.proofs.comparison import Departure, compare_hashes
-from harness.audit.proofs.notes import from_decimal
+from harness.commands.known_heads import parse_head
 from harness.commands.log.note_files import public_keys, shown_path, signed_checkpoint
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS, Head
-from harness.record.integrity import START, is_digest
+from harness.record.integrity import START
 
 _START: Final = Head(START.seq, GENESIS)
+_IS_HEAD: Final = re.compile("[0-9]+:[0-9a-f]*")
 
 
 def record_since(args: argparse.Namespace, log: SqlDecisionLog) -> Head | Departure | None:
@@ -31,28 +33,17 @@ def record_since(args: argparse.Namespace, log: SqlDecisionLog) -> Head | Depart
             not sign it.
         harness.log.log_errors.LogError: the log cannot be read.
     """
-    if args.public_key is None:
-        _require_no_checkpoint(args.since)
-        return parse_head(args.since, "--since")
     if args.since is None:
-        raise UsageError("--public-key is of who signed a checkpoint: name it with --since")
+        return None
+    if not args.public_key and Path(args.since).is_file():
+        raise UsageError(
+            f"--since {shown_path(args.since)}: a checkpoint counts with the key of who signed it: "
+            "give --public-key"
+        )
+    if not args.public_key or _IS_HEAD.fullmatch(args.since):
+        return parse_head(args.since, "--since")
     signed = signed_checkpoint(args.since, public_keys(args.public_key)).checkpoint
     return _last_record(log, signed)
-
-
-def parse_head(text: str | None, option: str = "--head") -> Head | None:
-    """Parse the head that an option names as SEQ:HASH.
-
-    Raises:
-        UsageError: `text` does not have that form.
-    """
-    if text is None:
-        return None
-    seq, _, digest = text.partition(":")
-    number = from_decimal(seq)
-    if number is None or not is_digest(digest) or (number == 0 and digest != GENESIS):
-        raise UsageError(f"{option}: write it as `critic log verify` prints it, SEQ:HASH")
-    return Head(number, digest)
 
 
 def require_later(head: Head | None, since: Head | None) -> None:
@@ -66,14 +57,6 @@ def require_later(head: Head | None, since: Head | None) -> None:
     raise UsageError(
         f"--head: record {head.seq} is among those that --since lets pass unseen: leave out one"
     )
-
-
-def _require_no_checkpoint(since: str | None) -> None:
-    if since and Path(since).is_file():
-        raise UsageError(
-            f"--since {shown_path(since)}: a checkpoint counts with the key of who signed it: give "
-            "--public-key"
-        )
 
 
 def _last_record(log: SqlDecisionLog, signed: Checkpoint) -> Head | Departure:

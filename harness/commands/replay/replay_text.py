@@ -32,8 +32,11 @@ class AnswerReporter(Protocol):
     def check(self, check: LogCheck) -> None:
         """Report what is wrong with the log as a whole."""
 
-    def close(self, summary: str, head: Head | None, /) -> None:
-        """Print the end: the answers in a few words, and the head of the log if it is known."""
+    def head(self, head: Head) -> None:
+        """Print the head that was read, for who will read the log later."""
+
+    def close(self, summary: str, /) -> None:
+        """Print the end: the answers in a few words."""
 
 
 def answer_reporter(form: str, file: str, command: str) -> AnswerReporter:
@@ -77,10 +80,11 @@ class _TextAnswers:
         if text := check.text():
             print_above(text)
 
-    def close(self, summary: str, head: Head | None) -> None:
+    def head(self, head: Head) -> None:
+        print_above(f"head {head.seq}:{head.hash}")
+
+    def close(self, summary: str) -> None:
         print_above(summary)
-        if head is not None:
-            print_above(f"head {head.seq}:{head.hash}")
 
 
 class _JsonAnswers:
@@ -93,9 +97,11 @@ class _JsonAnswers:
         if check.damage or check.notes:
             print_above(ascii_json({"log": check.wire()}))
 
-    def close(self, _summary: str, head: Head | None) -> None:
-        if head is not None:
-            print_above(ascii_json({"head": f"{head.seq}:{head.hash}"}))
+    def head(self, head: Head) -> None:
+        print_above(ascii_json({"head": f"{head.seq}:{head.hash}"}))
+
+    def close(self, _summary: str) -> None:
+        """Print nothing: the objects say it all."""
 
 
 class _EntryAnswers:
@@ -118,5 +124,8 @@ class _EntryAnswers:
         outcome: EntryOutcome = "pass" if check else "failure"
         self._reporter.report(JudgedEntry(self._file, "the log as a whole", outcome, tuple(listed)))
 
-    def close(self, _summary: str, _head: Head | None) -> None:
+    def head(self, _head: Head) -> None:
+        """Print nothing: what reads these formats has no place for it."""
+
+    def close(self, _summary: str) -> None:
         self._reporter.close()

@@ -1,6 +1,6 @@
 """The parser of `critic report`. Nothing heavy is imported, for `critic --help`."""
 
-from harness.commands.arguments import Commands, add_command, positive_number
+from harness.commands.arguments import Commands, add_command, add_known_head, positive_number
 
 _EXITS = (
     "Exit status: 0 the records that are shown are sound; 1 records are missing, hashes or chain "
@@ -23,3 +23,4 @@ def add_report(commands: Commands) -> None:
         metavar="N",
         help="show the records with the last N numbers (default: %(default)s)",
     )
+    add_known_head(report)

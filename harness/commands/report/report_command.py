@@ -7,6 +7,7 @@ from typing import Final
 
 from harness.audit.report.collecting import Collected, collect
 from harness.audit.report.report_page import render_page
+from harness.commands.known_heads import known_head, print_head, require_keys_used
 from harness.commands.replay.replay_text import count_of_records
 from harness.errors import UsageError, escape_text
 from harness.log.sql import SqlDecisionLog
@@ -23,11 +24,16 @@ def run(args: argparse.Namespace) -> int:
     if args.output == "-":
         raise UsageError("--output -: the page is put in place as a whole: name a file")
     _keep_log(args.log, output)
+    require_keys_used(args, "checkpoint")
+    known = known_head(args)
     with SqlDecisionLog.open_for_reading(args.log) as log:
+        departures = known.departures(log)
         found = collect(log, args.last, _MOST_BYTES)
+    found.problems = (*departures, *found.problems)
     replace_file(output, map(str.encode, render_page(found, _log_name(args.log))))
     sys.stdout.write(f"{escape_text(args.output)}: {count_of_records(found.answers.total())}\n")
     sys.stdout.writelines(f"note: {line}\n" for line in _left_out(found))
+    print_head(found.head)
     return 0 if found.sound else _warn(found)
 
 

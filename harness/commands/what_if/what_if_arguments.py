@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from harness.commands.arguments import Commands, add_command, positive_number
+from harness.commands.arguments import Commands, add_command, add_known_head, positive_number
 
 _MODES: Final = ("read_only", "local_write", "network", "delegated", "destructive")
 _LIMITS: Final = ("max_steps", "bucket_tokens", "wall_ms", "cost_micros")
@@ -38,6 +38,7 @@ def add_what_if(commands: Commands) -> None:
     parser.add_argument(
         "--allow-unjudged", action="store_true", help="exit 0 if some records cannot be judged"
     )
+    add_known_head(parser)
     parser.add_argument("--counts", action="store_true", help="print the counts only")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument(

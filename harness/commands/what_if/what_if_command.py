@@ -7,6 +7,13 @@ from pathlib import Path
 from harness.canonical import ascii_json
 from harness.commands.documents import size_limit
 from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
+from harness.commands.known_heads import (
+    KnownHead,
+    head_text,
+    known_head,
+    parse_head,
+    require_keys_used,
+)
 from harness.commands.policy.policy_command import load_policy
 from harness.commands.replay.replay_text import answer_reporter
 from harness.commands.what_if.what_if_text import (
@@ -17,8 +24,10 @@ from harness.commands.what_if.what_if_text import (
 )
 from harness.errors import UsageError, escape_text
 from harness.log.sql import SqlDecisionLog
+from harness.record import Head
 from harness.replay.log_check import LogCheck, check_log
 from harness.what_if.columns.column_writing import is_parquet
+from harness.what_if.columns.plan_columns import HEAD_KEY
 from harness.what_if.matrix import LeftOutTally, Matrix, PlanTally
 from harness.what_if.recorded_change import Alteration, KeptEvidence
 from harness.what_if.rejudging import Compared, JudgedPlan, NotJudged, what_if
@@ -26,24 +35,37 @@ from harness.what_if.rejudging import Compared, JudgedPlan, NotJudged, what_if
 
 def run(args: argparse.Namespace) -> int:
     """Print what changes, the matrix and the counts. Exit status as documented by `--help`."""
-    change, matrix = _change(args), Matrix()
+    require_keys_used(args, "checkpoint")
+    change, known, matrix = _change(args), known_head(args), Matrix()
     if is_parquet(args.log):
-        check = _judge_columns(args, change, matrix)
+        if known != KnownHead():
+            raise UsageError("--head and --checkpoint are compared with a log, not with an export")
+        check, head = _judge_columns(args, change, matrix)
     else:
-        with SqlDecisionLog.open_for_reading(args.log) as log:
-            for one in what_if(log, change, decision_key=args.decision):
-                _take(one, args, matrix)
-            check = check_log(log)
+        check, head = _judge_log(args, change, known, matrix)
     answer_reporter(args.format, args.log, "what-if").check(check)
     _require_decision(args.decision, matrix)
+    spelled = "" if head is None else head_text(head)
     if args.format == "json":
-        _print(ascii_json({"what_if": matrix.wire()}))
+        _print(ascii_json({"what_if": matrix.wire(), **({"head": spelled} if spelled else {})}))
     else:
-        for line in (*matrix_lines(matrix), summary_line(matrix)):
+        heads = [f"head {spelled}"] if spelled else []
+        for line in (*matrix_lines(matrix), *heads, summary_line(matrix)):
             _print(line)
     is_looser = matrix.looser > 0 and not args.allow_loosening
     is_unjudged = matrix.unjudged > 0 and not args.allow_unjudged
     return EXIT_OK if check and not is_looser and not is_unjudged else EXIT_REFUSED
+
+
+def _judge_log(
+    args: argparse.Namespace, change: Alteration, known: KnownHead, matrix: Matrix
+) -> tuple[LogCheck, Head]:
+    """Judge the plans of a log. Return what is wrong with it as a whole, and its head."""
+    with SqlDecisionLog.open_for_reading(args.log) as log:
+        head, departures = log.head(), known.departures(log)
+        for one in what_if(log, change, decision_key=args.decision):
+            _take(one, args, matrix)
+        return check_log(log).with_damage(departures), head
 
 
 def _require_decision(asked: str | None, matrix: Matrix) -> None:
@@ -60,8 +82,10 @@ def _require_decision(asked: str | None, matrix: Matrix) -> None:
     )
 
 
-def _judge_columns(args: argparse.Namespace, change: Alteration, matrix: Matrix) -> LogCheck:
-    """Judge the plans of an export. Return what was wrong with its log as a whole."""
+def _judge_columns(
+    args: argparse.Namespace, change: Alteration, matrix: Matrix
+) -> tuple[LogCheck, Head | None]:
+    """Judge the plans of an export. Return what was wrong with its log, and its head then."""
     try:
         from harness.what_if.columns.column_judging import PlanJudge  # noqa: PLC0415 - large, and only for this
         from harness.what_if.columns.column_reading import PlanFile  # noqa: PLC0415
@@ -72,7 +96,7 @@ def _judge_columns(args: argparse.Namespace, change: Alteration, matrix: Matrix)
     judge = PlanJudge(change, args.decision, shown=not args.counts)
     for one in judge.compare_file(file):
         _take(one, args, matrix)
-    return file.check
+    return file.check, parse_head(file.head, f"{HEAD_KEY} in its metadata")
 
 
 def _take(

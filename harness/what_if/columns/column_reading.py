@@ -25,6 +25,7 @@ from harness.what_if.columns.plan_columns import (
     CHECK_KEY,
     COLUMNS,
     FORMAT_KEY,
+    HEAD_KEY,
     LAST_KEY,
     PLANS_FORMAT,
     RULES_KEY,
@@ -69,6 +70,7 @@ class PlanFile:
                 path, page_checksum_verification=True, pre_buffer=False
             )
             _check_count(self._file.metadata)
+        self.head: str | None = None
         self.check = self._check_schema(self._file.schema_arrow)
 
     def _check_schema(self, schema: Any) -> LogCheck:
@@ -97,6 +99,7 @@ class PlanFile:
                 "the log again"
             )
         self._last = self._number(about[LAST_KEY]) if LAST_KEY in about else None
+        self.head = about.get(HEAD_KEY)
         data = about.get(CHECK_KEY, "").encode()
         try:
             check = parse(LogCheck, data, len(data))

@@ -17,6 +17,7 @@ FORMAT_KEY: Final = "plan-critic.plans"
 RULES_KEY: Final = "plan-critic.rules"
 CHECK_KEY: Final = "plan-critic.check"
 LAST_KEY: Final = "plan-critic.last"
+HEAD_KEY: Final = "plan-critic.head"
 """The keys in the metadata of the file: the version, the digest of the rules that gave `answer`,
 what was wrong with the log as a whole, and the number of its last record; the last is left out of
 an export of some records only."""

@@ -101,7 +101,7 @@ def test_the_password_of_a_log_is_in_no_report(
 ) -> None:
     report = answer_reporter(form, "postgresql://ada:s3cret@host/audit?password=s3cret", "replay")
     report.answer(ReplayResult(seq=1, status="tampered", reasons=("the hash is another",)))
-    report.close("1 record", None)
+    report.close("1 record")
     said = capsys.readouterr().out
     assert "ada" in said
     assert "s3cret" not in said

@@ -143,7 +143,7 @@ def test_a_log_of_hostile_decisions(critic: Critic, tmp_path: Path) -> None:
     assert len(said.out.splitlines()) == 3
     assert len(said.err.splitlines()) == len(documents) - 3
     listed = check(critic("log", "list", log))
-    assert len(listed.out.splitlines()) == 3
+    assert len(listed.out.splitlines()) == 4
     for seq in ("1", "2", "3"):
         shown = check(critic("log", "show", log, seq), as_json=True)
         assert json.loads(shown.out)["seq"] == int(seq)

@@ -60,13 +60,13 @@ def guards(kept: Path, tmp_path: Path) -> Path:
 
 def listed(critic: Critic, log: Path, *filters: str) -> list[Json]:
     said = critic("log", "list", log, "--format", "json", *filters)
-    assert (said.status, said.err) == (0, "")
+    assert (said.status, said.warned) == (0, "")
     return [json.loads(line) for line in said.lines]
 
 
 def stats(critic: Critic, log: Path, *filters: str) -> Json:
     said = critic("log", "stats", log, "--format", "json", *filters)
-    assert (said.status, said.err) == (0, "")
+    assert (said.status, said.warned) == (0, "")
     counted: Json = json.loads(said.out)
     return counted
 
@@ -86,7 +86,7 @@ def test_the_log_has_what_the_laws_are_about(guards: Path, critic: Critic) -> No
         claims = [claim for claim, _ in log.all_claims()]
         bodies = dict(log.bodies())
         assert not log.problems
-    assert {claim.split()[0] for claim in claims} == {"approval", "begun", "opened", "step"}
+    assert {claim.split()[0] for claim in claims} == {"approval", "begun", "opened", "session"}
     named = Counter(one for body in bodies.values() for one in {*references(body)})
     assert sum(count > 1 for count in named.values()) >= 5, "parts that several have"
     assert sum(any(references(bodies[one])) for one in named) >= 3, "parts that have parts"

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,7 +19,7 @@ from tests.harness.log.decisions import (
     put_body,
     query,
 )
-from tests.support.examples import HOSTILE, is_safe
+from tests.support.examples import is_safe
 
 
 @pytest.fixture
@@ -35,7 +34,7 @@ def test_list_is_one_line_for_each_decision(critic: Critic, log: LogPlace) -> No
     assert (said.status, said.err) == (0, "")
     with SqlDecisionLog.open_for_reading(log) as kept:
         reports = [record.report for record in kept.records()]
-    assert [line.split(None, 3) for line in said.lines] == [
+    assert [line.split(None, 3) for line in said.listed] == [
         [str(seq), f"2025-03-01T12:0{seq}:00Z", f"trace_{seq}", f"{one.status}: {one.rationale}"]
         for seq, one in enumerate(reports, start=1)
     ]
@@ -43,7 +42,7 @@ def test_list_is_one_line_for_each_decision(critic: Critic, log: LogPlace) -> No
 
 def test_an_empty_log_lists_nothing(critic: Critic, tmp_path: Path) -> None:
     SqlDecisionLog.open(tmp_path / "new.db").close()
-    assert critic("log", "list", tmp_path / "new.db") == (0, "", "")
+    assert critic("log", "list", tmp_path / "new.db") == (0, f"head 0:{'0' * 64}\n", "")
     said = critic("log", "verify", tmp_path / "new.db")
     assert said.status == 0
     assert said.lines == ["0 records: hashes and chain hold", f"head 0:{'0' * 64}"]
@@ -51,7 +50,7 @@ def test_an_empty_log_lists_nothing(critic: Critic, tmp_path: Path) -> None:
 
 def test_show_is_the_record_with_its_inputs(critic: Critic, log: LogPlace) -> None:
     said = critic("log", "show", log, "4")
-    assert (said.status, said.err) == (0, "")
+    assert (said.status, said.warned) == (0, "")
     shown = json.loads(said.out)
     inputs = shown.pop("input_bodies")
     with SqlDecisionLog.open_for_reading(log) as kept:
@@ -78,47 +77,48 @@ def test_show_of_a_record_whose_input_is_gone(critic: Critic, log: LogPlace) -> 
     assert list(json.loads(said.out)["input_bodies"]) == ["ctx", "compiled", "spec"]
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"NaN", b'"\xed\xa0\x80"'])
-def test_show_of_a_record_whose_input_was_damaged(
-    critic: Critic, log: LogPlace, body: bytes
+@pytest.mark.parametrize("form", ["json", "text", "csv"])
+@pytest.mark.parametrize("body", [b"", b"{}", b"\xff", b"1E400", b'["\x1b[2J"]', b'{"steps":[]}'])
+def test_an_input_that_was_altered_is_never_printed(
+    critic: Critic, log: LogPlace, body: bytes, form: str
 ) -> None:
     with SqlDecisionLog.open_for_reading(log) as kept:
         (record,) = kept.records(4)
     meddle(log, ("UPDATE inputs SET body = ? WHERE digest = ?", (body, record.inputs.plan)))
-    said = critic("log", "show", log, "4")
-    assert "internal error" not in said.err
-    assert said.err.count("\n") <= 1
-    assert said.status in (0, 2)
-
-
-@pytest.mark.parametrize(
-    "number", [b"1E400", b"-1e999", b"1" + b"0" * 310 + b".5", b"9" * 400 + b"e0"]
-)
-@pytest.mark.parametrize("around", [b"%s", b'[1, {"a": [%s]}]'])
-def test_show_prints_no_number_beyond_those_of_a_double(
-    critic: Critic, log: LogPlace, number: bytes, around: bytes
-) -> None:
-    with SqlDecisionLog.open_for_reading(log) as kept:
-        (record,) = kept.records(4)
-    body = around % number
-    meddle(log, ("UPDATE inputs SET body = ? WHERE digest = ?", (body, record.inputs.plan)))
-    for form in ("json", "text", "csv"):
-        said = critic("log", "show", log, "4", "--format", form)
-        assert (said.status, "Infinity" in said.out, said.err) == (0, False, "")
-    shown = json.loads(critic("log", "show", log, "4").out)
-    assert "a number is beyond those of a double" in shown["input_bodies"]["plan"]
+    said = critic("log", "show", log, "4", "--format", form)
+    assert (said.status, said.out) == (1, "")
+    assert said.err.startswith("critic: record 4: input plan is not what was recorded: ")
+    assert said.err.count("\n") == 1
+    assert is_safe(said.err.removesuffix("\n"))
+    assert critic("log", "show", log, "3").status == 0
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[]", b"{}"])
 def test_a_record_that_cannot_be_read_is_named(critic: Critic, log: LogPlace, body: bytes) -> None:
     put_body(log, 2, body)
-    assert critic("log", "list", log).status == 0, "the index is read, not the record"
+    listed = critic("log", "list", log)
+    assert listed.status == 1
+    assert "record 2 is not what was recorded" in listed.err
     assert critic("log", "verify", log).status == 1
     said = critic("log", "show", log, "2")
-    assert said.status == 2
-    assert "record 2 cannot be read" in said.err
-    assert "replay the log" in said.err
+    assert (said.status, said.out) == (1, "")
+    assert "record 2 is not what was recorded" in said.err
     assert is_safe(said.err.removesuffix("\n"))
+    assert critic("log", "show", log, "3").status == 0, "the other records are not read"
+
+
+@pytest.mark.parametrize("name", ["status", "trace_id", "rationale"])
+def test_a_record_that_was_altered_is_never_printed(
+    critic: Critic, log: LogPlace, name: str
+) -> None:
+    with SqlDecisionLog.open_for_reading(log) as kept:
+        body = next(iter(kept.raw(4))).body
+    value = json.loads(body)["report"][name]
+    put_body(log, 4, body.replace(value.encode(), b"x" * len(value.encode()), 1))
+    for form in ("json", "text", "csv"):
+        said = critic("log", "show", log, "4", "--format", form)
+        assert (said.status, said.out) == (1, "")
+        assert said.err.startswith("critic: record 4 is not what was recorded: its content has")
 
 
 def test_verify_prints_the_head_that_it_takes(critic: Critic, log: LogPlace) -> None:
@@ -138,7 +138,7 @@ def test_one_record_is_counted_as_one(critic: Critic, tmp_path: Path) -> None:
     verified = critic("log", "verify", tmp_path / "one.db")
     assert verified.lines[0] == "1 record: hashes and chain hold"
     replayed = critic("replay", tmp_path / "one.db")
-    assert replayed.lines == ["1 record: 1 same, 0 drift, 0 tampered, 0 incomplete"]
+    assert replayed.lines[1:] == ["1 record: 1 same, 0 drift, 0 tampered, 0 incomplete"]
 
 
 def test_verify_tells_of_an_altered_record(critic: Critic, log: LogPlace) -> None:
@@ -196,22 +196,22 @@ def test_looking_changes_nothing(critic: Critic, tmp_path: Path) -> None:
 def test_list_and_show_say_which_records_are_missing(
     critic: Critic, log: LogPlace, deleted: tuple[int, ...], lines: list[str]
 ) -> None:
-    before = critic("log", "list", log).lines
+    before = critic("log", "list", log).listed
     meddle(log, *(("DELETE FROM records WHERE seq = ?", (seq,)) for seq in deleted))
     said = critic("log", "list", log)
     assert (said.status, said.err) == (1, "")
     left = [line for line in before if int(line.split()[0]) not in deleted]
-    assert sorted(said.lines) == sorted([*left, *lines])
+    assert sorted(said.listed) == sorted([*left, *lines])
     assert [line for line in said.lines if line.endswith(" missing")] == lines
-    assert [int(line.split()[0]) for line in said.lines] == sorted(
-        int(line.split()[0]) for line in said.lines
+    assert [int(line.split()[0]) for line in said.listed] == sorted(
+        int(line.split()[0]) for line in said.listed
     )
     texts = [line.split(None, 1)[1] for line in lines]
     gone = critic("log", "show", log, str(deleted[-1]))
     assert (gone.status, gone.out) == (1, "")
+    assert gone.err == f"critic: record {deleted[-1]} is missing\n"
     shown = critic("log", "show", log, "4")
-    assert (shown.status, json.loads(shown.out)["seq"]) == (1, 4)
-    assert gone.err == shown.err == "".join(f"critic: {text}\n" for text in texts)
+    assert (shown.status, json.loads(shown.out)["seq"]) == (0, 4), "the others are not read"
     for command in (("log", "verify"), ("replay",)):
         answer = critic(*command, log)
         assert answer.status == 1
@@ -225,8 +225,9 @@ def test_show_of_a_record_that_claims_to_be_another(critic: Critic, log: LogPlac
         bodies = {raw.seq: raw.body for raw in kept.raw()}
     put_body(log, 3, bodies[4])
     said = critic("log", "show", log, "3")
-    assert (said.status, said.out) == (2, "")
-    assert said.err == "critic: record 3 claims to be record 4: replay the log\n"
+    assert (said.status, said.out) == (1, "")
+    problem = "its body says that it is record 4"
+    assert said.err == f"critic: record 3 is not what was recorded: {problem}\n"
 
 
 def test_changed_tables_are_reported_by_every_command(critic: Critic, log: LogPlace) -> None:
@@ -234,7 +235,7 @@ def test_changed_tables_are_reported_by_every_command(critic: Critic, log: LogPl
     damage = "the log is damaged: table extra is unexpected"
     for action in (("list",), ("show", "2")):
         said = critic("log", action[0], log, *action[1:])
-        assert (said.status, said.err) == (1, f"critic: {damage}\n")
+        assert (said.status, said.warned) == (1, f"critic: {damage}\n")
         assert said.out
     for command in (("log", "verify"), ("replay",)):
         said = critic(*command, log)
@@ -243,7 +244,7 @@ def test_changed_tables_are_reported_by_every_command(critic: Critic, log: LogPl
     assert critic("log", "verify", log).lines[-2] == "4 records: hashes and chain hold"
     said = critic("replay", log, "--format", "json")
     assert said.status == 1
-    assert json.loads(said.lines[-1]) == {
+    assert json.loads(said.lines[-2]) == {
         "log": {"damage": ["table extra is unexpected"], "notes": []}
     }
 
@@ -266,8 +267,8 @@ def test_inputs_that_no_record_names_are_noted(
         assert (said.status, said.err) == (0, "")
         assert said.lines[0] == f"note: {note}"
     said = critic("replay", log, "--format", "json")
-    assert (said.status, len(said.lines)) == (0, 5)
-    assert json.loads(said.lines[-1]) == {"log": {"damage": [], "notes": [note]}}
+    assert (said.status, len(said.lines)) == (0, 6)
+    assert json.loads(said.lines[-2]) == {"log": {"damage": [], "notes": [note]}}
 
 
 def test_show_holds_the_attempts_before(critic: Critic, tmp_path: Path) -> None:
@@ -294,20 +295,3 @@ def test_an_execution_that_runs_breaks_no_chain(critic: Critic, tmp_path: Path) 
     said = critic("log", "verify", tmp_path / "log")
     assert (said.status, said.err) == (1, "")
     assert said.lines[-2] == "2 records: hashes and chain hold, 1 open"
-
-
-def test_an_altered_input_is_shown_without_its_terminal_codes(
-    critic: Critic, tmp_path: Path
-) -> None:
-    filled(tmp_path / "log", 4).close()
-    codes = {HOSTILE: HOSTILE}
-    body: dict[str, Any] = {
-        "run_budget": codes,
-        "safety_mode": HOSTILE,
-        "session": {"id": HOSTILE, "turn": codes},
-    }
-    body |= {"approvals": [codes], "manifests": {"tool_manifest": [codes]}, "steps": [codes]}
-    meddle(tmp_path / "log", ("UPDATE inputs SET body = ?", (json.dumps(body).encode(),)))
-    said = critic("log", "show", tmp_path / "log", "4", "--format", "text")
-    assert said.out
-    assert not set(said.out) & {"\x1b", "\r", "\u202e", "\x9b", "\u2028"}

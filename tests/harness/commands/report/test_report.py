@@ -120,9 +120,10 @@ def test_damage_among_the_last_records_is_found_without_the_others(
     critic: Critic, log: Path
 ) -> None:
     output = log.with_name("audit.html")
-    assert critic("report", log, "-o", output, "--last", "2") == (
+    said = critic("report", log, "-o", output, "--last", "2")
+    assert (said.status, said.listed, said.err) == (
         0,
-        f"{output}: 2 records\nnote: 4 records before record 5 left out: --last N shows more\n",
+        [f"{output}: 2 records", "note: 4 records before record 5 left out: --last N shows more"],
         "",
     )
     meddle(log, ("UPDATE records SET body = replace(body, 'trace_6', 'trace_7') WHERE seq = 6", ()))

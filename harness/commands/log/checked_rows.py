@@ -1,0 +1,79 @@
+"""Rows of the index as their records say them, as far as few are asked for.
+
+Rule 1: of a small log every row is compared with its record, those too that a filter leaves out.
+Rule 2: of a large one the first rows that are listed are. The others are believed: that is said.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from harness.log.search.listing import Listed, Listing
+from harness.log.search.query import Filters
+from harness.log.sql import SqlDecisionLog
+from harness.record import Gap
+from harness.record.index_row import IndexRow
+from harness.replay.index_check import IndexedReader
+
+FEW: Final = 500
+"""Records that are read for a listing, at most: it takes a fraction of a second."""
+
+_PAGE: Final = 32  # records in memory together
+
+
+class CheckedRows:
+    """The rows of a listing, and what was compared of them with the records."""
+
+    def __init__(self, log: SqlDecisionLog, listing: Listing) -> None:
+        """Take a listing. A small log is read.
+
+        Raises:
+            harness.log.log_errors.LogError: the log cannot be read.
+        """
+        self._listing, self._reader = listing, IndexedReader(log)
+        self._own = dict[int, IndexRow]()
+        self._checked = 0
+        if self._is_small:
+            for first in range(1, listing.last + 1, _PAGE):
+                self._read(range(first, min(first + _PAGE, listing.last + 1)))
+
+    @property
+    def _is_small(self) -> bool:
+        return self._listing.last <= FEW
+
+    def rows(self, filters: Filters) -> Iterator[Listed | Gap]:
+        """Yield the records that are asked for as they say it themselves, and every gap.
+
+        Raises:
+            harness.log.log_errors.LogError: the log cannot be read any further.
+        """
+        rows = self._listing.rows(filters)
+        while page := list(islice(rows, _PAGE)):
+            if not self._is_small and self._checked < FEW:
+                self._own.clear()
+                self._read([one.row.seq for one in page if isinstance(one, Listed)])
+            yield from map(self._as_recorded, page)
+
+    def _read(self, numbers: range | list[int]) -> None:
+        for one in self._reader.read(numbers):
+            self._checked += 1
+            if one.row is not None and not one.problem:
+                self._own[one.row.seq] = one.row
+
+    def _as_recorded(self, one: Listed | Gap) -> Listed | Gap:
+        if isinstance(one, Gap):
+            return one
+        return one._replace(row=self._own.get(one.row.seq, one.row))
+
+    @property
+    def problems(self) -> list[str]:
+        """Return what is wrong with the log, its index, and the records that were read."""
+        return [*self._listing.problems, *self._reader.problems()]
+
+    @property
+    def note(self) -> str:
+        """Return what was not compared, in one line; empty if everything was."""
+        if self._is_small:
+            return ""
+        but = f", but for the first {self._checked} records here" if self._checked else ""
+        return f"index not checked{but}: `critic log verify` compares it with the records"
