@@ -46,7 +46,7 @@ def add_log(commands: Commands) -> None:
     for action in (listing, stats, show, check, export, copy, roles):
         action.add_argument("log", metavar="LOG")
     copy.add_argument("to", metavar="TO", help="the file or URL of the copy")
-    for action in (listing, stats, show, check, export):
+    for action in (listing, stats, show, check, export, copy):
         add_known_head(action)
     for action in (listing, stats, export):
         _add_filters(action)
