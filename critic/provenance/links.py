@@ -138,9 +138,9 @@ def has_escapes(text: str) -> bool:
 
 
 def links_in(text: str) -> Iterator[tuple[WebLink, bool]]:
-    """Yield the narrow links in a text, and whether each may be a file or a number."""
-    for match in _NARROW_IN_TEXT.finditer(text):
-        found = match[0].rstrip(_ENDS)
+    """Yield the narrow links in a text, each spelling once, and whether it may be no page."""
+    spelled = (match[0].rstrip(_ENDS) for match in _NARROW_IN_TEXT.finditer(text))
+    for found in dict.fromkeys(spelled):
         for one in (found, _before_sentence(found)):
             link = link_of(one) if one else None
             if link is not None:
@@ -174,14 +174,15 @@ def _before_sentence(host: str) -> str:
 def wide_link_of(text: str) -> WebLink | None:
     """Return the wide form of a link that is a wide text as a whole."""
     match = _WIDE_IN_TEXT.match(text.strip(" "))
-    return None if match is None else _wide_link(match)
+    return None if match is None else _wide_link(match["host"], match["rest"])
 
 
 def wide_links_in(text: str) -> Iterator[tuple[WebLink, Looks]]:
-    """Yield what may be links in a wide text, and what each looks like."""
-    for match in _WIDE_IN_TEXT.finditer(text):
-        link = _wide_link(match)
-        if match["scheme"] is not None or match["host"].startswith("www."):
+    """Yield what may be links in a wide text, each spelling once, and what each looks like."""
+    found = (match.group("scheme", "host", "rest") for match in _WIDE_IN_TEXT.finditer(text))
+    for scheme, host, rest in dict.fromkeys(found):
+        link = _wide_link(host, rest)
+        if scheme is not None or host.startswith("www."):
             yield link, "link"
         else:
             yield link, _looks_of(_last_label(link.host), has_page=link.path != "")
@@ -209,10 +210,9 @@ def _looks_of(ending: str, *, has_page: bool) -> Looks:
     return "host" if len(ending) == 2 and ending.isascii() else "words"
 
 
-def _wide_link(match: re.Match[str]) -> WebLink:
-    rest = match["rest"].rstrip(_ENDS).replace("\\", "/")
-    page, mark, after = _split_page(rest)
-    return WebLink(match["host"].removeprefix("www.").strip("."), page.rstrip("/"), mark + after)
+def _wide_link(host: str, rest: str) -> WebLink:
+    page, mark, after = _split_page(rest.rstrip(_ENDS).replace("\\", "/"))
+    return WebLink(host.removeprefix("www.").strip("."), page.rstrip("/"), mark + after)
 
 
 def _split_page(rest: str) -> tuple[str, str, str]:

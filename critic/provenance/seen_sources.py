@@ -30,7 +30,12 @@ from critic.provenance.seen_items import (
     RequestWords,
     SeenItems,
 )
-from critic.provenance.spoken_words import find_folder, find_meant, find_mention
+from critic.provenance.spoken_words import (
+    find_folder,
+    find_meant,
+    find_mention,
+    nouns_of_field,
+)
 from critic.provenance.texts import WIDE
 from critic.provenance.value_kinds import Sought, read_value
 from evals.manifest import EvidenceItem
@@ -242,7 +247,8 @@ class Seen:
             fields, values = set[str](), set[str]()
             for part in self._items.designations[entry]:
                 value = read_value(part.text, None)
-                if self.in_request(value, Limits("attribute")).origin == "request":
+                limits = Limits("attribute", nouns_of_field(part.field))
+                if self.in_request(value, limits).origin == "request":
                     fields.add(part.field)
                     values.add(value.narrow)
             known = self._designated[entry] = len(fields) > 1 and len(values) > 1

@@ -4,7 +4,8 @@ Rule 1: words that any sentence may hold are meant where they are quoted, after 
         capital inside a sentence, beside the noun of the argument, or, for a recipient, after "to"
         or "with".
 Rule 2: a number of three digits or fewer is meant after the noun of the argument, after `#` or
-        `id`, or in a list of such numbers. `id`, `no.` and `number` belong to the noun before them.
+        `id`, or in a list of such numbers. `id`, `no.` and `number` belong to the noun before them
+        where a tool that is called has that noun.
 Rule 3: of very many places in which a value stands the first ones are looked at.
 """
 
@@ -78,6 +79,11 @@ def nouns_of(tool: ToolCapability, name: str, kind: str | None) -> frozenset[str
     """Return the stems of the nouns of an argument: of its name and kind, else of its tool."""
     found = _stems((name, kind or ""))
     return found or _stems("_".join(words_of_name(tool.capability_id)[1:]).split("_"))
+
+
+def nouns_of_field(name: str) -> Nouns:
+    """Return the nouns that a field of a record is called by."""
+    return Nouns(_stems((name,)))
 
 
 def nouns_in(tools: Iterable[ToolCapability]) -> frozenset[str]:

@@ -54,7 +54,8 @@ _SEPARATED: Final = re.compile("[ -]+")
 _MORE_DIGITS: Final = re.compile(r"[ -]+(?=\w*[0-9])\w")
 _WIDELY_SEPARATED: Final = re.compile("[ ./\u2010-\u2015\u2212-]+")
 _GROUP: Final = re.compile(f"(?:(?!_){WORD})++")
-_INSIDE_BEFORE: Final = re.compile(rf"(?<=[_+%~\\])|(?<={WORD}[./:@-])")
+# A colon behind a letter ends a label, `IBAN:`, and no part of a number.
+_INSIDE_BEFORE: Final = re.compile(rf"(?<=[_+%~\\])|(?<={WORD}[./@-])|(?<=(?![A-Za-z]){WORD}:)")
 _INSIDE_AFTER: Final = re.compile(rf"[_+%~\\]|[./:@-]{WORD}")
 _ACCOUNT: Final = re.compile("[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{8,30}")
 _OTHER_ACCOUNT: Final = re.compile("bc1[a-z0-9]{11,59}|0x[0-9a-f]{40}")
@@ -225,11 +226,15 @@ def _joined_groups(text: str, separated: re.Pattern[str], *, strict: bool) -> It
     A strict run of some groups ends where no further group has a digit: else it is a part.
     """
     run: list[re.Match[str]] = []
+    since_digit = _MOST_GROUPS
     for match in _GROUP.finditer(text):
         if run and separated.fullmatch(text, run[-1].end(), match.start()) is None:
             run.clear()
         run.append(match)
         del run[:-_MOST_GROUPS]
+        since_digit = 0 if _has_digit(match) else since_digit + 1
+        if since_digit >= len(run):
+            continue  # a run without a digit is no account
         if strict and _INSIDE_AFTER.match(text, match.end()):
             continue
         joined, goes_on = "", strict and _MORE_DIGITS.match(text, match.end()) is not None

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, time
 from difflib import get_close_matches
+from itertools import count
 from typing import Any, Final
 
 from critic import (
@@ -90,9 +91,10 @@ def faults_in(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[Fault]
     for path, name in places(value, ("class", "*", "name")):
         if isinstance(name, str) and is_default_class(name):
             yield path, f"results that are of no class have {escape_name(name)}: rename it"
+    asked = count()
     for pattern in _SCHEMAS:
         for path, schema in places(value, pattern):
-            yield from ((path + inner, what) for inner, what in faults_of_schema(schema))
+            yield from ((path + inner, what) for inner, what in faults_of_schema(schema, asked))
     for path, _ in places(value, ("class", "*", "fresh_s")):
         if not has_time:
             yield path, _NO_TIME

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -18,6 +19,7 @@ from evals.escaping import escape_line, pointer
 from harness.policy import positions
 from harness.policy.envelopes import Policy
 from harness.policy.faults import faults_in, is_of_the_other_form, word_fault
+from harness.policy.policy_limits import MAX_KEY_PARTS, long_key_at, too_large
 from harness.policy.positions import MAX_LEVELS
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, Problem, build, parse_json
 
@@ -148,6 +150,8 @@ def parse_policy(
     if too_deep := _too_deep(value):
         message = f"nested deeper than {MAX_LEVELS} levels: flatten it"
         raise InvalidPolicy([PolicyFault(places.line_of(too_deep), too_deep, message)])
+    if large := [(pointer(*path), what) for path, what in islice(too_large(value), _MOST_FAULTS)]:
+        raise InvalidPolicy(PolicyFault(places.line_of(path), path, what) for path, what in large)
     return PolicyDocument(_build_policy(value, places.line_of, has_time=has_time), places)
 
 
@@ -179,6 +183,9 @@ def _json(data: bytes, max_bytes: int) -> Any:
 
 
 def _toml(text: str) -> Any:
+    if (start := long_key_at(text)) is not None:
+        message = f"a key of over {MAX_KEY_PARTS} parts, which is the limit: flatten it"
+        raise _refuse_policy(message, text.count("\n", 0, start) + 1)
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -4,14 +4,16 @@ Whether anything satisfies a schema is answered by the canonical form of jsonsch
 "unknown" where it cannot tell; then nothing is reported.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Final
 
 from jsonschema_rs import CanonicalSchema, Draft202012, RegexOptions, canonical, canonicalize
 
 from evals.escaping import escape_name, pointer
-from evals.schema_keywords import KEYWORDS, schemas_in
+from evals.schema_keywords import KEYWORDS, REFERENCES, every_object, schemas_in
+from harness.policy.schema_choices import has_many_choices
 from harness.policy.schema_parts import AnySchema, SchemaParts
 
 KNOWN: Final = (
@@ -76,6 +78,8 @@ def impossible_parts(schema: AnySchema) -> Iterator[tuple[str, str]]:
 
     A part that is written as `false` says so on purpose, and so does what is below a `not`.
     """
+    if has_many_choices(schema):
+        return  # nothing is proven
     found = canonical.find_unsatisfiable(
         schema, draft=Draft202012, validate_formats=True, pattern_options=RegexOptions()
     )
@@ -102,7 +106,10 @@ def canonical_form(schema: AnySchema) -> CanonicalSchema:
 
     Raises:
         Exception: the library does not take it (its errors have no common base).
+        ValueError: it would multiply too many choices, which takes the library minutes.
     """
+    if has_many_choices(schema):
+        raise ValueError("too many choices")
     return canonicalize(
         schema, draft=Draft202012, validate_formats=True, pattern_options=RegexOptions()
     )
@@ -110,8 +117,88 @@ def canonical_form(schema: AnySchema) -> CanonicalSchema:
 
 def admits(schema: AnySchema, other: AnySchema) -> bool:
     """Return whether some value may satisfy both schemas: False is proven, True is not."""
-    both = canonical_form(schema).intersect(canonical_form(other))
+    form = _seen_schema(schema).form
+    try:
+        both = form.intersect(canonical_form(other)) if form is not None else None
+    except Exception:  # the library does not take it
+        both = None
+    if both is None:
+        return True  # nothing is proven
     return both.satisfiability() != canonical.Satisfiability.NO
+
+
+class _SeenSchema:
+    """A schema that is asked again and again, and what is found of it once."""
+
+    def __init__(self, schema: AnySchema) -> None:
+        self.schema: Final = schema
+
+    @cached_property
+    def form(self) -> CanonicalSchema | None:
+        """Return its canonical form; None where the library does not take it."""
+        try:
+            return canonical_form(self.schema)
+        except Exception:  # it has no common base
+            return None
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """Return the properties that it names, in their order."""
+        return sorted(SchemaParts(self.schema).property_names([self.schema]))
+
+    @cached_property
+    def plain_names(self) -> Collection[str] | None:
+        """Return its properties where it has nothing else: each may be there, and no other.
+
+        None where it says more of an object, or nothing of its properties.
+        """
+        if not isinstance(self.schema, dict) or not self.schema.keys() <= _PLAIN:
+            return None
+        names = self.schema.get("properties")
+        is_object = self.schema.get("type", "object") == "object"
+        further = self.schema.get("additionalProperties", True)
+        if not (is_object and isinstance(names, dict) and names and isinstance(further, bool)):
+            return None
+        if not (further or names.keys() >= {*self.schema.get("required", ())}):
+            return None
+        return names if all(map(_is_possible, names.values())) else None
+
+
+_PLAIN: Final = {
+    *("type", "properties", "required", "additionalProperties"),
+    *("title", "description", "default", "examples", "deprecated", "$schema", "$comment"),
+}
+_ANNOTATED: Final = {"type", "title", "description", "default", "examples", "deprecated"}
+_last_seen: list[_SeenSchema] = []
+
+
+def _seen_schema(schema: AnySchema) -> _SeenSchema:
+    """Return what is known of a schema, as long as no other is asked."""
+    if not _last_seen or _last_seen[0].schema is not schema:
+        _last_seen[:] = [_SeenSchema(schema)]
+    return _last_seen[0]
+
+
+def _is_possible(schema: AnySchema) -> bool:
+    """Return whether some value satisfies a schema that stands by itself; False if unknown."""
+    if not isinstance(schema, dict) or schema.keys() <= _ANNOTATED:
+        return schema is not False
+    if any(not part.keys().isdisjoint(REFERENCES) for part in every_object(schema)):
+        return False
+    try:
+        return canonical_form(schema).satisfiability() == canonical.Satisfiability.YES
+    except Exception:  # the library does not take it
+        return False
+
+
+def property_names(schema: AnySchema) -> Sequence[str]:
+    """Return the properties that a schema names, in their order; none where it leaves them open."""
+    return _seen_schema(schema).names
+
+
+def is_plain(schema: AnySchema) -> bool:
+    """Return whether `has_place` answers for names of this schema at once."""
+    return _seen_schema(schema).plain_names is not None
 
 
 def has_place(schema: AnySchema, parts: tuple[str, ...]) -> bool:
@@ -119,6 +206,9 @@ def has_place(schema: AnySchema, parts: tuple[str, ...]) -> bool:
 
     `*` stands for any member or element.
     """
+    plain = _seen_schema(schema).plain_names
+    if plain is not None and len(parts) == 1 and parts[0] != "*":
+        return parts[0] in plain
     some = {"minProperties": 1} if parts[:1] == ("*",) else {"required": [*parts[:1]]}
     if not admits(schema, {"type": "object", **some}):
         return not admits(schema, {"type": "object"})  # nothing has a place in what cannot be

@@ -16,11 +16,6 @@ _MOST_WALKED: Final = 10_000
 """How many schemas are looked at, of a schema that refers to itself in many ways."""
 
 
-def property_names(schema: AnySchema) -> frozenset[str]:
-    """Return the properties that a schema names; none where it leaves them open."""
-    return SchemaParts(schema).property_names([schema])
-
-
 class SchemaParts:
     """Finds the properties of a schema, through its references and its alternatives."""
 

@@ -5,13 +5,24 @@ from pathlib import Path
 
 import pytest
 
+from harness.commands.table import COMMANDS
 from harness.testing._draw.primitives import random_of
+from tests.assurance.fuzzing import elsewhere
 from tests.assurance.fuzzing.grown import MEGABYTE, grown
 from tests.assurance.fuzzing.hostile import ENTRIES, HOSTILE
 from tests.assurance.fuzzing.mutate import spelled
+from tests.assurance.fuzzing.policies import policy, tool
 from tests.assurance.fuzzing.products import products
 from tests.assurance.fuzzing.targets import TARGETS, corpus, problem
-from tests.assurance.layers.fuzz import FINDS, at_sessions, enter_chunk, large, multiplied
+from tests.assurance.layers.fuzz import (
+    FINDS,
+    at_others,
+    at_sessions,
+    enter_chunk,
+    large,
+    multiplied,
+)
+from tests.harness.serve.asking import app_of
 from tests.support.effort import sampled
 
 KEPT = sorted(FINDS.glob("*.gz"))
@@ -79,6 +90,45 @@ def test_each_entry_of_sessions_has_documents_of_at_most_a_megabyte(entry: str) 
     made = [make for name, (of, make) in HOSTILE.items() if of == entry]
     assert made
     assert 1_000 < len(made[-1]()) <= MEGABYTE
+
+
+_OF_OTHERS = [
+    *("policy check: tools with roles and choices", "policy check: schema: some dependent"),
+    *("policy diff: tools bare", "policy check: TOML: a key of many parts", "replay: a large body"),
+    *("loop: parts of a key", "serve /v1/verify: signs", "log list: generated column"),
+]
+
+
+@pytest.mark.slow
+def test_no_document_at_any_other_entry_exhausts_a_process() -> None:
+    """Planted: names are asked of a schema however many there are, and a key may have any parts."""
+    row = at_others(_OF_OTHERS)
+    assert row.tried == row.held == len(_OF_OTHERS)
+    assert row.met
+
+
+def test_each_command_is_weighed_by_a_row_or_takes_nothing() -> None:
+    assert elsewhere.COMMANDS_IN.keys() == COMMANDS.keys()
+    named = {entry for entry in elsewhere.COMMANDS_IN.values() if not entry.startswith("reads ")}
+    assert named - {elsewhere.COMMANDS_IN["mcp-proxy"]} <= elsewhere.ENTRIES.keys()
+
+
+def test_each_route_that_takes_a_body_is_weighed_by_a_row() -> None:
+    app = app_of(policy([tool()]))
+    routes = {route.path for route in app.routes if "POST" in (route.methods or ())}
+    app.close()
+    assert elsewhere.ROUTES_IN.keys() == routes
+    assert {*elsewhere.ROUTES_IN.values()} <= elsewhere.ENTRIES.keys()
+
+
+@pytest.mark.parametrize("entry", [*elsewhere.ENTRIES])
+def test_each_other_entry_has_documents(entry: str) -> None:
+    assert sum(1 for of, _ in elsewhere.ELSEWHERE.values() if of == entry) > 3
+
+
+@pytest.mark.parametrize("name", sampled(elsewhere.ELSEWHERE, one_in=60))
+def test_a_document_for_another_entry_is_of_at_most_a_megabyte(name: str) -> None:
+    assert len(elsewhere.ELSEWHERE[name][1]()) <= MEGABYTE
 
 
 @pytest.mark.parametrize("name", sampled(products(), one_in=5))

@@ -16,6 +16,7 @@ from tests.benchmarks.field import field_rows
 from tests.benchmarks.kept import code_digest, keep, machine
 from tests.benchmarks.logs import log_rows
 from tests.benchmarks.memory import memory_rows
+from tests.benchmarks.recorded import recorded_rows
 from tests.benchmarks.refusals import refusal_rows
 from tests.benchmarks.report import entries, table, unexplained
 from tests.benchmarks.rows import crafted_rows, refund_rows, wire_rows
@@ -57,6 +58,7 @@ def groups(folder: Path, records: int, missing: list[str]) -> Groups:
         "startup": lambda: startup_rows(folder),
         "served": lambda: served_rows(folder),
         "session": session_rows,
+        "recorded": lambda: recorded_rows(folder),
         "refusal": refusal_rows,
         "memory": lambda: memory_rows(folder, records),
         "crafted": crafted_rows,

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from harness.clock import FixedClock
 from harness.guard import Guard, Ruling
+from harness.guard.recording import GuardLog
 from tests.benchmarks.rows import UNIT, loads_plans
 from tests.benchmarks.timing import Row, of_thread
 from tests.support.guarding import NOON, desk, policy_of
@@ -22,9 +23,9 @@ _REQUEST: Final = "Transfer to iban-1 what the notes say"
 class SyntheticSession:
     """An agent that reads a note of 10 kB and transfers money, turn by turn."""
 
-    def __init__(self, turns: int) -> None:
-        """Take a session to a turn."""
-        self._guard = Guard(policy_of(desk(budget=_BUDGET)), clock=FixedClock(NOON))
+    def __init__(self, turns: int, guard: Guard | None = None, name: str = "s") -> None:
+        """Take a session to a turn, of a guard without a log if none is given."""
+        self._guard, self._name = guard or guard_with(None), name
         self._chance = Random(turns)  # noqa: S311 - texts, not secrets
         self._numbers = count()
         self._send({"event": "open", "request": _REQUEST, "scope": ["transfer"]})
@@ -32,14 +33,18 @@ class SyntheticSession:
             self.rule(self.transfer())
 
     def _send(self, event: dict[str, Any]) -> Any:
-        return self._guard.handle_line(_line(event))
+        return self._guard.handle_line(self._line(event))
+
+    def _line(self, event: dict[str, Any]) -> bytes:
+        return json.dumps({**event, "session": self._name}).encode()
 
     def transfer(self) -> bytes:
         """Read a note, and return the call of the next turn as a line."""
         number = next(self._numbers)
         self._send(_call(f"r{number}", "read_note", name="notes"))
         self.take_in(self.result(number))
-        return _line(_call(f"t{number}", "transfer", iban="iban-1", reason=f"for {number}"))
+        call = _call(f"t{number}", "transfer", iban="iban-1", reason=f"for {number}")
+        return self._line(call)
 
     def read(self) -> bytes:
         """Ask for a note, and return its text as a line."""
@@ -47,10 +52,22 @@ class SyntheticSession:
         self._send(_call(f"r{number}", "read_note", name="notes"))
         return self.result(number)
 
+    def turn(self) -> tuple[bytes, bytes]:
+        """Return a call that reads a note, and its result, as lines."""
+        number = next(self._numbers)
+        return self._line(_call(f"r{number}", "read_note", name="notes")), self.result(number)
+
+    def take(self, turn: tuple[bytes, bytes]) -> None:
+        """Rule on a call, which is allowed, and take in its result."""
+        call, result = turn
+        self.rule(call)
+        self.take_in(result)
+
     def result(self, number: int) -> bytes:
         """Return the result of a call that reads."""
         text = " ".join(self._chance.choices(_WORDS, k=RESULT // 9))
-        return _line({"event": "result", "id": f"r{number}", "status": "completed", "output": text})
+        event = {"event": "result", "id": f"r{number}", "status": "completed", "output": text}
+        return self._line(event)
 
     def rule(self, line: bytes) -> None:
         """Rule on a call, which is allowed."""
@@ -64,8 +81,9 @@ class SyntheticSession:
         assert answer is None, answer
 
 
-def _line(event: dict[str, Any]) -> bytes:
-    return json.dumps({**event, "session": "s"}).encode()
+def guard_with(log: GuardLog | None) -> Guard:
+    """Return a guard of the desk, for sessions of any length."""
+    return Guard(policy_of(desk(budget=_BUDGET)), clock=FixedClock(NOON), log=log)
 
 
 def _call(call: str, tool: str, **args: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -9,12 +10,14 @@ import pytest
 
 from critic import CompiledContext, Plan, Refused, Verified, advise, verify
 from critic.verdicts import MOST_LISTED
+from harness.log import SqlDecisionLog
 from harness.wire import parse, verify_bytes
 from tests.benchmarks import crafted, field, plans
 from tests.benchmarks.crafted import CLASSES, TINY_STEPS, Crafted
 from tests.benchmarks.doubled import DOUBLED, Doubled
 from tests.benchmarks.refusals import INVALID, refuse
 from tests.benchmarks.rows import CRAFTED, STEPS
+from tests.benchmarks.sessions import SyntheticSession, guard_with
 from tests.benchmarks.timing import Effort, Figure, Row, measure, of_thread, shared
 from tests.benchmarks.whole import unpinned_plan
 
@@ -254,3 +257,16 @@ def test_a_row_that_takes_long_has_fewer_rounds() -> None:
 
 def test_the_cost_of_many_things_at_once_is_shared() -> None:
     assert shared(lambda _batch: 600.0, 300)(0) == 2.0
+
+
+@pytest.mark.parametrize("turns", [4, 6])
+def test_a_recorded_session_is_at_the_turn_of_its_row(turns: int, tmp_path: Path) -> None:
+    log = SqlDecisionLog.open(tmp_path / "log.db")
+    session = SyntheticSession(turns, guard_with(log))
+    kinds = ["DecisionRecord", "BegunRecord"]
+    assert len([*log.entries()]) == 5 * turns // 2  # a note is read, and its money transferred
+    before = log.head().seq
+    session.rule(session.transfer())
+    session.take(session.turn())
+    found = [type(one).__name__ for one in log.entries(before + 1)]
+    assert found == [*kinds, "DecisionRecord", *kinds, *kinds, "DecisionRecord"]

@@ -27,9 +27,13 @@ from harness.loops.code.agent_commands import AgentRole, command_line, split_com
 from harness.loops.code.code_errors import CodeLoopError
 from harness.loops.code.session_lines import GateLimit, GateRules, PositiveSeconds
 from harness.loops.revise import DEFAULT_MAX_ROUNDS
+from harness.policy.policy_limits import MAX_KEY_PARTS, long_key_at
 from harness.wire import NOT_BLANK, InvalidInput, build
 
 PROJECT_FILE: Final = ".critic.toml"
+
+_MOST_BYTES: Final = 1_000_000
+"""The largest file of settings."""
 
 Name = Annotated[str, Field(pattern=NOT_BLANK)]
 Names = Annotated[tuple[Name, ...], ARRAY]
@@ -176,8 +180,15 @@ def _read_file(place: Path, kind: Literal["config", "project", "user"]) -> Layer
         OSError: the file cannot be read.
     """
     origin = f"{kind} {escape_text(str(place))}"
+    with place.open("rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise CodeLoopError(f"{origin}: over the limit of {_MOST_BYTES} bytes: shorten it")
     try:
-        value = tomllib.loads(place.read_bytes().decode())
+        text = data.decode()
+        if long_key_at(text) is not None:
+            raise CodeLoopError(f"{origin}: a key has over {MAX_KEY_PARTS} parts: shorten it")
+        value = tomllib.loads(text)
     except RecursionError:
         raise CodeLoopError(f"{origin}: not valid TOML: nested too deeply") from None
     except ValueError as error:  # also for a number of too many digits

@@ -1,8 +1,9 @@
 """The findings of the lint of a policy, and the words that its rules share."""
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_name
 from harness.policy.schema_lint import impossible_parts, odd_keywords
@@ -25,15 +26,40 @@ class LintFinding(NamedTuple):
 Findings = Iterator[LintFinding]
 
 
-def guess_name(name: str, known: list[str]) -> str:
-    """Return the known name that was probably meant, as a question; else nothing."""
+MOST_FINDINGS: Final = 1_000
+"""How many findings of one policy are listed."""
+
+_MOST_COMPARED: Final = 60
+_MOST_SHOWN: Final = 20
+
+
+def guess_name(name: str, known: Sequence[str]) -> str:
+    """Return the known name that was probably meant, as a question; else nothing.
+
+    Args:
+        known: the names in their order; of many, those that stand around the name are compared.
+    """
+    if len(known) > _MOST_COMPARED:
+        at = max(0, bisect_left(known, name) - _MOST_COMPARED // 2)
+        known = known[at : at + _MOST_COMPARED]
     found = get_close_matches(name, known, 1, 0.6)
     return f"did you mean {escape_name(found[0])}? " if found else ""
 
 
-def no_class(name: str, known: frozenset[str]) -> str:
-    """Return what is wrong with a class that nothing has, and what to write instead."""
-    hint = guess_name(name, sorted(known))
+def show_names(names: Sequence[str]) -> str:
+    """Return the names as one list, safe to print; of many, the first and how many more."""
+    shown = ", ".join(map(escape_name, names[:_MOST_SHOWN]))
+    more = len(names) - _MOST_SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def no_class(name: str, known: Sequence[str]) -> str:
+    """Return what is wrong with a class that nothing has, and what to write instead.
+
+    Args:
+        known: the classes that something has, in their order.
+    """
+    hint = guess_name(name, known)
     return f"no tool yields the class {name} and no evidence has it: {hint}add it to one of them"
 
 

@@ -13,10 +13,12 @@ from evals.capability import FieldWriter
 from evals.escaping import escape_name, pointer
 from evals.json_schemas import compile_schema
 from evals.pointers import segments, values_at
-from harness.policy.analysis.lint_finding import Findings, LintFinding, guess_name
+from evals.schema_budget import json_values
+from harness.policy.analysis.lint_effort import TOO_MUCH, LintEffort
+from harness.policy.analysis.lint_finding import Findings, LintFinding, guess_name, show_names
 from harness.policy.envelopes import Policy, PolicyClass, PolicyTool
-from harness.policy.schema_lint import admits, has_place
-from harness.policy.schema_parts import SchemaParts, property_names
+from harness.policy.schema_lint import admits, has_place, is_plain, property_names
+from harness.policy.schema_parts import SchemaParts
 
 _LOCAL_WRITE: Final = MODE_RANK["local_write"]
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
@@ -36,16 +38,43 @@ _SAME: Final = {
 """Words that mean a form in which values are compared, and are read as a noun."""
 
 
-def lint_origins(policy: Policy) -> Findings:
+def lint_origins(policy: Policy, effort: LintEffort) -> Findings:
     """Yield the findings about results, classes, kinds and what calls make."""
     known = _Policy(policy)
     for index, tool in enumerate(policy.tool):
         placed = _Tool(known, tool, f"/tool/{index}")
-        for rule in _RULES:
+        allowed = effort.allows(_cost_of_tool(placed))
+        if not allowed:
+            yield placed.report_finding("not_linted", "", TOO_MUCH)
+        for rule in (*_RULES, *(_DEAR_RULES if allowed else ())):
             yield from rule(placed)
     for index, one in enumerate(policy.class_):
-        yield from _lint_class(known, one, f"/class/{index}")
+        path = f"/class/{index}"
+        yield from _lint_class(known, one, path)
+        if effort.allows(_cost_of_fields(one)):
+            yield from _fields(one, path)
+        else:
+            yield LintFinding("not_linted", path, f"class {one.name}: {TOO_MUCH}")
     yield from _lint_parties(known)
+
+
+def _cost_of_tool(placed: "_Tool") -> int:
+    """Return about what it costs to follow each binding to each field, and each kind to a role."""
+    cost = len(placed.tool.arg_kinds or ()) * len(placed.roles)
+    if placed.rank == 0:
+        return cost
+    for _, _, classes, places in _backings(placed):
+        fields = (placed.known.cost_of(name) for name in classes)
+        cost += 2 * len(places) * sum(fields)
+    return cost
+
+
+def _cost_of_fields(one: PolicyClass) -> int:
+    """Return about what it costs to ask the schema or the example of a class about each field."""
+    shape = one.example if one.schema_ is None else one.schema_
+    if one.schema_ is not None and is_plain(one.schema_):
+        return len(one.fields or ())
+    return 2 * len(one.fields or ()) * (100 + json_values(shape))
 
 
 class _Policy:
@@ -55,21 +84,37 @@ class _Policy:
         self.policy: Final = policy
         self.classes: Final[Mapping[str, PolicyClass]] = {one.name: one for one in policy.class_}
         self.kinds: Final = {kind for one in policy.tool for kind in (one.arg_kinds or {}).values()}
+        self.kind_names: Final = sorted(self.kinds)
+        self.class_names: Final = sorted(self.classes)
         self.held: Final = {item.classification for item in policy.evidence}
+        judged = policy.spec.provenance is not None
+        self._sources: Final[dict[str, list[PolicyTool]]] = {}
+        self._writers: Final[dict[str, list[PolicyTool]]] = {}
+        for tool in policy.tool:
+            if tool.result_class is not None and (tool.result is not None or judged):
+                self._sources.setdefault(tool.result_class, []).append(tool)
+            if MODE_RANK[tool.approval_mode] >= _LOCAL_WRITE and _free_arguments(tool):
+                self._writers.setdefault(tool.adapter_id, []).append(tool)
+        self.yielding: Final = {tool.yields: tool.called for tool in reversed(policy.tool)}
+        self._filled: Final = {tool.yields for tool in policy.tool if _promises_json(tool)}
 
     def sources_of(self, names: Iterable[str]) -> Iterator[tuple[str, PolicyTool]]:
         """Yield each class with the tools that yield it, if it is known who writes them."""
-        judged = self.policy.spec.provenance is not None
         for name in names:
-            for tool in self.policy.tool:
-                if tool.result_class == name and (tool.result is not None or judged):
-                    yield name, tool
+            yield from ((name, tool) for tool in self._sources.get(name, ()))
+
+    def writers_beside(self, tool: PolicyTool) -> list[PolicyTool]:
+        """Return the tools of the same adapter whose calls write what they are given freely."""
+        return self._writers.get(tool.adapter_id, [])
 
     def fills(self, name: str) -> bool:
         """Return whether anything may be a record of a class."""
-        return name in self.held or any(
-            tool.yields == name and _promises_json(tool) for tool in self.policy.tool
-        )
+        return name in self.held or name in self._filled
+
+    def cost_of(self, name: str) -> int:
+        """Return how many fields are looked at to find who fills one place of a class."""
+        fields = len(self.classes[name].fields or ()) if name in self.classes else 0
+        return len(self._sources.get(name, ())) * (1 + fields)
 
     def writer_at(self, tool: PolicyTool, name: str, at: str | None) -> FieldWriter | None:
         """Return who else but a system fills a place in the results of a tool, if anybody.
@@ -176,7 +221,7 @@ def _backings(placed: _Tool) -> Iterator[_Backing]:
             if placed.is_target(name):
                 yield f"{path}{pointer('about', name)}", escape_name(name), (demand.class_,), (at,)
         names = property_names(demand.content_schema) if demand.content_schema is not None else ()
-        for name in sorted(names):
+        for name in names:
             where = f"{path}/content_schema"
             yield (
                 where,
@@ -202,19 +247,19 @@ def _echoes(placed: _Tool) -> Findings:
     one = known.classes.get(tool.yields or "") if _promises_json(tool) else None
     if one is not None and any(who != "system" for who in (one.fields or {}).values()):
         return
-    for other in known.policy.tool:
-        written = [name for name, role in (other.arg_roles or {}).items() if role in _FREE]
-        writes = MODE_RANK[other.approval_mode] >= _LOCAL_WRITE and other.adapter_id == (
-            tool.adapter_id
-        )
-        if writes and written and (other is not tool or placed.rank > 0):
+    for other in known.writers_beside(tool):
+        if other is not tool or placed.rank > 0:
             message = (
                 f"what it returns is believed, and {other.called} may write "
-                f"{escape_name(written[0])} there: promise records of a class "
+                f"{escape_name(_free_arguments(other)[0])} there: promise records of a class "
                 '(format = "json", yields), and say which of its fields are public'
             )
             yield placed.report_finding("written_then_trusted", "/result/author", message)
             return
+
+
+def _free_arguments(tool: PolicyTool) -> list[str]:
+    return [name for name, role in (tool.arg_roles or {}).items() if role in _FREE]
 
 
 def _is_judged(known: _Policy) -> bool:
@@ -227,8 +272,8 @@ def _makes(placed: _Tool) -> Findings:
     for name, kind in makes.items():
         path = pointer("result", "makes", name)
         shown = escape_name(kind)
-        if kind not in (*placed.known.kinds, *_FORMS):
-            hint = guess_name(kind, sorted(placed.known.kinds))
+        if kind not in placed.known.kinds and kind not in _FORMS:
+            hint = guess_name(kind, placed.known.kind_names)
             message = (
                 f"makes a thing of the kind {shown}, and no argument has this kind, so it is "
                 f"never its own: {hint}write arg_kinds where it is named"
@@ -262,7 +307,7 @@ def _formats(placed: _Tool) -> Findings:
         if tool.yields
         else "yields names no class of them"
     )
-    hint = guess_name(tool.yields, sorted(known.classes)) if tool.yields else ""
+    hint = guess_name(tool.yields, known.class_names) if tool.yields else ""
     message = (
         f"promises records, and {what}, so nothing says who fills their fields: {hint}add it, "
         "or remove format"
@@ -274,13 +319,14 @@ def _empty(placed: _Tool) -> Findings:
     """Yield arguments that may be empty where that is not asked, and targets that none need."""
     allowed, roles = placed.tool.may_be_empty or (), placed.roles
     given_to = {name for name, role in roles.items() if role in _GIVEN_TO}
+    missing = sorted(given_to - {*allowed})
     for index, name in enumerate(allowed):
         path, shown = pointer("may_be_empty", index), escape_name(name)
         if name not in given_to:
             message = f"{shown} is no recipient and no object, so it has no effect: remove it"
         elif placed.rank <= _LOCAL_WRITE:
             message = f"a {placed.tool.approval_mode} call is not asked for {shown}: remove it"
-        elif missing := sorted(given_to - {*allowed}):
+        elif missing:
             message = (
                 f"has no effect without {escape_name(missing[0])}: a call is asked about that "
                 "leaves out all recipients and objects; name all of them, or none"
@@ -334,29 +380,22 @@ def _has_compared_role(roles: Mapping[str, str], name: str) -> bool:
     return False
 
 
-_RULES: Final = (_edges, _web, _echoes, _makes, _formats, _empty, _kinds)
+_RULES: Final = (_web, _echoes, _makes, _formats, _empty)
+_DEAR_RULES: Final = (_edges, _kinds)
+"""Those that follow each name to each other."""
 
 
 def _lint_class(known: _Policy, one: PolicyClass, path: str) -> Findings:
     """Yield fields that nobody fills, and an example that is none."""
     if one.fields and not known.fills(one.name):
-        yielding = [tool.called for tool in known.policy.tool if tool.yields == one.name]
+        yielding = known.yielding.get(one.name)
         what = (
-            f'{yielding[0]} yields it as text: write format = "json" in its result'
+            f'{yielding} yields it as text: write format = "json" in its result'
             if yielding
             else "no tool yields it and no evidence has it: name it in yields"
         )
         message = f"class {one.name}: nobody fills its fields, because {what}"
         yield LintFinding("unfilled_class", f"{path}/fields", message)
-    for name in one.fields or {}:
-        if not _has_field(one, name):
-            known_names = sorted(_names_of(one))
-            hint = guess_name(name, known_names)
-            message = (
-                f"class {one.name}: nobody fills {escape_name(name)}: {hint}its members are "
-                f"{', '.join(map(escape_name, known_names))}"
-            )
-            yield LintFinding("unfilled_field", f"{path}{pointer('fields', name)}", message)
     if (
         one.example is not None
         and one.schema_ is not None
@@ -364,6 +403,20 @@ def _lint_class(known: _Policy, one: PolicyClass, path: str) -> Findings:
     ):
         message = f"class {one.name}: the example does not satisfy the schema: mend one of them"
         yield LintFinding("example_misses_schema", f"{path}/example", message)
+
+
+def _fields(one: PolicyClass, path: str) -> Findings:
+    """Yield fields that no record has, by the schema or the example of their class."""
+    known_names: list[str] | None = None
+    for name in one.fields or {}:
+        if not _has_field(one, name):
+            known_names = sorted(_names_of(one)) if known_names is None else known_names
+            hint = guess_name(name, known_names)
+            message = (
+                f"class {one.name}: nobody fills {escape_name(name)}: {hint}its members are "
+                f"{show_names(known_names)}"
+            )
+            yield LintFinding("unfilled_field", f"{path}{pointer('fields', name)}", message)
 
 
 def _has_field(one: PolicyClass, name: str) -> bool:

@@ -6,11 +6,13 @@ is left for a witness plan to show.
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
 from jsonschema_rs import canonical
 
 from critic import MODE_RANK, Binding, Demand, RunBudget
+from evals.schema_budget import json_values
 from harness.policy.analysis.backing import ToolPair
 from harness.policy.analysis.evidence_effects import (
     EvidenceUse,
@@ -20,6 +22,7 @@ from harness.policy.analysis.evidence_effects import (
     may_be_tighter,
     pinnable,
 )
+from harness.policy.analysis.lint_effort import LintEffort
 from harness.policy.analysis.result_effects import Effect, changed_classes, effects_of_results
 from harness.policy.analysis.role_effects import may_tighten
 from harness.policy.envelopes import SESSION_BUDGET, Policy, PolicyTool
@@ -30,6 +33,10 @@ _T = TypeVar("_T")
 _NETWORK: Final = MODE_RANK["network"]
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
 _ABOVE_ALL: Final = len(MODE_RANK)
+_MOST_COMPARED: Final = 400
+"""How many pairs of conditions of a tool are compared."""
+_OF_COMPARISON: Final = 20
+"""What a value of a schema costs that is compared with another schema."""
 _OF_ORIGINS: Final = ("provenance", "party_recipients")
 """What a spec says about where values come from."""
 
@@ -49,12 +56,17 @@ class Sides(NamedTuple):
     after: Mapping[ToolPair, PolicyTool]
     changes: tuple[ItemChange, ...]
     """What the policies hold differently as evidence."""
+    classes: tuple[str, ...]
+    """What they say differently of a class."""
+    effort: LintEffort
+    """What is left for comparing schemas; then nothing more is proven of them."""
 
 
 def sides_of(old: Policy, new: Policy) -> Sides:
     """Return two policies, ready to be compared."""
     before, after = ({tool.pair: tool for tool in policy.tool} for policy in (old, new))
-    return Sides(old, new, before, after, item_changes(old, new))
+    classes = tuple(changed_classes(old, new))
+    return Sides(old, new, before, after, item_changes(old, new), classes, LintEffort())
 
 
 def effects_on_tool(sides: Sides, pair: ToolPair) -> list[Effect]:
@@ -69,20 +81,20 @@ def effects_on_tool(sides: Sides, pair: ToolPair) -> list[Effect]:
     if not (ran and runs):
         what = "the modes that may run" if ran or runs else "no call of it can pass"
         return [Effect(what, runs, ran)] if ran or runs else []
-    found = [*_of_fields(before, after), *_of_settings(sides, before, after)]
+    found = [*_of_fields(sides.effort, before, after), *_of_settings(sides, before, after)]
     found += effects_of_results(old, new, before, after)
     return [effect for effect in found if effect.looser or effect.tighter]
 
 
-def _of_fields(old: PolicyTool, new: PolicyTool) -> Iterator[Effect]:
+def _of_fields(effort: LintEffort, old: PolicyTool, new: PolicyTool) -> Iterator[Effect]:
     """Yield the effects of fields that say by themselves what a call must be."""
     demands = old.requires_evidence or (), new.requires_evidence or ()
-    yield _compare_conditions("requires_evidence", *demands, _demands_as_much)
+    yield _compare_conditions("requires_evidence", *demands, partial(_demands_as_much, effort))
     bound = tuple((tool.bound_args or {}).items() for tool in (old, new))
     yield _compare_conditions("bound_args", list(bound[0]), list(bound[1]), _binds_as_much)
     groups = old.bound_together or (), new.bound_together or ()
     yield _compare_conditions("bound_together", *groups, lambda one, other: set(one) >= set(other))
-    yield _of_schemas("args_schema", old.args_schema, new.args_schema)
+    yield _of_schemas(effort, "args_schema", old.args_schema, new.args_schema)
     more = (new.min_tokens or 0) - (old.min_tokens or 0)
     yield Effect("min_tokens", more < 0, more > 0)
     for name in ("name", "yields"):
@@ -98,24 +110,31 @@ def _compare_conditions(
 ) -> Effect:
     """Return the effect of a list of conditions, all of which a call must meet.
 
-    It cannot be looser where every old condition is implied by a new one.
+    It cannot be looser where every old condition is implied by a new one. Too many are not
+    compared, and may go either way.
     """
+    if old == new or len(old) * len(new) > _MOST_COMPARED:
+        return Effect(what, old != new, old != new)
     kept = all(any(as_strict(one, other) for one in new) for other in old)
     known = all(any(as_strict(one, other) for one in old) for other in new)
     return Effect(what, not kept, not known)
 
 
-def _demands_as_much(one: str | Demand, other: str | Demand) -> bool:
+def _demands_as_much(effort: LintEffort, one: str | Demand, other: str | Demand) -> bool:
     """Return whether what meets `one` meets `other`."""
+    if _class_of(one) != _class_of(other):
+        return False
     first, second = (
         demand if isinstance(demand, Demand) else Demand(class_=demand) for demand in (one, other)
     )
     about, wanted = first.about or {}, second.about or {}
-    return (
-        first.class_ == second.class_
-        and about.items() >= wanted.items()
-        and (first == second or _admits_no_more(first.content_schema, second.content_schema))
+    return about.items() >= wanted.items() and (
+        first == second or _admits_no_more(effort, first.content_schema, second.content_schema)
     )
+
+
+def _class_of(demand: str | Demand) -> str:
+    return demand.class_ if isinstance(demand, Demand) else demand
 
 
 def _binds_as_much(
@@ -136,16 +155,19 @@ def _binding_of(value: tuple[str, ...] | Binding) -> Binding:
     return value if isinstance(value, Binding) else Binding(from_=value, optional=True)
 
 
-def _of_schemas(what: str, old: Any, new: Any) -> Effect:
+def _of_schemas(effort: LintEffort, what: str, old: Any, new: Any) -> Effect:
     if old == new:
         return Effect(what, False, False)
-    return Effect(what, not _admits_no_more(new, old), not _admits_no_more(old, new))
+    looser, tighter = (not _admits_no_more(effort, *pair) for pair in ((new, old), (old, new)))
+    return Effect(what, looser, tighter)
 
 
-def _admits_no_more(schema: Any, other: Any) -> bool:
+def _admits_no_more(effort: LintEffort, schema: Any, other: Any) -> bool:
     """Return whether it is proven that every value of the schema is one of the other."""
     if other is None or other is True or other == {}:
         return True
+    if not effort.allows(_OF_COMPARISON * (10 + json_values(schema) + json_values(other))):
+        return False
     try:
         wider = canonical_form(other)
         return wider.covers(canonical_form(True if schema is None else schema)) == (
@@ -211,7 +233,7 @@ def _of_provenance(sides: Sides, before: PolicyTool, after: PolicyTool) -> Itera
     yield Effect("arg_roles of approved values", roles, roles, in_sessions=True)
     records = set(old.record_fields or ()) != set(new.record_fields or ())
     yield Effect("record_fields", records, records)
-    yield from (Effect(what, True, True) for what in changed_classes(old, new))
+    yield from (Effect(what, True, True) for what in sides.classes)
     kinds = (before.arg_kinds or {}) != (after.arg_kinds or {})
     yield Effect("arg_kinds", kinds, kinds)
     empty = {*(before.may_be_empty or ())}, {*(after.may_be_empty or ())}

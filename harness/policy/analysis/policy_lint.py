@@ -4,25 +4,28 @@ Each rule has a name, and each finding says what will happen and what to write i
 that restricts what it means to restrict has no findings.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
 from critic import MODE_RANK, Binding, Demand
 from evals.escaping import escape_name, pointer
 from evals.json_schemas import compile_schema
 from evals.pointers import segments, values_at
+from harness.policy.analysis.lint_effort import TOO_MUCH, LintEffort, cost_of_names
 from harness.policy.analysis.lint_finding import (
+    MOST_FINDINGS,
     Findings,
     LintFinding,
     guess_name,
     lint_schema,
     no_class,
+    show_names,
 )
 from harness.policy.analysis.origin_lint import lint_origins
 from harness.policy.analysis.role_lint import missed_roles
 from harness.policy.envelopes import Policy, PolicyTool
-from harness.policy.schema_lint import admits, has_place
-from harness.policy.schema_parts import property_names
+from harness.policy.schema_lint import admits, has_place, property_names
 
 _OBJECT: Final = {"type": "object"}
 _OF_NO_SCHEMA: Final = "an argument that no schema names"
@@ -30,29 +33,42 @@ _SOME_ARGUMENT: Final = {"type": "object", "minProperties": 1}
 
 
 def lint(policy: Policy) -> tuple[LintFinding, ...]:
-    """Return the findings of tools, then of origins and the spec; none for a good policy."""
+    """Return the findings of tools, then of origins and the spec; none for a good policy.
+
+    At most 1,000 are listed. Where names against names are too many, `not_linted` says so.
+    """
     known = _known_evidence(policy)
-    found: list[LintFinding] = []
+    effort = LintEffort()
+    found = chain(
+        _lint_tools(policy, known, effort),
+        lint_origins(policy, effort),
+        _lint_spec(policy, known.classes),
+    )
+    return tuple(islice(found, MOST_FINDINGS))
+
+
+def _lint_tools(policy: Policy, known: "_Known", effort: LintEffort) -> Findings:
     for index, tool in enumerate(policy.tool):
         linted = _Tool(policy, tool, f"/tool/{index}", known)
-        for rule in _RULES:
-            found += rule(linted)
-    return (*found, *lint_origins(policy), *_lint_spec(policy, known.classes))
+        cost = cost_of_names(tool) + _cost_of_contents(linted)
+        allowed = effort.allows(cost)
+        if not allowed:
+            yield linted.report_finding("not_linted", "", TOO_MUCH)
+        for rule in (*_RULES, *(_DEAR_RULES if allowed else ())):
+            yield from rule(linted)
 
 
 class _Known(NamedTuple):
     """The contents of a policy, to be looked up for each tool.
 
-    `yielded` are the classes of results, `held` the contents of evidence by class.
+    `yielded` are the classes of results, `held` the contents of evidence by class, `classes` all
+    of both, in their order.
     """
 
     yielded: frozenset[str]
     held: Mapping[str, list[Any]]
     pairs: frozenset[tuple[str, str]]
-
-    @property
-    def classes(self) -> frozenset[str]:
-        return self.yielded | self.held.keys()
+    classes: tuple[str, ...]
 
 
 def _known_evidence(policy: Policy) -> _Known:
@@ -60,7 +76,8 @@ def _known_evidence(policy: Policy) -> _Known:
     for item in policy.evidence:
         held.setdefault(item.classification, []).append(item.content)
     yielded = frozenset(tool.result_class for tool in policy.tool if tool.result_class)
-    return _Known(yielded, held, frozenset(tool.pair for tool in policy.tool))
+    pairs = frozenset(tool.pair for tool in policy.tool)
+    return _Known(yielded, held, pairs, tuple(sorted(yielded | held.keys())))
 
 
 class _Tool(NamedTuple):
@@ -143,7 +160,7 @@ def _roles(linted: _Tool) -> Findings:
     if not tool.arg_roles:
         return
     first = {segments(role)[:1] if role[:1] == "/" else (role,) for role in tool.arg_roles}
-    for name in sorted(property_names(linted.schema)):
+    for name in property_names(linted.schema):
         if (
             first.isdisjoint({(name,), ("*",)})
             and name not in (tool.bound_args or {})
@@ -204,19 +221,23 @@ def _place_of(name: str) -> tuple[str, ...]:
 
 def _no_argument(linted: _Tool, place: tuple[str, ...]) -> str:
     name = "/".join(place)
-    known = sorted(property_names(linted.schema))
+    known = property_names(linted.schema)
     hint = guess_name(place[0], known) if len(place) == 1 else ""
-    shown = f"{hint}its arguments are {', '.join(map(escape_name, known))}"
+    shown = f"{hint}its arguments are {show_names(known)}"
     return f"args_schema has no argument {escape_name(name)}: {shown}"
 
 
 def _lint_evidence(linted: _Tool) -> Findings:
-    """Classes that nothing yields or holds, and demands that what is held cannot meet."""
-    classes = linted.known.classes
+    """Classes that nothing yields or holds."""
+    known = linted.known
     for path, name in _demanded_classes(linted.tool):
-        if name not in classes:
-            message = no_class(name, classes)
+        if name not in known.yielded and name not in known.held:
+            message = no_class(name, known.classes)
             yield linted.report_finding("unknown_class", pointer(*path), message)
+
+
+def _demands(linted: _Tool) -> Findings:
+    """Demands and bindings that no content which is held can meet."""
     for index, demand in enumerate(linted.tool.requires_evidence or ()):
         if isinstance(demand, Demand) and _is_unmet(linted.known, demand):
             message = f"no evidence of class {demand.class_} says what is demanded"
@@ -285,7 +306,7 @@ def _schemas(linted: _Tool) -> Findings:
     """Schemas that nothing satisfies, and misspelt keywords."""
     tool = linted.tool
     if tool.args_schema is not None:
-        found = list(lint_schema(tool.args_schema))
+        found = list(islice(lint_schema(tool.args_schema), MOST_FINDINGS))
         if not any(path == "" for _, path, _ in found) and not admits(tool.args_schema, _OBJECT):
             found.append(("unsatisfiable_schema", "", "no object satisfies it, and args are one"))
         for rule, path, message in found:
@@ -349,17 +370,33 @@ def _origins(linted: _Tool) -> Findings:
 
 
 _RULES: Final[tuple[Callable[[_Tool], Findings], ...]] = (
-    *(_mode, _lint_tokens, _restriction, _roles, _shapes, _arguments, _lint_evidence, _bindings),
+    *(_mode, _lint_tokens, _restriction, _roles, _lint_evidence, _bindings),
     *(_schemas, _room, _lint_session, _origins),
 )
+_DEAR_RULES: Final = (_shapes, _arguments, _demands)
+"""Those that ask a schema about each name, or each content about each demand."""
 
 
-def _lint_spec(policy: Policy, known: frozenset[str]) -> Findings:
+def _cost_of_contents(linted: _Tool) -> int:
+    """Return about how many values of contents are looked at for the demands of a tool."""
+    cost = 0
+    for demand in linted.tool.requires_evidence or ():
+        if isinstance(demand, Demand) and demand.content_schema is not None:
+            cost += 10 * len(_held_contents(linted.known, (demand.class_,)) or ())
+    for binding in (linted.tool.bound_args or {}).values():
+        if isinstance(binding, Binding) and binding.at:
+            held = _held_contents(linted.known, binding.from_) or ()
+            cost += 10 * len(binding.at) * len(held)
+    return cost
+
+
+def _lint_spec(policy: Policy, classes: Sequence[str]) -> Findings:
     """Yield what is ineffective in the spec and in the settings of the guard.
 
     Args:
-        known: the classes that something yields or holds.
+        classes: those that something yields or holds, in their order.
     """
+    known = frozenset(classes)
     spec, safety = policy.spec, policy.guard.safety_mode
     for name, mode in (
         ("approval_mode", spec.approval_mode),
@@ -370,14 +407,14 @@ def _lint_spec(policy: Policy, known: frozenset[str]) -> Findings:
             yield LintFinding(
                 "mode_above_safety_mode", f"/spec/{name}", f"{message}: lower it, or remove it"
             )
-    for name, classes in (
+    for name, named in (
         ("required_evidence", spec.required_evidence),
         ("confined_evidence", spec.confined_evidence),
     ):
-        for index, wanted in enumerate(classes or ()):
+        for index, wanted in enumerate(named or ()):
             if wanted not in known:
                 place = f"/spec/{name}/{index}"
-                yield LintFinding("unknown_class", place, f"{name}: {no_class(wanted, known)}")
+                yield LintFinding("unknown_class", place, f"{name}: {no_class(wanted, classes)}")
     yield from _lint_outputs(policy)
     yield from _lint_budget(policy)
     for name, schema in (spec.output_schemas or {}).items():
@@ -390,10 +427,11 @@ def _lint_spec(policy: Policy, known: frozenset[str]) -> Findings:
 
 
 def _lint_outputs(policy: Policy) -> Findings:
-    produced = sorted({output for tool in policy.tool for output in tool.produces or ()})
+    produced = {output for tool in policy.tool for output in tool.produces or ()}
+    names = sorted(produced)
     for index, output in enumerate(policy.spec.required_outputs):
         if output not in produced:
-            hint = guess_name(output, produced)
+            hint = guess_name(output, names)
             message = f"no tool lists {output} in produces: {hint}add it to the tool that makes it"
             yield LintFinding("unproduced_output", f"/spec/required_outputs/{index}", message)
 

@@ -11,8 +11,8 @@ from critic.provenance import RoleTree, roles_tree
 from evals.capability import Role
 from evals.escaping import escape_name, pointer
 from evals.pointers import segments
-from harness.policy.schema_lint import admits
-from harness.policy.schema_parts import AnySchema, property_names
+from harness.policy.schema_lint import admits, property_names
+from harness.policy.schema_parts import AnySchema
 
 _TEXT: Final = {"type": "string", "minLength": 1}
 _NUMBER: Final = {"type": "number"}
@@ -60,7 +60,7 @@ def missed_roles(schema: AnySchema, arg_roles: Mapping[str, Role]) -> Iterator[M
             continue
         names = list(dict.fromkeys(name for tree in trees for name in tree.inner))
         if any(tree.any is not None for tree in trees):
-            names += ["*"] if path else ["*", *sorted(property_names(schema) - {*names})]
+            names += ["*"] if path else ["*", *sorted({*property_names(schema)} - {*names})]
         if path:
             yield from _missed_at(schema, path, names, arg_roles)
         for key in reversed(names):

@@ -26,6 +26,7 @@ from critic import (
 from evals.capability import least_tokens
 from evals.escaping import escape_line
 from evals.json_schemas import compile_schema
+from evals.schema_budget import json_values
 from evals.timestamps import format_time, is_unexpired
 from harness.canonical import canonical_json
 from harness.policy.analysis.backing import (
@@ -95,8 +96,14 @@ class _PolicyJudge:
 _Sides = tuple[PolicyTool | None, PolicyTool | None]
 """A tool as the accepting policy has it, and as the refusing one has it."""
 
-_MOST_PLANS: Final = 6_000
-"""How many plans are tried for all tools together: some seconds."""
+_MOST_PLANS: Final = 3_000
+"""How many small plans are tried for all tools together: a second or two."""
+_BYTES_OF_PLAN: Final = 2_000
+"""A plan of so many bytes more, with its evidence, counts once more."""
+_ITEMS_OF_PLAN: Final = 200
+"""So many items that a policy holds, or values of a schema, count like a plan."""
+_LEFT_FOR_ALL: Final = 500
+"""How many are tried that are about no tool, however many were tried of tools."""
 _LEAST_SHARE: Final = 12
 """How many are tried of a tool, however many there are: the least arguments under each story."""
 _MOST_ARGS: Final = 40
@@ -140,6 +147,8 @@ class Search:
             budgets = [SESSION_BUDGET, SESSION_BUDGET]
             self._ctx["run_budget"] = SESSION_BUDGET.wire()
         self._budget, self._other_budget = (budget or RunBudget() for budget in budgets)
+        held = len(accepting.evidence) + len(refusing.evidence)
+        self._left, self._cost_of_plan = _MOST_PLANS, 1 + held // _ITEMS_OF_PLAN
         self._accepts, self._refuses = _PolicyJudge(accepting), _PolicyJudge(refusing)
         self._stories = Stories(accepting, refusing)
         self._tools = {tool.pair: tool for tool in accepting.tool}
@@ -155,10 +164,12 @@ class Search:
     def for_tool(self, pair: ToolPair) -> Witness | None:
         """Return a plan of which the refusing policy refuses the call of this tool."""
         tool = self._tools.get(pair)
-        if tool is None:
-            return None
         other = self._others.get(pair)
+        if tool is None or not self._spend(_cost_of_samples(tool, other)):
+            return None
         for plan, facts in islice(self._plans(tool, other), self._share):
+            if self._left < 0:
+                return None
             calls = {at for at, step in enumerate(plan["steps"]) if pair_of(step) == pair}
             found = self._witness(plan, facts, lambda one: _is_about(one, calls, tool, other))  # noqa: B023 - asked at once
             if found is not None:
@@ -167,7 +178,10 @@ class Search:
 
     def for_plans(self) -> Witness | None:
         """Return a plan that the refusing policy refuses as a whole, whatever it calls."""
+        self._left = max(self._left, _LEFT_FOR_ALL)
         for plan, facts in islice(self._whole_plans(), _MOST_PLANS):
+            if self._left < 0:
+                return None
             found = self._witness(plan, facts, lambda one: one.offending_step is None)
             if found is None and any(step.get("evidence_refs") for step in plan["steps"]):
                 found = self._witness(plan, facts, lambda one: one.check == "evidence")
@@ -175,7 +189,15 @@ class Search:
                 return found
         return None
 
+    def _spend(self, cost: int) -> bool:
+        """Take a cost from what is left for all plans; False where it is not there."""
+        self._left -= cost
+        return self._left >= 0
+
     def _witness(self, wire: Json, facts: Story, wanted: Any) -> Witness | None:
+        size = len(canonical_json([wire, list(facts.evidence)]))
+        if not self._spend(self._cost_of_plan + size // _BYTES_OF_PLAN):
+            return None
         try:
             plan = build(Plan, wire)
             ctx = {**self._ctx, **facts.context(plan)}
@@ -337,6 +359,13 @@ class Search:
             for plan, facts in self._plans_around(step, evidence):
                 more = refused.max_steps + 1 - len(plan["steps"])
                 yield {**plan, "steps": plan["steps"] + [{"kind": "reason"}] * more}, facts
+
+
+def _cost_of_samples(*sides: PolicyTool | None) -> int:
+    """Return what it costs to make arguments for a tool, in plans."""
+    schemas = [side.args_schema for side in sides if side is not None]
+    named = sum(1 for side in sides if side is not None for _ in named_arguments(side))
+    return 2 + (sum(map(json_values, schemas)) + named) // _ITEMS_OF_PLAN
 
 
 def _is_about(

@@ -18,6 +18,7 @@ import orjson
 
 from harness.testing._draw.primitives import random_of
 from tests.assurance.forked import forked
+from tests.assurance.fuzzing import elsewhere
 from tests.assurance.fuzzing.grown import grown
 from tests.assurance.fuzzing.hostile import ENTRIES, HOSTILE
 from tests.assurance.fuzzing.mutate import bent, broken, rotten, spelled
@@ -36,6 +37,7 @@ FULL: Final = (10_000_000, 20 * 60.0)
 LARGE_QUICK: Final = 100
 LARGE_FULL: Final = 2_000
 _ONE_IN: Final = 29  # of the documents for sessions, in the quick form
+_ONE_IN_OTHERS: Final = 29  # of the documents for other entries
 _SLOW: Final = 5.0  # seconds of computing for one input
 _HANGS: Final = 90.0  # seconds on the clock, which others may take up meanwhile
 _LARGE: Final = 500_000_000  # bytes that reading one input may take
@@ -137,7 +139,8 @@ def run(*, quick: bool) -> list[Row]:
     held = total - len(finds)
     row = Row("fuzzing every entry", total, "inputs", held, held == total > 0, note)
     sessions = at_sessions([*HOSTILE][:: _ONE_IN if quick else 1])
-    return [row, large(LARGE_QUICK if quick else LARGE_FULL), multiplied(), sessions]
+    others = at_others([*elsewhere.ELSEWHERE][:: _ONE_IN_OTHERS if quick else 1])
+    return [row, large(LARGE_QUICK if quick else LARGE_FULL), multiplied(), sessions, others]
 
 
 def large(count: int) -> Row:
@@ -163,6 +166,12 @@ def multiplied() -> Row:
 def at_sessions(names: list[str]) -> Row:
     """Return the row of documents for sessions, each in a process of its own."""
     return _weighed_row("a megabyte for a session, by shape and place", _weighed_hostile, names)
+
+
+def at_others(names: list[str]) -> Row:
+    """Return the row of policies, logs and bodies, each in a process of its own."""
+    title = "a megabyte at every other entry, by shape and place"
+    return _weighed_row(title, _weighed_elsewhere, names)
 
 
 def _weighed_row(title: str, weigh: Callable[[str], "Weighed"], names: list[str]) -> Row:
@@ -206,6 +215,11 @@ def _weighed_product(name: str) -> Weighed:
 def _weighed_hostile(name: str) -> Weighed:
     entry, make = HOSTILE[name]
     return _weigh(ENTRIES[entry], make())
+
+
+def _weighed_elsewhere(name: str) -> Weighed:
+    entry, make = elsewhere.ELSEWHERE[name]
+    return _weigh(elsewhere.ENTRIES[entry], make())
 
 
 def _weigh(target: Target, data: bytes) -> Weighed:

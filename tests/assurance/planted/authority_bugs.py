@@ -124,8 +124,8 @@ _WHAT_IT_NAMES: Final[tuple[Bug, ...]] = (
         "names-of-members-unjudged",
         FILES.roles,
         "the names of members in a target are not judged",
-        "for name in sorted(members) if aimed and path else ():",
-        "for name in sorted(members) if aimed and not path else ():",
+        "for name in sorted(members) if named and path else ():",
+        "for name in sorted(members) if named and not path else ():",
     ),
     slip(
         "words-are-names",

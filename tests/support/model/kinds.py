@@ -223,7 +223,8 @@ def pattern_of(kind: str, value: Any) -> str:
             + rf"(?!{WORD}|[.@-]{WORD})"
         )
     if kind == "account":
-        return BEFORE + "[ -]?".join(map(re.escape, form)) + AFTER
+        begins = f"(?<!{WORD})(?:(?<=[a-z]:)|(?<!{WORD}[./:@-]))"
+        return begins + "[ -]?".join(map(re.escape, form)) + AFTER
     return BEFORE + "[ \n]".join(map(re.escape, form.split(" "))) + AFTER
 
 

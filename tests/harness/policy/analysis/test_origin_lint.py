@@ -113,6 +113,17 @@ def demands(**demand: Any) -> Json:
     return changed(REFUNDS, bound_args=..., requires_evidence=[demand])
 
 
+NAMES = [f"n{at}" for at in range(999)]
+MANY_KINDS = [
+    {
+        **changed(REFUNDS, name=f"t{at}", capability_id=f"t{at}", bound_args=..., args_schema=...),
+        "arg_roles": {"/*": "object", **dict.fromkeys(NAMES, "object")},
+        "arg_kinds": dict.fromkeys(NAMES, "order"),
+    }
+    for at in range(9)
+]
+"""Tools of many names: each kind has its role at once, though it may be compared with each."""
+
 SAYS_OPEN = {"type": "object", "required": ["note"], "properties": {"note": {"const": "ok"}}}
 SAYS_ID = {"type": "object", "required": ["id"], "properties": {"id": {"const": 7}}}
 PAGE = changed(
@@ -365,6 +376,12 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         shop(changed(SENDS, arg_kinds={"to": "address", "body": "text"})),
         shop(changed(SENDS, arg_kinds={"to": "address"})),
         "body has a kind and no role",
+    ),
+    "too many kinds to compare": (
+        "not_linted",
+        shop(*MANY_KINDS),
+        shop(*MANY_KINDS[:1]),
+        "too many names",
     ),
     "a kind above a role": (
         "kind_without_role",
