@@ -15,7 +15,7 @@ from contextlib import suppress
 from threading import Lock
 from typing import Final, Protocol, TypeVar
 
-from harness.log import LogError, LogUnavailable, SqlDecisionLog
+from harness.log import LogError, LogUnavailable, SqlDecisionLog, Unrecordable
 from harness.log.journal_rows import JournalRow, JournalStep
 from harness.record import (
     Begun,
@@ -27,7 +27,7 @@ from harness.record import (
     Head,
     Sealed,
 )
-from harness.serve.log_faults import fault_told, log_fault
+from harness.serve.log_faults import log_fault
 from harness.serve.request_limits import WorkPool
 from harness.serve.telemetry import LogMetrics
 
@@ -67,7 +67,7 @@ class ServiceLog:
         self._opening: Final = Lock()
         self._noting: Final = Lock()
         self._next_try = float("-inf")
-        self._problem = ""
+        self._problems: Final[set[str]] = set()
         self._head = 0
         if self._log is not None:
             with suppress(LogError):
@@ -145,9 +145,12 @@ class ServiceLog:
         try:
             return call(self._opened())
         except LogError as error:
-            if fault_told(str(error)) is None:
-                self._print_change(str(error))
-            raise type(error)(log_fault(error).told) from None
+            fault = log_fault(error)
+            if isinstance(error, Unrecordable):  # the log is well
+                _print_line(str(error))
+            elif str(error) != fault.told:  # of a log that was not even asked, there is no news
+                self._tell_problem(fault.kind, str(error))
+            raise type(error)(fault.told) from None
 
     def _opened(self) -> SqlDecisionLog:
         if self._log is None and self._open is not None:
@@ -170,7 +173,11 @@ class ServiceLog:
     def _note(self, last: _N) -> _N:
         """Note that the log takes appends, and the last record that is known of it."""
         self._note_head(last)
-        self._print_change("")
+        with self._noting:
+            were_problems = bool(self._problems)
+            self._problems.clear()
+        if were_problems:
+            _print_line("it takes appends again")
         return last
 
     def _note_head(self, last: _Numbered) -> None:
@@ -178,15 +185,22 @@ class ServiceLog:
             self._head = max(self._head, last.seq)
             self._metrics.head.set(self._head)
 
-    def _print_change(self, problem: str) -> None:
-        """Tell those who run the service what is wrong with the log, once while it lasts."""
+    def _tell_problem(self, kind: str, problem: str) -> None:
+        """Tell those who run the service what is wrong: each kind once, while it lasts.
+
+        The words of a database differ from one request to the next, and there may be many.
+        """
         with self._noting:
-            if problem == self._problem:
-                return
-            self._problem = problem
-        with suppress(OSError, ValueError, AttributeError):  # standard error may be closed
-            sys.stderr.write(f"critic: log: {problem or 'it takes appends again'}\n")
-            sys.stderr.flush()
+            is_known = kind in self._problems
+            self._problems.add(kind)
+        if not is_known:
+            _print_line(problem)
+
+
+def _print_line(line: str) -> None:
+    with suppress(OSError, ValueError, AttributeError):  # standard error may be closed
+        sys.stderr.write(f"critic: log: {line}\n")
+        sys.stderr.flush()
 
 
 class Readiness:

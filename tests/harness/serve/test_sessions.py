@@ -118,5 +118,5 @@ def test_a_thousand_sessions_at_once_are_each_answered_for_themselves(tmp_path: 
     for number, shown in enumerate(answers):
         assert shown == [None, "refuse" if number % 2 else "allow", "completed"], number
     assert 'critic_rulings_total{action="allow",kind="ok"} 500.0' in metrics
-    assert 'critic_rulings_total{action="refuse",kind="violates_decision_spec"} 500.0' in metrics
+    assert 'critic_rulings_total{action="refuse",kind="missing_evidence"} 500.0' in metrics
     assert "critic_open_sessions 0.0" in metrics
