@@ -51,6 +51,11 @@ class HookOptions(NamedTuple):
     keeps_prompts: bool = False
 
 
+_MOST_BYTES: Final = 1_000_000
+_MOST_DOTS: Final = 2_000
+"""The largest file of options: it has a few lines for each agent."""
+
+
 def state_folder(policy: Path, given: Path | None) -> Path:
     """Return where sessions are kept: beside the policy, unless another folder is named."""
     if given is not None:
@@ -103,6 +108,12 @@ def read_tables(path: Path) -> dict[str, Table]:
         data = path.read_bytes()
     except FileNotFoundError:
         return {}
+    if (
+        len(data) > _MOST_BYTES or data.count(b".") > _MOST_DOTS
+    ):  # a key takes the square of its dots
+        raise UsageError(
+            f"{_show_path(path)}: over the limit of {_MOST_BYTES} bytes and {_MOST_DOTS} dots"
+        )
     try:
         tables = tomllib.loads(data.decode())
     except ValueError as error:

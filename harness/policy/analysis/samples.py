@@ -9,11 +9,14 @@ from typing import Any, Final
 
 from evals.json_schemas import compile_schema
 from evals.json_value import SAFE_INTEGER
+from evals.schema_budget import json_values
 from harness.canonical import canonical_json
 from harness.policy.schema_parts import AnySchema, SchemaParts
 
 _MOST: Final = 24
 """How many values are kept of one place."""
+_MOST_VALUES: Final = 1_000
+"""How many values a schema may hold of which samples are made."""
 _DEEPEST: Final = 6
 _MOST_PLACES: Final = 1000
 """How many places are looked at: a schema that holds itself has no end of them."""
@@ -35,7 +38,12 @@ _KEYWORDS: Final = {
 
 
 def samples(schema: AnySchema) -> list[Any]:
-    """Return values of about this schema, valid or not, the smallest first."""
+    """Return values of about this schema, valid or not, the smallest first.
+
+    None of a schema that is too large: each place in it is looked for in all of it.
+    """
+    if json_values(schema) > _MOST_VALUES:
+        return []
     return _Sampler(schema).values([schema], 0)
 
 

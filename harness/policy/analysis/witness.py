@@ -96,12 +96,14 @@ class _PolicyJudge:
 _Sides = tuple[PolicyTool | None, PolicyTool | None]
 """A tool as the accepting policy has it, and as the refusing one has it."""
 
-_MOST_PLANS: Final = 3_000
+_MOST_PLANS: Final = 2_000
 """How many small plans are tried for all tools together: a second or two."""
-_BYTES_OF_PLAN: Final = 2_000
+_BYTES_OF_PLAN: Final = 500
 """A plan of so many bytes more, with its evidence, counts once more."""
-_ITEMS_OF_PLAN: Final = 200
+_ITEMS_OF_PLAN: Final = 50
 """So many items that a policy holds, or values of a schema, count like a plan."""
+_PAIRS_OF_PLAN: Final = 2_000
+"""Each place of a schema is looked for in all of it: so many pairs of values count like a plan."""
 _LEFT_FOR_ALL: Final = 500
 """How many are tried that are about no tool, however many were tried of tools."""
 _LEAST_SHARE: Final = 12
@@ -365,7 +367,8 @@ def _cost_of_samples(*sides: PolicyTool | None) -> int:
     """Return what it costs to make arguments for a tool, in plans."""
     schemas = [side.args_schema for side in sides if side is not None]
     named = sum(1 for side in sides if side is not None for _ in named_arguments(side))
-    return 2 + (sum(map(json_values, schemas)) + named) // _ITEMS_OF_PLAN
+    values = min(sum(map(json_values, schemas)), _ITEMS_OF_PLAN * _ITEMS_OF_PLAN)
+    return 2 + (values + named) // _ITEMS_OF_PLAN + values * values // _PAIRS_OF_PLAN
 
 
 def _is_about(
