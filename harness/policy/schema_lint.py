@@ -144,7 +144,17 @@ class _SeenSchema:
     @cached_property
     def names(self) -> Sequence[str]:
         """Return the properties that it names, in their order."""
-        return sorted(SchemaParts(self.schema).property_names([self.schema]))
+        return sorted(self.name_set)
+
+    @cached_property
+    def name_set(self) -> frozenset[str]:
+        """Return the properties that it names."""
+        return self.parts.property_names([self.schema])
+
+    @cached_property
+    def parts(self) -> SchemaParts:
+        """Return what finds its parts."""
+        return SchemaParts(self.schema)
 
     @cached_property
     def plain_names(self) -> Collection[str] | None:
@@ -212,11 +222,11 @@ def has_place(schema: AnySchema, parts: tuple[str, ...]) -> bool:
     some = {"minProperties": 1} if parts[:1] == ("*",) else {"required": [*parts[:1]]}
     if not admits(schema, {"type": "object", **some}):
         return not admits(schema, {"type": "object"})  # nothing has a place in what cannot be
-    names = SchemaParts(schema)
-    level = [schema]
-    for part in parts:
-        known = names.property_names(level)
-        if known and part not in (*known, "*") and not names.matches(level, part):
+    seen = _seen_schema(schema)
+    level, known = [schema], seen.name_set
+    for rest, part in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
+        if known and part != "*" and part not in known and not seen.parts.matches(level, part):
             return False
-        level = names.schemas_below(level, part)
+        level = seen.parts.schemas_below(level, part) if rest else []
+        known = seen.parts.property_names(level)
     return True
