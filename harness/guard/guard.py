@@ -310,9 +310,7 @@ class Guard:
 
     def open_work(self) -> OpenWork:
         """Return how much is open."""
-        with self._lock:
-            entries = list(self._entries.values())
-        return count_open(entries)
+        return count_open(list(self._entries.values()))
 
     def knows_tool(self, tool: str) -> bool:
         """Return whether the policy has a tool of this name."""

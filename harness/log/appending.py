@@ -170,6 +170,11 @@ class LogAppender(LogReader):
         self._standing.acknowledge(written.records)
         return written
 
+    @property
+    def acknowledged(self) -> Head:
+        """Return the last record that was acknowledged here; the head as it was opened before."""
+        return self._standing.last
+
     def rehearse(self) -> Head:
         """Check that an append would be taken now, by one that is undone. Return the head.
 

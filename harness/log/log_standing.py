@@ -8,6 +8,7 @@ Rule 3: what other writers append is not in the way: they may share the log.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from harness.log.log_errors import LogDamaged
 from harness.log.statements import HASHES, head, rows_with
@@ -16,11 +17,15 @@ from harness.record import Head, RawRecord
 
 
 class LogStanding:
-    """Where a log object stands. A write asks it before it appends, and tells it how that ended."""
+    """Where a log object stands. A write asks it before it appends, and tells it how that ended.
+
+    `last` is the head as the log was opened, and then the last record that was acknowledged.
+    """
 
     def __init__(self, where: str, last: Head) -> None:
         """Begin with the head of the log as it was opened."""
-        self._where, self._last = where, last
+        self._where: Final = where
+        self.last = last
         self._doubted: tuple[Head, ...] = ()
 
     @property
@@ -31,7 +36,7 @@ class LogStanding:
     def acknowledge(self, sent: Sequence[RawRecord]) -> None:
         """Note that a commit has returned that held these records."""
         if sent:
-            self._last = Head(sent[-1].seq, sent[-1].hash)
+            self.last = Head(sent[-1].seq, sent[-1].hash)
 
     def doubt(self, sent: Sequence[RawRecord]) -> None:
         """Note that the commit of these records failed."""
@@ -46,9 +51,9 @@ class LogStanding:
         if self._doubted:
             self._settle_doubt(connection)
         found = head(connection)
-        if found != self._last and not _holds(connection, [self._last]):
+        if found != self.last and not _holds(connection, [self.last]):
             raise LogDamaged(
-                f"{self._where}: cannot append: it does not hold record {self._last.seq} as it was "
+                f"{self._where}: cannot append: it does not hold record {self.last.seq} as it was "
                 f"acknowledged, so it was cut, put back or exchanged: {KEEP_EVIDENCE}"
             )
         return found
@@ -61,7 +66,7 @@ class LogStanding:
                     f"{self._where}: cannot append: it holds a part of what was committed as a "
                     f"whole, up to record {doubted[-1].seq}: {KEEP_EVIDENCE}"
                 )
-            self._last = doubted[-1]
+            self.last = doubted[-1]
         self._doubted = ()
 
 

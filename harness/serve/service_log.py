@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from harness.log import LogError, LogUnavailable, SqlDecisionLog, Unrecordable
 from harness.log.journal_rows import JournalRow, JournalStep
@@ -42,14 +42,6 @@ PAUSE_S: Final = 1.0
 """The seconds until a log that failed is opened again, or one is looked at again."""
 
 
-class _Numbered(Protocol):
-    @property
-    def seq(self) -> int: ...
-
-
-_N = TypeVar("_N", bound=_Numbered)
-
-
 class ServiceLog:
     """A decision log as a service uses it. Thread-safe."""
 
@@ -65,41 +57,35 @@ class ServiceLog:
         self._metrics: Final = metrics
         self._monotonic: Final = monotonic
         self._opening: Final = Lock()
-        self._noting: Final = Lock()
         self._next_try = float("-inf")
         self._problems: Final[set[str]] = set()
-        self._head = 0
-        if self._log is not None:
-            with suppress(LogError):
-                self._note_head(self._log.head())
+        self._seen = 0
+        metrics.head.set_function(self._last_known)
+
+    def _last_known(self) -> int:
+        return max(self._seen, 0 if self._log is None else self._log.acknowledged.seq)
 
     def append(self, decision: Decision) -> DecisionRecord:
         """Do what `SqlDecisionLog.append` does."""
-        return self._note(self._timed(lambda log: log.append(decision)))
+        return self._append(lambda log: log.append(decision))
 
     def append_all(self, entries: Iterable[Decision | Begun | CriticError]) -> tuple[Sealed, ...]:
         """Do what `SqlDecisionLog.append_all` does."""
-        records = self._timed(lambda log: log.append_all(entries))
-        for record in records[-1:]:
-            self._note(record)
-        return records
+        return self._append(lambda log: log.append_all(entries))
 
     def append_step(
         self, entries: Iterable[Decision | Begun], step: JournalStep
     ) -> tuple[Sealed, ...]:
         """Do what `SqlDecisionLog.append_step` does."""
-        records = self._timed(lambda log: log.append_step(entries, step))
-        for record in records[-1:]:
-            self._note(record)
-        return records
+        return self._append(lambda log: log.append_step(entries, step))
 
     def begin(self, begun: Begun) -> BegunRecord:
         """Do what `SqlDecisionLog.begin` does."""
-        return self._note(self._timed(lambda log: log.begin(begun)))
+        return self._append(lambda log: log.begin(begun))
 
     def append_error(self, error: CriticError) -> CriticErrorRecord:
         """Do what `SqlDecisionLog.append_error` does."""
-        return self._note(self._timed(lambda log: log.append_error(error)))
+        return self._append(lambda log: log.append_error(error))
 
     def claims(self, claims: Iterable[str]) -> Mapping[str, int]:
         """Do what `SqlDecisionLog.claims` does."""
@@ -123,17 +109,21 @@ class ServiceLog:
 
     def rehearse(self) -> Head:
         """Do what `SqlDecisionLog.rehearse` does."""
-        return self._note(self._call(lambda log: log.rehearse()))
+        head = self._call(lambda log: log.rehearse())
+        self._seen = max(self._seen, head.seq)
+        self._tell_well()
+        return head
 
     def close(self) -> None:
         """Close the log, if it was opened here."""
         if self._open is not None and self._log is not None:
             self._log.close()
 
-    def _timed(self, append: Callable[[SqlDecisionLog], _T]) -> _T:
+    def _append(self, append: Callable[[SqlDecisionLog], _T]) -> _T:
         began = time.perf_counter()
         done = self._call(append)
         self._metrics.append_seconds.observe(time.perf_counter() - began)
+        self._tell_well()
         return done
 
     def _call(self, call: Callable[[SqlDecisionLog], _T]) -> _T:
@@ -170,30 +160,18 @@ class ServiceLog:
         finally:
             self._opening.release()
 
-    def _note(self, last: _N) -> _N:
-        """Note that the log takes appends, and the last record that is known of it."""
-        self._note_head(last)
-        with self._noting:
-            were_problems = bool(self._problems)
+    def _tell_well(self) -> None:
+        if self._problems:
             self._problems.clear()
-        if were_problems:
             _print_line("it takes appends again")
-        return last
-
-    def _note_head(self, last: _Numbered) -> None:
-        with self._noting:
-            self._head = max(self._head, last.seq)
-            self._metrics.head.set(self._head)
 
     def _tell_problem(self, kind: str, problem: str) -> None:
         """Tell those who run the service what is wrong: each kind once, while it lasts.
 
         The words of a database differ from one request to the next, and there may be many.
         """
-        with self._noting:
-            is_known = kind in self._problems
+        if kind not in self._problems:
             self._problems.add(kind)
-        if not is_known:
             _print_line(problem)
 
 

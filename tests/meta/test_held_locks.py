@@ -92,6 +92,8 @@ def test_no_scene_is_of_a_lock_that_went() -> None:
 def test_no_lock_has_a_name_by_which_it_is_not_found() -> None:
     others = [found for found in named_locks() if not takes_lock(found[1])]
     assert others == [
+        # Never waited for: who does not get it is told so: tests/harness/serve/test_readiness.py
+        ("harness/serve/service_log.py", "self._opening"),
         # Acquired once, and never released: tests/harness/guard/test_permits.py
         ("harness/single_use.py", "self._used"),
         # Hands on between two threads of the kit, of which one always waits: a law of two sessions

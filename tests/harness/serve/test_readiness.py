@@ -144,8 +144,17 @@ def test_each_failure_is_told_in_words_of_its_own_which_name_no_log(
         assert lines == [first, "critic: log: it takes appends again"]
 
 
+def derived(kind: type[LogError]) -> Iterator[type[LogError]]:
+    """Yield the errors of logs that the project has, below one."""
+    for one in kind.__subclasses__():
+        if one.__module__.startswith("harness."):
+            yield one
+        yield from derived(one)
+
+
 def test_the_words_of_the_failures_are_one_line_each_and_all_differ() -> None:
     assert len({log_fault(kind()) for kind in FAULTS}) == len(LOG_FAULTS)
+    assert {*FAULTS} == {LogError, *derived(LogError)}
     assert len({fault.told for fault in LOG_FAULTS}) == len({f.kind for f in LOG_FAULTS})
     for fault in LOG_FAULTS:
         assert is_safe(fault.told)
@@ -194,6 +203,30 @@ def test_a_log_that_cannot_be_opened_yet_is_opened_once_it_can_be(
     assert tries == [0.0, 1.0]
     assert_sound(place)
     assert str(tmp_path) in capsys.readouterr().err
+
+
+def test_while_a_log_is_being_opened_all_others_are_told_at_once(tmp_path: Path) -> None:
+    began, ends, tries = threading.Event(), threading.Event(), count()
+
+    def open_log() -> SqlDecisionLog:
+        next(tries)
+        began.set()
+        ends.wait(60)
+        return SqlDecisionLog.open(tmp_path / "log")
+
+    app, answers = app_of(desk(), log=open_log), list[int]()
+    first = threading.Thread(target=lambda: answers.append(ask(app, *DOORS[0]).status_code))
+    first.start()
+    assert began.wait(60)
+    for door in DOORS[:3]:
+        assert ask(app, *door).status_code == 503
+    assert answers == []
+    ends.set()
+    first.join()
+    assert answers == [200]
+    assert ask(app, *DOORS[1]).status_code == 200
+    assert next(tries) == 1
+    app.close()
 
 
 @pytest.mark.parametrize("lost", ["changed", "put back", "locked"])
