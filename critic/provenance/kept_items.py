@@ -1,23 +1,26 @@
-"""What the items of some manifests say, indexed once and kept for the next plan over them.
+"""What the items of some manifests say, and what a session sent, indexed once and kept.
 
 Rule 1: an index is kept beside the manifests that it is of. Later ones that begin with the same
         items take it over, at the cost of the items that are new.
 Rule 2: it answers as a new index does. Fields of an envelope never change; the JSON inside them can
         be edited in place, so what was read of it is compared whenever the index is used.
-Rule 3: whoever uses an index has it alone. If anything fails meanwhile, it is not used again.
+Rule 3: beside the items stands what the session that saw them sent: it only grows as well.
+Rule 4: whoever uses an index has it alone. If anything fails meanwhile, it is not used again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from critic.provenance.item_parts import FieldTables
 from critic.provenance.seen_items import SeenItems
 from critic.provenance.seen_sources import Seen, both_seen
+from critic.provenance.sent_values import SentIndex
+from evals.context import SentValues
 from evals.manifest import EvidenceItem, Manifests
 from evals.side_table import Beside
 
@@ -30,16 +33,25 @@ _EXACT: Final = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATETIM
 class _Index:
     """The index of some items, and all by which it is known whether it is still theirs."""
 
-    __slots__ = ("_contents", "_described", "_spelled", "items", "seen", "size")
+    __slots__ = (
+        *("_contents", "_described", "_sent", "_sent_spelled", "_spelled"),
+        *("_texts", "items", "seen"),
+    )
 
     def __init__(self, manifests: Manifests) -> None:
         """Start with none of the items."""
         self.items: tuple[EvidenceItem, ...] = ()
         self.seen: Final = SeenItems(FieldTables(manifests))
-        self.size = 0
+        self._texts = 0
         self._described: Final = _spell(_descriptions_in(manifests))
         self._contents: list[Any] = []
         self._spelled: bytes | None = b"[]"
+        self._sent, self._sent_spelled = SentIndex(), _spell([])
+
+    @property
+    def size(self) -> int:
+        """Return about how many characters it is of."""
+        return self._texts + len(self._spelled or b"") + len(self._sent_spelled or b"")
 
     def is_of(self, manifests: Manifests) -> bool:
         """Return whether the items are just those of the manifests, and nothing was edited."""
@@ -63,11 +75,35 @@ class _Index:
         items = manifests.evidence_manifest
         for item in items[len(self.items) :]:
             self.seen.add(item)
-            self.size += len(item.content) if type(item.content) is str else 0
+            self._texts += len(item.content) if type(item.content) is str else 0
         self.items = items
         self._contents = _contents_of(items)
         self._spelled = _spell(self._contents)
-        self.size += len(self._spelled or b"")
+
+    def sent(self, values: Iterable[SentValues]) -> SentIndex:
+        """Return an index of what a session sent: each is read once, if others come behind."""
+        ordered = [(one.seq, one.values, one) for one in sorted(values, key=lambda sent: sent.seq)]
+        before = _spell([one[:2] for one in ordered[: len(self._sent)]])
+        if before is None or before != self._sent_spelled:
+            self._sent = SentIndex()
+        for *_, one in ordered[len(self._sent) :]:
+            self._sent.add(one)
+        self._sent_spelled = _spell([one[:2] for one in ordered])
+        return self._sent
+
+
+class Looked(NamedTuple):
+    """What is known of values.
+
+    Attributes:
+        fresh: what the evidence shows that has not expired.
+        every: what all of it shows: the same object, if nothing has expired.
+        sent: what the session sent.
+    """
+
+    fresh: Seen
+    every: Seen
+    sent: SentIndex
 
 
 def _descriptions_in(manifests: Manifests) -> list[Any]:
@@ -155,11 +191,10 @@ _RECENT: Final = _Recent()
 
 
 @contextmanager
-def seen_in(manifests: Manifests, as_of: datetime | None) -> Iterator[tuple[Seen, Seen]]:
-    """Give what the unexpired evidence shows, and what all of it shows: one object if the same.
-
-    What is given holds in the `with` block only.
-    """
+def seen_in(
+    manifests: Manifests, as_of: datetime | None, sent: Iterable[SentValues] = ()
+) -> Iterator[Looked]:
+    """Give what the evidence shows at a moment. What is given holds in the `with` block only."""
     kept = _KEPT.get(manifests) or _KEPT.keep(manifests, _Kept())
     with kept.lock:
         index, kept.index = kept.index, None
@@ -168,7 +203,7 @@ def seen_in(manifests: Manifests, as_of: datetime | None) -> Iterator[tuple[Seen
             index = _RECENT.take_over(manifests) or _Index(manifests)
             index.grow_to(manifests)
         index.seen.move_to(as_of)
-        yield both_seen(index.seen)
+        yield Looked(*both_seen(index.seen), index.sent(sent))
         kept.index = index
         if not is_known:
             _RECENT.add(kept)

@@ -9,13 +9,12 @@ from critic.provenance.content_values import ContentValue
 from critic.provenance.day_forms import Day
 from critic.provenance.origins import DaySighting, Limits, Sighting
 from critic.provenance.seen_sources import Seen
-from critic.provenance.sent_values import SentIndex
 from critic.provenance.spoken_words import NO_NOUNS, Nouns
 from critic.provenance.value_kinds import Sought, read_value, same_values
 from critic.provenance.worth import ALLOW, ASK, GIVEN, worth_of
 from critic.provenance.written_lists import elements, leaves
 from evals.capability import Role
-from evals.context import ApprovedValue, OwnValue, SentValues
+from evals.context import ApprovedValue, OwnValue
 from evals.kinds import MODE_RANK
 from evals.spec import DecisionSpec
 from evals.timestamps import is_unexpired
@@ -66,15 +65,15 @@ def values_known(case: PreparedPlan) -> Iterator[KnownValues]:
 
     session, as_of = case.ctx.session, case.ctx.as_of
     approved = (session.approved if session else None) or ()
-    sent = sent_index((session.sent if session else None) or ())
+    sent = (session.sent if session else None) or ()
     made = (session.own if session else None) or ()
-    with seen_in(case.surface.manifests, as_of) as (fresh, every):
+    with seen_in(case.surface.manifests, as_of, sent) as looked:
         yield KnownValues(
-            fresh,
-            every,
+            looked.fresh,
+            looked.every,
             approved=approved_tiers(one for one in approved if is_unexpired(one.expires_at, as_of)),
             own=frozenset(key for one in made for key in own_keys(one)),
-            sent=sent.first_seq,
+            sent=looked.sent.first_seq,
         )
 
 
@@ -102,14 +101,6 @@ def own_keys(own: OwnValue) -> Iterator[OwnKey]:
         for one in elements(leaf):
             if spelled := read_value(one, own.kind).narrow:
                 yield own.kind, spelled
-
-
-def sent_index(values: Iterable[SentValues]) -> SentIndex:
-    """Return what was sent, to look it up in."""
-    index = SentIndex()
-    for one in sorted(values, key=lambda sent: sent.seq):
-        index.add(one)
-    return index
 
 
 class ValueFacts:

@@ -359,9 +359,9 @@ def an_index_is_used_by_one_at_a_time(site: Site, _: Path) -> None:
     one, indexes = manifests_of(item("a", expires_at=NOON, source=PUBLIC)), list[Any]()
 
     def look(as_of: datetime) -> bool:
-        with seen_in(one, as_of) as both:
-            indexes.append(both[0]._items)
-            return both[0]._items.any_expired
+        with seen_in(one, as_of) as looked:
+            indexes.append(looked.fresh._items)
+            return looked.fresh._items.any_expired
 
     look(NOON)
     kept: Any = kept_items._KEPT.get(one)

@@ -5,7 +5,7 @@ import gc
 import pickle
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from types import FunctionType, ModuleType
@@ -23,7 +23,9 @@ from critic.provenance.day_forms import Day
 from critic.provenance.kept_items import seen_in
 from critic.provenance.seen_items import SeenItems
 from critic.provenance.seen_sources import Seen
+from critic.provenance.sent_values import SentIndex
 from critic.provenance.value_kinds import read_value
+from evals.context import SentValues
 from evals.manifest import EvidenceItem, Manifests
 from tests.support.effort import examples
 from tests.support.model.facts import Json
@@ -33,6 +35,7 @@ from tests.support.sightings import VALUE, answer, item, proposal, request
 HOURS: Final = [None, *(datetime(2026, 5, 9, hour, tzinfo=UTC) for hour in (9, 11))]
 LATE: Final[Json] = {"expires_at": "2026-05-09T10:00:00Z"}
 VALUES: Final = ["alpha-1", "beta-2", "may 9", "1"]
+SENT: Final[list[Any]] = ["alpha-1", "to beta-2", "1", 1, 1.0, "other"]
 CONTENTS: Final[list[Any]] = [
     *("alpha-1 and beta-2", "seen alpha-1 on may 9", {"id": "alpha-1"}, {"id": "beta-2", "x": 1}),
     *([{"id": "alpha-1"}, {"x": "beta-2"}], {"id": ["beta-2"], "x": True}, ["alpha-1"], 1, [None]),
@@ -70,7 +73,7 @@ def numbered(wire: list[Json], start: int = 0) -> tuple[EvidenceItem, ...]:
     )
 
 
-def known(both: tuple[Seen, Seen]) -> list[Any]:
+def known(both: Sequence[Seen]) -> list[Any]:
     """Return all that is known of the values, with the ids of the items that show them."""
     return [
         (
@@ -92,7 +95,7 @@ class World:
     """Some manifests, of which later ones go on from earlier ones."""
 
     def __init__(self, data: st.DataObject) -> None:
-        self._data = data
+        self._data, self._sent = data, list[SentValues]()
         self.all = [self._described(numbered(data.draw(st.lists(items(), max_size=4))))]
 
     def _described(self, evidence: tuple[EvidenceItem, ...]) -> Manifests:
@@ -143,15 +146,32 @@ class World:
         if len(self.all) > 1:
             self.all.pop(self._data.draw(st.integers(0, len(self.all) - 1)))
 
+    def send(self) -> None:
+        """Send more, or say that other values were sent."""
+        kept = self._data.draw(st.integers(0, len(self._sent)))
+        more = self._data.draw(st.lists(st.sampled_from(SENT), max_size=2))
+        values = [*(one.values for one in self._sent[:kept]), *([one] for one in more)]
+        self._sent = [SentValues(seq=at, values=[*one]) for at, one in enumerate(values)]
+
     def look(self) -> None:
         """Compare what is kept with an index made anew."""
         one, as_of = self._any(), self._data.draw(st.sampled_from(HOURS))
-        with seen_in(one, as_of) as both:
+        with seen_in(one, as_of, self._sent[::-1]) as looked:
+            both, sent = (looked.fresh, looked.every), SentIndex()
             assert known(both) == known(seen_anew(one, as_of))
-            assert (both[0] is both[1]) == (not both[0]._items.any_expired)
+            assert (looked.fresh is looked.every) == (not looked.fresh._items.any_expired)
+            for each in self._sent:
+                sent.add(each)
+            assert first_sent(looked.sent) == first_sent(sent)
 
 
-ACTS: Final = [World.look, World.look, World.grow, World.change, World.edit, World.drop]
+ACTS: Final = [
+    *(World.look, World.look, World.grow, World.change, World.edit, World.drop, World.send)
+]
+
+
+def first_sent(sent: SentIndex) -> list[int | None]:
+    return [sent.first_seq(read_value(value, None)) for value in (*VALUES, "other")]
 
 
 @settings(deadline=None, max_examples=examples(240))
@@ -167,7 +187,7 @@ def test_what_is_kept_answers_as_what_is_made_anew(data: st.DataObject) -> None:
 def test_items_are_read_anew_where_they_are_described_otherwise(other: Json) -> None:
     one = manifests_of({"x": "alpha-1", "y": "beta-2", "id": "may 9"})
     for each in (one, one.model_copy(update=other), one):
-        with seen_in(each, None) as both:
+        with seen_in(each, None) as (*both, _):
             assert known(both) == known(seen_anew(each, None))
 
 
@@ -248,7 +268,7 @@ def test_manifests_that_another_went_on_from_still_answer(monkeypatch: pytest.Mo
     added = noted_adds(monkeypatch)
     for _ in range(5):
         for each in (one, longer):
-            with seen_in(each, None) as both:
+            with seen_in(each, None) as (*both, _):
                 assert known(both) == known(seen_anew(each, None))
     own = [name for name in added if name == "e/1"]
     assert len(own) == 1 + 5, "the longer one is read once by itself"
@@ -371,7 +391,7 @@ def test_a_number_that_is_edited_to_true_is_another_value() -> None:
         content["sender"] = 1 if manifests is one else True
     assert one == equal
     for manifests in (one, equal, one, equal):
-        with seen_in(manifests, None) as both:
+        with seen_in(manifests, None) as (*both, _):
             assert known(both) == known(seen_anew(manifests, None))
     assert known(seen_anew(one, None)) != known(seen_anew(equal, None))
 
