@@ -18,7 +18,8 @@ from harness.record.drafts import Parted, sha256
 from harness.wire import MAX_DOCUMENT_BYTES
 
 _MARK: Final = b"\0"
-_REFERENCE: Final = 33  # bytes: the mark and a SHA-256
+LENGTH_OF_REFERENCE: Final = 33
+"""Bytes: the mark and a SHA-256."""
 _ENTRIES: Final = frozenset({"tool_manifest", "evidence_manifest"})
 LARGE: Final = 512
 """Bytes of what is no piece yet, in which references stand for its own pieces."""
@@ -164,7 +165,7 @@ def reference(digest: str) -> bytes:
 def references(body: bytes) -> Iterator[str]:
     """Yield the digests of the references in a stored body; those out of place are left out."""
     if _MARK in body:
-        yield from (digest for _, digest in _pieces(body) if digest)
+        yield from (digest for _, digest in split_body(body) if digest)
 
 
 def is_redacted(digest: str, body: bytes) -> bool:
@@ -231,7 +232,7 @@ class _Joiner:
 
     def join(self, body: bytes) -> None:
         """Collect the pieces of a body in their order."""
-        waiting = [_pieces(body)]
+        waiting = [split_body(body)]
         while waiting and not self.broken:
             literal, digest = next(waiting[-1], (None, None))
             if literal is None:
@@ -241,7 +242,7 @@ class _Joiner:
             if digest == "":
                 self.broken = "a reference is not in the place of a value"
             elif digest is not None and (inner := self._body(digest)) is not None:
-                waiting.append(_pieces(inner))
+                waiting.append(split_body(inner))
 
     def _take(self, literal: bytes) -> None:
         self._left -= len(literal)
@@ -264,14 +265,14 @@ class _Joiner:
         return None
 
 
-def _pieces(body: bytes) -> Iterator[tuple[bytes, str | None]]:
+def split_body(body: bytes) -> Iterator[tuple[bytes, str | None]]:
     """Yield the literal bytes of a body, each with the digest that follows it, if one does.
 
     The digest of a reference that is not in the place of a value is "".
     """
     start = 0
     while (at := body.find(_MARK, start)) >= 0:
-        end = at + _REFERENCE
+        end = at + LENGTH_OF_REFERENCE
         in_place = body[at - 1 : at] in _BEFORE and body[end : end + 1] in _AFTER
         yield body[start:at], body[at + 1 : end].hex() if in_place and end <= len(body) else ""
         start = end

@@ -2,7 +2,6 @@
 
 from critic.verify import verify_proposal
 from evals.plan import Proposal
-from harness.canonical import digest
 from harness.record import BegunRecord, used_approvals
 from harness.record.drafts import begun_claim
 from harness.record.integrity import StoredDocument
@@ -26,11 +25,14 @@ def check_begun(
     elif ended <= document.raw.seq:
         problems.tampered.append(f"record {ended} is said to end it, and comes before")
     if proposal is not None:
-        _compare_begun(record, proposal, problems)
+        permit = page.inputs.digest_of(proposal, document.digests)
+        _compare_begun(record, proposal, permit, problems)
 
 
-def _compare_begun(record: BegunRecord, proposal: Proposal, problems: Problems) -> None:
-    if record.permit != digest(proposal):
+def _compare_begun(
+    record: BegunRecord, proposal: Proposal, permit: str, problems: Problems
+) -> None:
+    if record.permit != permit:
         problems.tampered.append("its permit is not of its inputs")
     if record.trace_id != proposal.ctx.trace_id:
         problems.tampered.append("its trace_id is not that of its context")

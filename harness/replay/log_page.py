@@ -5,21 +5,25 @@ Rule 1: stored bodies and parsed inputs are forgotten when they have more than a
 Rule 2: an input that many records name is put together, checked and parsed once.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from evals.context import RunContext
 from evals.envelope import Envelope
 from evals.manifest import CompiledContext
-from evals.plan import Plan
+from evals.plan import Plan, Proposal
 from evals.spec import DecisionSpec
 from harness.canonical import canonical_bytes
+from harness.canonical import digest as digest_of
 from harness.record import sha256
+from harness.record.inputs import proposal_digest
 from harness.record.integrity import StoredDocument
 from harness.record.parts import Whole, is_redacted, pieces_of, references, whole_of
+from harness.replay.grown_contexts import GrownContexts
 from harness.wire import InvalidInput, parse
 
 _MODELS: Final[dict[str, type[Envelope]]] = {
@@ -43,9 +47,12 @@ class StoredInput(NamedTuple):
     redacted: str = ""
     unreadable: str = ""
     """What is stored is what was recorded, and this version cannot read it."""
+    proposal: Any = None
+    """Of a context that went on from another: the SHA-256 of a proposal up to its end."""
 
 
 _Key = tuple[str, str]
+_OF_A_GUARD: Final = re.compile("[0-9a-f]{64}")
 
 
 class InputReader:
@@ -55,6 +62,7 @@ class InputReader:
         self._read: dict[_Key, tuple[StoredInput, int]] = {}
         self._before: dict[_Key, tuple[StoredInput, int]] = {}
         self._held = 0
+        self._grown = GrownContexts()
 
     def read(
         self, name: str, digest: str, bodies: Mapping[str, bytes], *, parsed: bool
@@ -73,11 +81,32 @@ class InputReader:
             return StoredInput(incomplete=f"input {name} is missing: no {digest}")
         if is_redacted(digest, body):
             return StoredInput(redacted=f"input {name} is redacted: {digest}")
+        found, size = self._read_body(name, digest, body, bodies, parsed=parsed)
+        return found if size is None else self._keep(key, found, size)
+
+    def _read_body(
+        self, name: str, digest: str, body: bytes, bodies: Mapping[str, bytes], *, parsed: bool
+    ) -> tuple[StoredInput, int | None]:
+        """Return an input, and how many bytes were read if it is what was recorded."""
+        grows = parsed and name == "compiled"
+        if grows and (grown := self._grown.read(digest, body, bodies)):
+            return StoredInput(grown.value, proposal=grown.proposal), grown.new
         whole = whole_of(body, bodies)
         if whole.data is None or sha256(whole.data) != digest:
-            return _problem(name, digest, whole, bodies)
+            return _problem(name, digest, whole, bodies), None
         found = _parse_input(name, whole.data) if parsed else StoredInput()
-        return self._keep(key, found, len(whole.data))
+        if isinstance(found.value, CompiledContext) and is_of_a_session(found.value):
+            self._grown.note(body, whole.data, found.value, bodies)
+        return found, len(whole.data)
+
+    def digest_of(self, proposal: Proposal, digests: Mapping[str, str]) -> str:
+        """Return the digest of a proposal that was read, whose inputs have these digests."""
+        key = "compiled", digests["compiled"]
+        known = self._read.get(key) or self._before.get(key)
+        if known is None or known[0].proposal is None:
+            return digest_of(proposal)
+        ctx, plan, spec = map(canonical_bytes, (proposal.ctx, proposal.plan, proposal.spec))
+        return proposal_digest(known[0].proposal, ctx, plan, spec)
 
     def _keep(self, key: _Key, found: StoredInput, size: int) -> StoredInput:
         if self._held + size > _PARSED_BYTES:
@@ -86,6 +115,12 @@ class InputReader:
         self._held += size
         self._read[key] = found, size
         return found
+
+
+def is_of_a_session(context: CompiledContext) -> bool:
+    """Return whether a guard made a context: its version is a digest."""
+    version = context.pack_version
+    return version is not None and _OF_A_GUARD.fullmatch(version) is not None
 
 
 def _parse_input(name: str, data: bytes) -> StoredInput:

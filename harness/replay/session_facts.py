@@ -5,29 +5,44 @@ Rule 1: only what earlier records show is compared. A batch whose calls have not
 Rule 2: a turn that is not on record leaves the facts after it unproved: they are incomplete. Where
         a record was redacted they are redacted, unless they say less than the others show.
 Rule 3: sessions of one id, one after the other or at once, are told apart by their facts.
-Rule 4: entries come in the order of their records, wherever those were replayed.
+Rule 4: what is kept is bounded: a session that goes on after very many turns of others is
+        incomplete.
+Rule 5: entries come in the order of their records, wherever those were replayed.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from itertools import islice
+from typing import Final, NamedTuple, TypeVar
 
-from evals.capability import ToolName
-from evals.context import ApprovedValue, OwnValue, SentValues, Spent, WaivedCall
-from harness.canonical import digest
+from evals.context import Spent
 from harness.replay.problems import Problems
 from harness.replay.result import ReplayResult
 from harness.replay.session_entries import (
-    BatchCall,
     BeginningEntry,
     EndEntry,
     LostEntry,
     RulingEntry,
     SessionEntry,
 )
+from harness.replay.session_lives import (
+    Key,
+    Life,
+    RanSum,
+    RuledTurn,
+    hash_evidence,
+    in_turn,
+    own_key,
+    sent_key,
+    tool_key,
+    yes_key,
+)
 
+_T = TypeVar("_T")
 _MOST_LIVES: Final = 16
 """How many sessions of one id are kept apart: those that began last."""
+_MOST_TURNS: Final = 100_000
+"""How many turns of all sessions are kept: sessions without a record for the longest time go."""
 
 
 class AnswerAlone(NamedTuple):
@@ -45,28 +60,20 @@ class AnswerAlone(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Batch:
-    """A batch that was ruled on: what it adds to what is known, if it may run.
+class _Trace:
+    """The sessions of one id, and whether records of it cannot be read; if so, whether redacted."""
 
-    `known` is the digest of what was known then, `evidence` are those of what was seen before it.
-    """
+    lives: list[Life] = field(default_factory=list)
+    is_redacted: bool | None = None
 
-    inputs: tuple[str, ...]
-    known: str
-    evidence: tuple[str, ...]
-    calls: tuple[BatchCall, ...]
-    sent: tuple[SentValues, ...]
-    verified: bool
-    runs: bool
-    ended: dict[int, str] = field(default_factory=dict)
-    made: tuple[OwnValue, ...] = ()
-    possible: tuple[OwnValue, ...] = ()
-    approved: tuple[ApprovedValue, ...] = ()
-    waived: tuple[WaivedCall, ...] = ()
+    @property
+    def size(self) -> int:
+        """Return about how much is kept of it."""
+        return 1 + sum(life.size for life in self.lives)
 
 
 class SessionHistory:
-    """The history of each session in the records so far, by its trace."""
+    """The history of each session in the records so far, by its trace: see `session_lives`."""
 
     def __init__(self, earlier: Callable[[], Iterable[SessionEntry]] = tuple) -> None:
         """Start before the first record, or after those that are not replayed.
@@ -76,9 +83,9 @@ class SessionHistory:
                 that is replayed has an entry.
         """
         self._earlier: Callable[[], Iterable[SessionEntry]] | None = earlier
-        self._lives: dict[str, list[dict[int, _Batch]]] = {}
-        self._begun: dict[str, _Batch] = {}
-        self._lost: dict[str, bool] = {}  # traces with records that cannot be read: any redacted?
+        self._traces: dict[str, _Trace] = {}
+        self._size = 0
+        self._are_any_gone = False
 
     def check(self, entry: SessionEntry, problems: Problems) -> None:
         """Compare the entry of a record with those before it, and keep what it adds.
@@ -92,73 +99,79 @@ class SessionHistory:
         self._take(entry, problems)
 
     def _take(self, entry: SessionEntry, problems: Problems) -> None:
+        known = self._traces.pop(entry.trace, None)
+        self._size -= known.size if known else 0
+        trace = known or _Trace()
         try:
-            if isinstance(entry.said, RulingEntry):
-                self._check_ruling(entry, entry.said, problems)
-            elif isinstance(entry.said, BeginningEntry):
-                self._runs(entry, entry.said)
-            elif isinstance(entry.said, LostEntry):
-                known = self._lost.get(entry.trace, False)
-                self._lost[entry.trace] = known or entry.said.is_redacted
-            else:
-                self._note_end(entry, entry.said)
+            self._take_in(trace, entry, problems)
         except Exception as error:
             # If this code fails, the log is not to blame.
             problems.drift.append(f"the session cannot be derived here: {type(error).__name__}")
+        self._traces[entry.trace] = trace
+        self._size += trace.size
+        while self._size > _MOST_TURNS and len(self._traces) > 1:
+            self._size -= self._traces.pop(next(iter(self._traces))).size
+            self._are_any_gone = True
 
-    def _check_ruling(self, entry: SessionEntry, ruled: RulingEntry, problems: Problems) -> None:
-        turn, lives = entry.turn, self._lives.setdefault(entry.trace, [])
-        if turn == 1:
-            lives.append({})
-        candidates = [life for life in lives if turn - 1 in life or turn == 1]
+    def _take_in(self, trace: _Trace, entry: SessionEntry, problems: Problems) -> None:
+        if isinstance(entry.said, RulingEntry):
+            self._check_ruling(trace, entry, entry.said, problems)
+        elif isinstance(entry.said, BeginningEntry):
+            for life, turn in _turns_of(trace, entry):
+                turn.begin(entry.said)
+                life.begun[entry.said.hash] = turn
+        elif isinstance(entry.said, LostEntry):
+            trace.is_redacted = trace.is_redacted or entry.said.is_redacted
+        else:
+            _note_end(trace, entry, entry.said)
+
+    def _check_ruling(
+        self, trace: _Trace, entry: SessionEntry, ruled: RulingEntry, problems: Problems
+    ) -> None:
+        number, lives = entry.turn, trace.lives
+        if number == 1:
+            lives.append(Life())
+        candidates = [life for life in lives if life.goes_on_with(number)]
         if not candidates:
-            self._note_unproved(
-                entry, f"turn {turn - 1} of its session is missing: its facts", problems
-            )
+            where = "is missing, or too far back" if self._are_any_gone or lives else "is missing"
+            _note_unproved(trace, f"turn {number - 1} of its session {where}: its facts", problems)
             return
-        batch = _batch_of(entry, ruled)
-        found = [(life, [*_differences(life, batch, ruled)]) for life in candidates[::-1]]
+        turn = RuledTurn.of(entry, ruled)
+        found = [(life, [*_differences(life, turn, ruled)]) for life in candidates[::-1]]
         life, different = min(found, key=lambda one: len(one[1]))
-        if certain := [
-            one.name for one in different if one.is_less or entry.trace not in self._lost
-        ]:
+        is_lost = trace.is_redacted is not None
+        if certain := [one.name for one in different if one.is_less or not is_lost]:
             named = ", ".join(certain)
             problems.contradiction(f"session facts do not follow from earlier records: {named}")
         elif different:
-            self._note_unproved(entry, ", ".join(one.name for one in different), problems)
-        if turn - 1 in life:  # only the last batch needs it
-            life[turn - 1].evidence = ()
-        life[turn] = batch
+            _note_unproved(trace, ", ".join(one.name for one in different), problems)
+        life.rule(number, turn)
         del lives[:-_MOST_LIVES]
 
-    def _note_unproved(self, entry: SessionEntry, what: str, problems: Problems) -> None:
-        """Note facts that records which cannot be read may have led to."""
-        if self._lost.get(entry.trace):
-            why = "an earlier record of its session is redacted: its facts cannot be derived"
-            problems.redacted.append(why)
-        else:
-            problems.incomplete.append(f"{what} cannot be derived")
 
-    def _runs(self, entry: SessionEntry, began: BeginningEntry) -> None:
-        batch = self._batch(entry)
-        if batch is None:
-            return
-        batch.runs = True
-        self._begun[began.hash] = batch
-        batch.approved, batch.waived = began.approved, began.waived
+def _note_unproved(trace: _Trace, what: str, problems: Problems) -> None:
+    """Note facts that records which cannot be read may have led to."""
+    if trace.is_redacted:
+        why = "an earlier record of its session is redacted: its facts cannot be derived"
+        problems.redacted.append(why)
+    else:
+        problems.incomplete.append(f"{what} cannot be derived")
 
-    def _note_end(self, entry: SessionEntry, ended: EndEntry) -> None:
-        begun = self._begun.pop(ended.begun or "", None)
-        batch = begun or self._batch(entry)
-        if batch is not None:
-            batch.ended |= dict(ended.statuses)
-            batch.made, batch.possible = ended.made, ended.possible
 
-    def _batch(self, entry: SessionEntry) -> _Batch | None:
-        """Return the batch that was ruled on last with the same inputs."""
-        lives = reversed(self._lives.get(entry.trace, []))
-        batches = (life.get(entry.turn) for life in lives)
-        return next((one for one in batches if one and one.inputs == entry.inputs), None)
+def _note_end(trace: _Trace, entry: SessionEntry, ended: EndEntry) -> None:
+    begun = (life.begun.pop(ended.begun or "", None) for life in trace.lives)
+    turn = next(filter(None, begun), None)
+    if turn is None:
+        turn = next((one for _, one in _turns_of(trace, entry)), None)
+    if turn is not None:
+        turn.end(ended)
+
+
+def _turns_of(trace: _Trace, entry: SessionEntry) -> Iterator[tuple[Life, RuledTurn]]:
+    """Yield the turn that was ruled on last with the same inputs, if there is one."""
+    turns = ((life, life.turns.get(entry.turn)) for life in reversed(trace.lives))
+    same = ((life, one) for life, one in turns if one is not None and one.inputs == entry.inputs)
+    yield from islice(same, 1)
 
 
 def complete_answer(answer: AnswerAlone, sessions: SessionHistory) -> ReplayResult:
@@ -175,19 +188,6 @@ def complete_answer(answer: AnswerAlone, sessions: SessionHistory) -> ReplayResu
     return answer.replayed.model_copy(update=changed)
 
 
-def _batch_of(entry: SessionEntry, ruled: RulingEntry) -> _Batch:
-    spent = "" if ruled.spent is None else digest(ruled.spent)
-    return _Batch(
-        inputs=entry.inputs,
-        known=digest(ruled.facts) + spent,
-        evidence=ruled.evidence,
-        calls=ruled.calls,
-        sent=ruled.sent,
-        verified=ruled.verified,
-        runs=ruled.runs,
-    )
-
-
 class _Difference(NamedTuple):
     """A fact that earlier records contradict; `is_less`: whatever else there was, it says less."""
 
@@ -195,92 +195,60 @@ class _Difference(NamedTuple):
     is_less: bool
 
 
-def _differences(
-    life: dict[int, _Batch], batch: _Batch, ruled: RulingEntry
-) -> Iterator[_Difference]:
+def _differences(life: Life, turn: RuledTurn, ruled: RulingEntry) -> Iterator[_Difference]:
     """Yield the facts that earlier records contradict.
 
     An answer is judged on what was known at its question.
     """
-    facts, spent = ruled.facts, ruled.spent
-    asked = life.get(facts.turn)
-    if asked is not None and (asked.known, asked.evidence) == (batch.known, batch.evidence):
+    facts = ruled.facts
+    asked = life.turns.get(facts.turn)
+    if asked is not None and asked.seen is not None and asked.seen == turn.seen:
         return
-    before = life[facts.turn - 1].evidence if facts.turn > 1 else ()
-    if batch.evidence[: len(before)] != before:
+    before = life.turns[facts.turn - 1].seen if facts.turn > 1 else None
+    if before and hash_evidence(ruled.evidence[: before.items]) != before.evidence:
         yield _Difference("evidence", is_less=True)
-    ran = [one for turn, one in life.items() if turn < facts.turn and one.runs]
-    yield from _spent_differences(ran, spent)
-    trusted = [one for one in ran if one.verified]
-    sent = tuple(sent for one in ran for sent in one.sent) or None
-    if facts.sent != sent:
-        yield _Difference("sent", is_less=not _is_within(sent or (), facts.sent or ()))
+    ran = life.ran_before(facts.turn)
+    yield from _spent_differences(ran, ruled.spent)
+    yield from _other_values("sent", in_turn(ran.sent), facts.sent, sent_key)
     # Of a batch whose calls have not all ended, what they made may be known already.
-    made = [value for one in trusted for value in one.made]
-    possible = [value for one in trusted for value in one.possible]
-    if not _is_within(made, facts.own or ()):
+    own = {*map(own_key, facts.own or ())}
+    if not ran.made <= own:
         yield _Difference("own", is_less=True)
-    elif all(one.ended for one in trusted) and not _is_within(facts.own or (), possible):
+    elif ran.all_ended and not own <= ran.possible:
         yield _Difference("own", is_less=False)
-    certain_tools, tools = (_completed_tools(trusted, certain=one) for one in (True, False))
-    yield from _outside("ran", certain_tools, facts.ran or (), tools)
-    for name, given in (("approved", facts.approved), ("waived", facts.waived)):
-        values = _each_once(value for one in ran for value in getattr(one, name)) or None
-        if given != values:
-            yield _Difference(name, is_less=not _is_within(values or (), given or ()))
+    yield from _outside("ran", ran.tools, {*map(tool_key, facts.ran or ())}, ran.possible_tools)
+    for name, kept, given in (
+        ("approved", ran.approved, facts.approved),
+        ("waived", ran.waived, facts.waived),
+    ):
+        yield from _other_values(name, [*dict.fromkeys(in_turn(kept))], given, yes_key)
 
 
-def _spent_differences(ran: list[_Batch], spent: Spent | None) -> Iterator[_Difference]:
-    steps = sum(len(batch.calls) for batch in ran)
-    if spent is None or spent.steps is None or spent.steps < steps:
+def _other_values(
+    name: str, kept: list[Key], given: Sequence[_T] | None, key_of: Callable[[_T], Key]
+) -> Iterator[_Difference]:
+    """Yield that values are others, or in another order, than they should be."""
+    keys = None if given is None else [*map(key_of, given)]
+    if keys != (kept or None):
+        yield _Difference(name, is_less=not {*kept} <= {*(keys or ())})
+
+
+def _spent_differences(ran: RanSum, spent: Spent | None) -> Iterator[_Difference]:
+    if spent is None or spent.steps is None or spent.steps < ran.steps:
         yield _Difference("spent.steps", is_less=True)
         return
-    certain, possible = (_spent_calls(ran, certain=one) for one in (True, False))
-    calls = [*_outside("spent.calls", certain, _digests(spent), possible)]
-    if spent.steps > steps:
+    given = {one.args_digest for one in spent.calls or ()}
+    calls = [*_outside("spent.calls", ran.spent, given, ran.possible_spent)]
+    if spent.steps > ran.steps:
         yield _Difference("spent.steps", is_less=False)
         yield from (one for one in calls if one.is_less)
     else:
         yield from calls
 
 
-def _outside(
-    name: str, least: Iterable[object], given: Iterable[object], most: Iterable[object]
-) -> Iterator[_Difference]:
+def _outside(name: str, least: set[_T], given: set[_T], most: set[_T]) -> Iterator[_Difference]:
     """Yield what is different about values that are less than some, or more than others."""
-    kept = [*given]
-    if not _is_within(least, kept):
+    if not least <= given:
         yield _Difference(name, is_less=True)
-    elif not _is_within(kept, most):
+    elif not given <= most:
         yield _Difference(name, is_less=False)
-
-
-def _is_within(some: Iterable[object], others: Iterable[object]) -> bool:
-    return {*map(repr, some)} <= {*map(repr, others)}
-
-
-def _each_once(values: Iterable[object]) -> tuple[object, ...]:
-    return tuple({repr(value): value for value in values}.values())
-
-
-def _digests(spent: Spent) -> list[str]:
-    return [one.args_digest for one in spent.calls or ()]
-
-
-def _spent_calls(batches: Iterable[_Batch], *, certain: bool) -> Iterator[str]:
-    """Yield the destructive calls that count; `certain`: that surely do, by the records so far."""
-    for batch in batches:
-        for step, call in enumerate(batch.calls):
-            status = batch.ended.get(step)
-            counts = status not in (None, "failed") if certain else status != "failed"
-            if call.spent is not None and counts:
-                yield call.spent
-
-
-def _completed_tools(batches: Iterable[_Batch], *, certain: bool) -> Iterator[ToolName]:
-    """Yield the tools that completed; `certain`: that surely did, by the records so far."""
-    for batch in batches:
-        for step, call in enumerate(batch.calls):
-            status = batch.ended.get(step)
-            if status == "completed" or (status is None and not certain):
-                yield call.tool

@@ -19,8 +19,10 @@ from critic.session.session_values import (
 )
 from evals.capability import ToolCapability, ToolName
 from evals.context import ApprovedValue, OwnValue, SentValues, SessionFacts, WaivedCall
+from evals.manifest import EvidenceItem
 from evals.plan import Proposal, ToolStep
 from evals.run import ToolCall
+from evals.side_table import Beside
 from harness.canonical import canonical_json, digest
 from harness.record import BegunRecord, DecisionRecord, LogRecord, sha256, without_approvals
 from harness.replay.session_entries import (
@@ -33,6 +35,7 @@ from harness.replay.session_entries import (
 )
 
 _SHA256: Final = re.compile("[0-9a-f]{64}")
+_DIGESTS: Final = Beside[str]()
 
 
 def entry_of(record: LogRecord, proposal: Proposal) -> SessionEntry | None:
@@ -101,12 +104,17 @@ def _ruling_entry(record: DecisionRecord, facts: SessionFacts, proposal: Proposa
     return RulingEntry(
         facts=facts,
         spent=proposal.ctx.spent,
-        evidence=tuple(map(digest, proposal.compiled.manifests.evidence_manifest)),
+        evidence=tuple(map(_digest_of, proposal.compiled.manifests.evidence_manifest)),
         calls=tuple(calls),
         sent=tuple(sent),
         verified=verified,
         runs=record.action == "shadow",
     )
+
+
+def _digest_of(item: EvidenceItem) -> str:
+    """Return the digest of an item. The records of a session share those that they have."""
+    return _DIGESTS.get(item) or _DIGESTS.keep(item, digest(item))
 
 
 def _approved_in(

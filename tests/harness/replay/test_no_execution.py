@@ -33,10 +33,12 @@ OWN = (
         "log_check",
         "outline",
         "log_page",
+        "grown_contexts",
         "parcels",
     ),
     "problems",
-    *("recheck", "result", "session_entries", "session_reading", "session_facts", "stretches"),
+    *("recheck", "result", "session_entries", "session_reading", "session_facts", "session_lives"),
+    "stretches",
 )
 OUTSIDE = {
     "abc",

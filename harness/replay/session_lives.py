@@ -1,0 +1,246 @@
+"""What the records so far say of one session: a fold that keeps what later facts follow from. Pure.
+
+Rule 1: of a turn that can change no more only sums and sets are kept. The last turns are kept as
+        they are: an answer rules on its turn again, and a session may go on from an earlier state.
+Rule 2: values are compared as they are spelled: to Python, 1 is True, and both are 1.0.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple, TypeVar
+
+import orjson
+
+from evals.capability import ToolName
+from evals.context import OwnValue, SentValues
+from evals.envelope import Envelope
+from harness.canonical import canonical_bytes
+from harness.record import sha256
+from harness.record.inputs import ToolKey
+from harness.replay.session_entries import BeginningEntry, EndEntry, RulingEntry, SessionEntry
+
+_KEPT_TURNS: Final = 8
+"""So many turns before the last are kept as they are."""
+
+Key = bytes
+_K = TypeVar("_K")
+
+
+def tool_key(name: ToolName) -> ToolKey:
+    """Return what a tool is compared by."""
+    return name.adapter_id, name.capability_id
+
+
+def own_key(one: OwnValue) -> Key:
+    """Return what a thing that a session made is compared by."""
+    return orjson.dumps((one.kind, one.value), option=orjson.OPT_SORT_KEYS)
+
+
+def sent_key(one: SentValues) -> Key:
+    """Return what is kept of what a call sent."""
+    written = orjson.dumps((one.seq, one.values), option=orjson.OPT_SORT_KEYS)
+    return bytes.fromhex(sha256(written))
+
+
+def yes_key(one: Envelope) -> Key:
+    """Return what a yes is compared by."""
+    return canonical_bytes(one)
+
+
+class SeenThen(NamedTuple):
+    """What was seen before a batch, and what was known: how many items, and the hashes of both."""
+
+    items: int
+    evidence: str
+    facts: str
+
+
+@dataclass(slots=True)
+class RuledTurn:
+    """A batch that was ruled on: what it adds to what is known, if it may run.
+
+    `seen` is kept of the last turn alone.
+    """
+
+    inputs: tuple[str, ...]
+    seen: SeenThen | None
+    tools: tuple[ToolKey, ...]
+    spent: tuple[str | None, ...]
+    sent: tuple[Key, ...]
+    verified: bool
+    runs: bool
+    ended: dict[int, str] = field(default_factory=dict)
+    made: frozenset[Key] = frozenset()
+    possible: frozenset[Key] = frozenset()
+    approved: tuple[Key, ...] = ()
+    waived: tuple[Key, ...] = ()
+
+    @classmethod
+    def of(cls, entry: SessionEntry, ruled: RulingEntry) -> "RuledTurn":
+        """Return the turn of a ruling."""
+        return cls(
+            inputs=entry.inputs,
+            seen=seen_by(ruled),
+            tools=tuple(tool_key(call.tool) for call in ruled.calls),
+            spent=tuple(call.spent for call in ruled.calls),
+            sent=tuple(map(sent_key, ruled.sent)),
+            verified=ruled.verified,
+            runs=ruled.runs,
+        )
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no later record can change it: all of its calls ended, or none can begin."""
+        return len(self.ended) >= len(self.tools) if self.runs else not self.verified
+
+    def begin(self, began: BeginningEntry) -> None:
+        """Note that its execution began."""
+        self.runs = True
+        self.approved, self.waived = (
+            tuple(map(yes_key, values)) for values in (began.approved, began.waived)
+        )
+
+    def end(self, ended: EndEntry) -> None:
+        """Note how its calls ended."""
+        self.ended |= dict(ended.statuses)
+        self.made = frozenset(map(own_key, ended.made))
+        self.possible = frozenset(map(own_key, ended.possible))
+
+    def completed(self, *, certain: bool) -> Iterator[ToolKey]:
+        """Yield the tools that completed; `certain`: that surely did, by the records so far."""
+        for step, tool in enumerate(self.tools):
+            status = self.ended.get(step)
+            if status == "completed" or (status is None and not certain):
+                yield tool
+
+    def spent_calls(self, *, certain: bool) -> Iterator[str]:
+        """Yield the destructive calls that count, or that surely do, by the records so far."""
+        for step, call in enumerate(self.spent):
+            status = self.ended.get(step)
+            counts = status not in (None, "failed") if certain else status != "failed"
+            if call is not None and counts:
+                yield call
+
+
+def seen_by(ruled: RulingEntry) -> SeenThen:
+    """Return what was seen and known at a ruling."""
+    spent = "" if ruled.spent is None else ruled.spent.model_dump_json()
+    facts = sha256(f"{ruled.facts.model_dump_json()} {spent}".encode())
+    return SeenThen(len(ruled.evidence), hash_evidence(ruled.evidence), facts)
+
+
+def hash_evidence(digests: Iterable[str]) -> str:
+    """Return one digest for those of some items."""
+    return sha256("".join(digests).encode())
+
+
+@dataclass(slots=True)
+class RanSum:
+    """What the batches that ran add up to. What is certain is also possible.
+
+    Attributes:
+        steps: how many calls they had.
+        tools: those of verified batches that surely completed.
+        possible_tools: those that may have.
+        spent: the destructive calls that surely count.
+        possible_spent: those that may count.
+        made: what verified batches surely made.
+        possible: what they may have made.
+        sent: what was sent, by turn.
+        approved: what a person approved, by turn.
+        waived: the calls that a person approved, by turn.
+        all_ended: whether each verified batch has ended, if only one of its calls.
+    """
+
+    steps: int = 0
+    tools: set[ToolKey] = field(default_factory=set)
+    possible_tools: set[ToolKey] = field(default_factory=set)
+    spent: set[str] = field(default_factory=set)
+    possible_spent: set[str] = field(default_factory=set)
+    made: set[Key] = field(default_factory=set)
+    possible: set[Key] = field(default_factory=set)
+    sent: dict[int, tuple[Key, ...]] = field(default_factory=dict)
+    approved: dict[int, tuple[Key, ...]] = field(default_factory=dict)
+    waived: dict[int, tuple[Key, ...]] = field(default_factory=dict)
+    all_ended: bool = True
+
+    def add(self, number: int, turn: RuledTurn) -> None:
+        """Add a batch that ran."""
+        self.steps += len(turn.tools)
+        self.spent.update(turn.spent_calls(certain=True))
+        self.possible_spent.update(turn.spent_calls(certain=False))
+        for kept, more in (
+            (self.sent, turn.sent),
+            (self.approved, turn.approved),
+            (self.waived, turn.waived),
+        ):
+            if more:
+                kept[number] = more
+        if turn.verified:
+            self.tools.update(turn.completed(certain=True))
+            self.possible_tools.update(turn.completed(certain=False))
+            self.made |= turn.made
+            self.possible |= turn.possible
+            self.all_ended = self.all_ended and bool(turn.ended)
+
+    def copy(self) -> "RanSum":
+        """Return a sum to which others can be added."""
+        return replace(
+            self,
+            tools={*self.tools},
+            possible_tools={*self.possible_tools},
+            spent={*self.spent},
+            possible_spent={*self.possible_spent},
+            made={*self.made},
+            possible={*self.possible},
+            sent={**self.sent},
+            approved={**self.approved},
+            waived={**self.waived},
+        )
+
+
+def in_turn(kept: dict[int, tuple[_K, ...]]) -> list[_K]:
+    """Return values that are kept by turn, in the order of the turns."""
+    return [one for number in sorted(kept) for one in kept[number]]
+
+
+class Life:
+    """One session of an id, by its turns."""
+
+    __slots__ = ("_folded", "_folded_to", "_ran", "begun", "turns")
+
+    def __init__(self) -> None:
+        """Start before its first turn."""
+        self.turns: dict[int, RuledTurn] = {}
+        self.begun: dict[str, RuledTurn] = {}
+        self._ran, self._folded, self._folded_to = RanSum(), 0, 0
+
+    @property
+    def size(self) -> int:
+        """Return how many turns it had."""
+        return self._folded + len(self.turns)
+
+    def goes_on_with(self, number: int) -> bool:
+        """Return whether a turn may be its next one, or is one of the last again."""
+        return number > self._folded_to and (number == 1 or number - 1 in self.turns)
+
+    def rule(self, number: int, turn: RuledTurn) -> None:
+        """Take in a ruling on a turn, and fold those that are far before it."""
+        if number - 1 in self.turns:  # only the last one needs it
+            self.turns[number - 1].seen = None
+        self.turns[number] = turn
+        for other in [one for one in self.turns if one < number - _KEPT_TURNS]:
+            if self.turns[other].is_settled:
+                settled = self.turns.pop(other)
+                self._folded += 1
+                self._folded_to = max(self._folded_to, other)
+                if settled.runs:
+                    self._ran.add(other, settled)
+
+    def ran_before(self, number: int) -> RanSum:
+        """Return what the batches before a turn that ran add up to."""
+        ran = self._ran.copy()
+        for other, turn in self.turns.items():
+            if other < number and turn.runs:
+                ran.add(other, turn)
+        return ran

@@ -1,0 +1,173 @@
+"""What is kept of sessions is bounded, and a fold of turns says what the turns say."""
+
+import gc
+import tracemalloc
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evals.capability import ToolName
+from evals.context import OwnValue, SentValues, SessionFacts, Spent
+from harness.replay import session_facts, session_lives
+from harness.replay.problems import Problems
+from harness.replay.session_entries import (
+    BatchCall,
+    BeginningEntry,
+    EndEntry,
+    RulingEntry,
+    SessionEntry,
+)
+from harness.replay.session_facts import SessionHistory
+from tests.support.effort import examples
+
+TOOL: Final = ToolName(adapter_id="a", capability_id="c")
+
+
+class Recorded:
+    """A session as its records say, event by event: each ruling has the facts that follow."""
+
+    def __init__(self, trace: str) -> None:
+        self.trace, self.turn, self.seen = trace, 0, list[str]()
+        self.calls = list[tuple[str, OwnValue]]()
+        self.ended = 0
+
+    def ruling(self, **change: Any) -> SessionEntry:
+        """Return a ruling on a call, with facts that may be changed."""
+        self.turn += 1
+        facts: dict[str, Any] = {"id": self.trace, "turn": self.turn}
+        if self.ended:
+            facts["ran"] = [TOOL]
+            facts["own"] = [own for _, own in self.calls[: self.ended]]
+        if self.calls:
+            facts["sent"] = [SentValues(seq=at, values=[at]) for at in range(len(self.calls))]
+        wire = {**facts, **change}
+        return self._entry(
+            RulingEntry(
+                facts=SessionFacts(**{name: one for name, one in wire.items() if one is not None}),
+                spent=Spent(steps=len(self.calls)),
+                evidence=tuple(self.seen),
+                calls=(BatchCall(TOOL, None),),
+                sent=(SentValues(seq=len(self.calls), values=[len(self.calls)]),),
+                verified=True,
+                runs=False,
+            )
+        )
+
+    def _entry(self, said: Any, turn: int | None = None) -> SessionEntry:
+        number = self.turn if turn is None else turn
+        return SessionEntry(self.trace, number, (self.trace, str(number)), said)
+
+    def begin(self) -> SessionEntry:
+        self.calls.append((f"{self.turn}", OwnValue(kind="text", value="x" * 300 + str(self.turn))))
+        return self._entry(BeginningEntry(f"{self.trace} {self.turn}", (), ()))
+
+    def end(self) -> SessionEntry:
+        turn, own = self.calls[self.ended]
+        self.ended += 1
+        self.seen.append(f"{self.ended:064}")
+        said = EndEntry(f"{self.trace} {turn}", ((0, "completed"),), (own,), (own,))
+        return self._entry(said, int(turn))
+
+
+def problems_of(history: SessionHistory, entry: SessionEntry) -> Problems:
+    problems = Problems()
+    history.check(entry, problems)
+    return problems
+
+
+def went(history: SessionHistory, session: Recorded, turns: int, behind: int = 0) -> None:
+    """Let a session go through turns. The calls end `behind` turns later."""
+    for _ in range(turns):
+        assert problems_of(history, session.ruling()).status == "same"
+        assert problems_of(history, session.begin()).status == "same"
+        while len(session.calls) - session.ended > behind:
+            assert problems_of(history, session.end()).status == "same"
+
+
+CHANGES: Final[list[dict[str, Any]]] = [
+    {"ran": None},
+    {"ran": [TOOL, ToolName(adapter_id="a", capability_id="d")]},
+    {"own": None},
+    {"own": [OwnValue(kind="text", value="x" * 300 + "0")]},
+    {"sent": [SentValues(seq=0, values=[0])]},
+    {"sent": [SentValues(seq=0, values=[True])]},
+]
+"""Facts that follow from no session of some turns. Long values differ in their last letter."""
+
+
+@pytest.mark.parametrize("behind", [0, 3])
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_fact_about_turns_that_are_folded_is_noticed(change: dict[str, Any], behind: int) -> None:
+    history, session = SessionHistory(), Recorded("s")
+    went(history, session, 30, behind)
+    [trace] = history._traces.values()
+    assert len(trace.lives[0].turns) <= session_lives._KEPT_TURNS + 1 + behind
+    wrong = problems_of(history, session.ruling(**change))
+    [name] = change
+    assert wrong.tampered == [
+        f"session facts do not follow from earlier records: {name}",
+    ]
+
+
+def test_evidence_that_is_another_than_a_turn_ago_is_noticed() -> None:
+    history, session = SessionHistory(), Recorded("s")
+    went(history, session, 20)
+    session.seen[3] = "f" * 64
+    assert problems_of(history, session.ruling()).status == "tampered"
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=12))
+def test_sessions_that_take_turns_are_each_judged_by_their_own(steps: list[Any]) -> None:
+    history, sessions = SessionHistory(), [Recorded(f"s{at}") for at in range(4)]
+    for which, turns in steps:
+        went(history, sessions[which], turns)
+    for session in sessions:
+        if session.turn > 2:
+            wrong = problems_of(history, session.ruling(sent=[SentValues(seq=7, values=["no"])]))
+            assert wrong.status == "tampered"
+
+
+def test_what_is_kept_of_many_sessions_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has a few turns and is closed, which no record says."""
+    monkeypatch.setattr(session_facts, "_MOST_TURNS", 60)
+    history = SessionHistory()
+    sizes = []
+    for at in range(300):
+        went(history, Recorded(f"s{at}"), 3)
+        sizes.append(history._size)
+    assert history._size == sum(one.size for one in history._traces.values())
+    assert max(sizes) <= 60 + 5
+    tracemalloc.start()
+    try:
+        for start in (300, 600, 900):
+            for at in range(start, start + 300):
+                went(history, Recorded(f"s{at}"), 3)
+            gc.collect()
+            sizes.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert sizes[-1] < sizes[-2] * 1.3
+
+
+def test_a_session_that_is_too_far_back_is_incomplete(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is never taken for one that follows."""
+    monkeypatch.setattr(session_facts, "_MOST_TURNS", 20)
+    history, old = SessionHistory(), Recorded("old")
+    went(history, old, 3)
+    went(history, Recorded("other"), 40)
+    late = problems_of(history, old.ruling())
+    assert late.incomplete == [
+        "turn 3 of its session is missing, or too far back: its facts cannot be derived"
+    ]
+
+
+def test_a_turn_is_ruled_on_again_with_what_was_known_at_first() -> None:
+    """A person answered: the record of it says what the question said."""
+    history, session = SessionHistory(), Recorded("s")
+    went(history, session, 12)
+    asked = session.ruling()
+    for _ in range(2):
+        assert problems_of(history, asked).status == "same"
+    went(history, session, examples(8))
