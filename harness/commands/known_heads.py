@@ -115,7 +115,7 @@ def _head_error(log: SqlDecisionLog, head: Head) -> str:
         return f"truncated: the head is record {head.seq}, the log ends at record {last.seq}"
     if head.seq == 0:
         return ""
-    stored = {raw.seq: raw.hash for raw in log.numbered([head.seq])}.get(head.seq)
+    stored = {raw.seq: raw.hash for raw in log.raw_at([head.seq])}.get(head.seq)
     if stored is None:
         return f"removed: record {head.seq}, the expected head, is missing"
     if stored != head.hash:

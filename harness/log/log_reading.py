@@ -116,7 +116,7 @@ class LogReader:
             rows = [RawRecord(seq, str(own), bytes(body or b"")) for seq, own, body in page]
             yield from self._whole_rows(rows)
 
-    def numbered(self, numbers: Iterable[int]) -> list[RawRecord]:
+    def raw_at(self, numbers: Iterable[int]) -> list[RawRecord]:
         """Return the records with these numbers, unchecked, in order; leave out what is missing.
 
         No other record is read. Bodies are as `raw` yields them.

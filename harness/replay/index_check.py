@@ -73,7 +73,7 @@ class IndexCheck:
             self._note(row.seq, ["the index has no row for it"])
         elif row != stored or [*map(type, row)] != [*map(type, stored)]:
             gone = [name for name in _COLUMNS_OF if name in digests and inputs[name] is None]
-            row = _filled_in(row, dict(zip(IndexRow._fields, stored, strict=True)), gone)
+            row = _fill_in(row, dict(zip(IndexRow._fields, stored, strict=True)), gone)
             self._note(row.seq, list(_differences(row, stored)))
         return row
 
@@ -107,19 +107,19 @@ class IndexCheck:
         return self._values[digest]
 
 
-def _filled_in(row: IndexRow, kept: Mapping[str, Any], gone: Iterable[str]) -> IndexRow:
+def _fill_in(row: IndexRow, kept: Mapping[str, Any], gone: Iterable[str]) -> IndexRow:
     """Return a row with what the index says where inputs are gone that would tell."""
     unknown = frozenset[str]().union(*(_COLUMNS_OF[name] for name in gone))
     known = KNOWN_ALONE.items() if unknown else ()
     same = {
         name
         for name, bits in known
-        if _masked(getattr(row, name), bits) == _masked(kept[name], bits)
+        if _mask_bits(getattr(row, name), bits) == _mask_bits(kept[name], bits)
     }
     return row._replace(**{name: kept[name] for name in unknown | same})
 
 
-def _masked(value: Any, bits: int) -> tuple[type, Any]:
+def _mask_bits(value: Any, bits: int) -> tuple[type, Any]:
     """Return a value as it is compared: of a number, some of its bits."""
     return type(value), value & bits if type(value) is int else value
 
@@ -149,7 +149,7 @@ def _show_value(value: object) -> str:
 class ListedLog(RecordedLog, PartedLog, IndexedLog, Protocol):
     """A log with an index, of which single records are read."""
 
-    def numbered(self, numbers: Iterable[int]) -> list[RawRecord]:
+    def raw_at(self, numbers: Iterable[int]) -> list[RawRecord]:
         """Return the records with these numbers, unchecked, in order."""
         ...
 
@@ -187,7 +187,7 @@ class IndexedReader(Replayer):
 
     def read(self, numbers: Iterable[int]) -> Iterator[RowRead]:
         """Yield the records with these numbers, in order; those that are missing are left out."""
-        for document, page in self._read_documents(iter(self._listed.numbered(numbers))):
+        for document, page in self._read_documents(iter(self._listed.raw_at(numbers))):
             problem = next(document_errors(document, None), "")
             row = self._check.compare(document, page.bodies)
             if problem:

@@ -23,5 +23,8 @@ def test_every_link_on_the_index_leads_somewhere(description: str) -> None:
 
 def test_the_parts_of_the_page_are_in_the_wheel(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        names = {Path(one).name for one in archive.namelist() if "audit/report/files/" in one}
-    assert names == {"page.html", "page.css", "page.js"}
+        places = [Path(one) for one in archive.namelist() if "/files/" in one]
+    names = {(one.parts[-3], one.name) for one in places if "audit" in one.parts}
+    ends = ("html", "css", "js")
+    expected = {("report", f"page.{end}") for end in ends}
+    assert names == expected | {("packs", f"pack.{end}") for end in ends}

@@ -132,7 +132,7 @@ def read_public_key(path: Path) -> PublicKey:
         data = file.read(_LARGEST).strip()
     if b"PRIVATE KEY-----" in data or data.startswith(_NOTE_KEY):
         raise UnusableKey(f"{where}: a private key: name the public one, and show this to nobody")
-    if named := _verifier_key(where, data):
+    if named := parse_verifier_key(where, data):
         return named
     form = _forms()
     load = form.load_ssh_public_key if data.startswith(b"ssh-") else form.load_pem_public_key
@@ -145,8 +145,12 @@ def read_public_key(path: Path) -> PublicKey:
     return PublicKey(where, key.public_bytes_raw())
 
 
-def _verifier_key(where: str, data: bytes) -> PublicKey | None:
-    """Return the key of a line `<name>+<id>+<base64 of type and key>`, or None for other data."""
+def parse_verifier_key(where: str, data: bytes) -> PublicKey | None:
+    """Return the key of a line `<name>+<id>+<base64 of type and key>`, or None for other data.
+
+    Raises:
+        UnusableKey: the line is one, and its parts do not belong together.
+    """
     name, plus, rest = data.decode(errors="replace").partition("+")
     if not plus or not is_key_name(name) or name.startswith("-"):
         return None

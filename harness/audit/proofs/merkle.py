@@ -7,7 +7,6 @@ Rule 3: a proof is checked from itself and the roots alone, as section 2.1 of th
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import Final
 
 HASH_BYTES: Final = 32
@@ -102,22 +101,28 @@ def consistency_ranges(old: int, size: int) -> list[Range]:
 
 
 def subtree_roots(leaves: Iterable[bytes], ranges: Sequence[Range]) -> list[bytes]:
-    """Return the roots of subtrees that do not overlap, in the order of `ranges`.
+    """Return the roots of subtrees, in the order of `ranges`. The leaves are read once.
 
     Raises:
         ValueError: there are fewer leaves.
     """
-    waiting, at = iter(leaves), 0
+    # Of two that begin together, the larger one is popped first.
+    waiting = sorted(set(ranges), key=lambda one: (-one[0], one[1]))
+    growing: list[tuple[Range, Frontier]] = []
     roots: dict[Range, bytes] = {}
-    for start, end in sorted(ranges):
-        for _ in islice(waiting, start - at):
-            pass
-        subtree = Frontier()
-        for leaf in islice(waiting, end - start):
+    for at, leaf in enumerate(leaves if waiting else ()):
+        while waiting and waiting[-1][0] == at:
+            growing.append((waiting.pop(), Frontier()))
+        for _, subtree in growing:
             subtree.append(leaf)
-        if subtree.size != end - start:
-            raise ValueError(f"there are fewer than {end} leaves")
-        roots[start, end], at = subtree.root(), end
+        # Subtrees lie within each other or apart: the ones that began last end first.
+        while growing and growing[-1][0][1] == at + 1:
+            (whole, subtree) = growing.pop()
+            roots[whole] = subtree.root()
+        if not (waiting or growing):
+            break
+    if len(roots) < len(set(ranges)):
+        raise ValueError(f"there are fewer than {max(end for _, end in ranges)} leaves")
     return [roots[one] for one in ranges]
 
 

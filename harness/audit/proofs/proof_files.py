@@ -5,7 +5,8 @@ Rule 2: a record in a proof is believed for its hash alone, and an input of it f
         are computed again.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from harness.audit.proofs.checkpoint import (
@@ -100,15 +101,32 @@ def prove_record(
     Raises:
         InvalidCheckpoint: the checkpoint is of fewer records, or of other ones.
     """
-    if raw.seq > checkpoint.size:
-        raise InvalidCheckpoint(
-            f"record {raw.seq} is not among the {checkpoint.size} of the checkpoint: make a new one"
-        )
-    ranges = inclusion_ranges(raw.seq - 1, checkpoint.size)
-    path = _roots(leaves, ranges, checkpoint.size)
-    if root_of_inclusion(leaf_of(raw.hash), raw.seq - 1, checkpoint.size, path) != checkpoint.root:
-        raise _of_another_log()
-    return ProofFile(raw.seq, tuple(path), _checkpoint_text(checkpoint, note), content)
+    (path,) = inclusion_paths(leaves, [raw], checkpoint)
+    return ProofFile(raw.seq, path, _checkpoint_text(checkpoint, note), content)
+
+
+def inclusion_paths(
+    leaves: Leaves, raws: Sequence[RawRecord], checkpoint: Checkpoint
+) -> list[tuple[bytes, ...]]:
+    """Return the hashes that show each record in the tree of a checkpoint.
+
+    Raises:
+        InvalidCheckpoint: the checkpoint is of fewer records, or of other ones.
+    """
+    for raw in raws:
+        if raw.seq > checkpoint.size:
+            raise InvalidCheckpoint(
+                f"record {raw.seq} is not among the {checkpoint.size} of the checkpoint: make a "
+                "new one"
+            )
+    ranges = [inclusion_ranges(raw.seq - 1, checkpoint.size) for raw in raws]
+    roots = iter(_roots(leaves, [*chain.from_iterable(ranges)], checkpoint.size))
+    paths = [tuple(islice(roots, len(own))) for own in ranges]
+    for raw, path in zip(raws, paths, strict=True):
+        leaf = leaf_of(raw.hash)
+        if root_of_inclusion(leaf, raw.seq - 1, checkpoint.size, path) != checkpoint.root:
+            raise _of_another_log()
+    return paths
 
 
 def prove_extension(
@@ -197,6 +215,21 @@ def included_record(proof: ProofFile, checkpoint: Checkpoint) -> ProvedRecord | 
     if root != checkpoint.root:
         return f"it is of another record or tree: record {seq} does not lead to the checkpoint"
     return read
+
+
+def stored_hashes(rows: Iterable[tuple[int, str]]) -> Iterator[str]:
+    """Yield the hashes of the records of a log from the first one on.
+
+    Args:
+        rows: the numbers of the records and their hashes, in order.
+
+    Raises:
+        InvalidCheckpoint: a record is missing.
+    """
+    for place, (seq, own_hash) in enumerate(rows, start=1):
+        if seq != place:
+            raise InvalidCheckpoint(f"record {place} is missing: replay the log")
+        yield own_hash
 
 
 def _roots(leaves: Leaves, ranges: list[tuple[int, int]], size: int) -> list[bytes]:

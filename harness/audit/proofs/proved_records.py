@@ -69,6 +69,7 @@ def content_of(document: StoredDocument, inputs: Mapping[str, Whole] | None) -> 
         InvalidCheckpoint: the record, or an input, is not what was recorded.
     """
     raw = document.raw
+    check_recorded(document)
     if document.redacted:
         if inputs is not None:
             raise InvalidCheckpoint(
@@ -76,15 +77,29 @@ def content_of(document: StoredDocument, inputs: Mapping[str, Whole] | None) -> 
                 "--with-inputs"
             )
         return raw.hash.encode()
-    if document.own_hash != raw.hash:
-        raise InvalidCheckpoint(f"record {raw.seq} is not what was recorded: replay the log")
     if inputs is None:
         return raw.body
-    bodies = {name: _input_bytes(raw.seq, document, name, one) for name, one in inputs.items()}
+    bodies = {name: input_bytes(raw.seq, document, name, one) for name, one in inputs.items()}
     return join_object({"inputs": join_object(bodies), "record": raw.body})
 
 
-def _input_bytes(seq: int, document: StoredDocument, name: str, whole: Whole) -> bytes:
+def check_recorded(document: StoredDocument) -> None:
+    """Check that a record has its hash; nothing can be checked of a redacted one.
+
+    Raises:
+        InvalidCheckpoint: it has not.
+    """
+    raw = document.raw
+    if not document.redacted and document.own_hash != raw.hash:
+        raise InvalidCheckpoint(f"record {raw.seq} is not what was recorded: replay the log")
+
+
+def input_bytes(seq: int, document: StoredDocument, name: str, whole: Whole) -> bytes:
+    """Return the bytes of an input of a record; of a redacted one those of null.
+
+    Raises:
+        InvalidCheckpoint: it is not what was recorded.
+    """
     if whole.redacted:
         return b"null"
     if whole.data is None or sha256(whole.data) != document.digests.get(name):

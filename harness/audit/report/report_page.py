@@ -7,8 +7,6 @@ Rule 2: the template escapes every text, and data for the script is JSON that ca
 Rule 3: the same log gives the same bytes.
 """
 
-import base64
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -17,6 +15,7 @@ from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 from harness.audit.report.collecting import Collected
+from harness.audit.report.content_policy import content_policy
 from harness.audit.report.page_words import (
     CHECK_WORDS,
     EXPLAINED,
@@ -172,7 +171,7 @@ def render_page(found: Collected, name: str) -> Iterator[str]:
     template = _template_of(jinja2)
     facts = _facts(found, name)
     pieces: Iterator[str] = template.generate(
-        **facts, **safe, blocks=blocks, policy=_content_policy()
+        **facts, **safe, blocks=blocks, policy=content_policy(_style(), _file("page.js"))
     )
     return pieces
 
@@ -192,20 +191,6 @@ def _file(name: str) -> str:
 
 def _style() -> str:
     return _file("page.css") + kind_style()
-
-
-def _content_policy() -> str:
-    style, script = _hash_source(_style()), _hash_source(_file("page.js"))
-    return (
-        f"default-src 'none'; style-src {style}; script-src {script}; img-src data:; "
-        "base-uri 'none'; form-action 'none'; "
-        "require-trusted-types-for 'script'; trusted-types 'none'"
-    )
-
-
-def _hash_source(text: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    return f"'sha256-{digest}'"
 
 
 def _data(found: Collected) -> dict[str, str]:

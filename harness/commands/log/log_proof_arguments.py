@@ -26,6 +26,7 @@ def add_log_proofs(actions: Commands) -> None:
     )
     _add_prove(actions)
     _add_check(actions)
+    _add_pack(actions)
     _add_witness(actions)
     redact = _add(actions, "redact", "copy a log without some values: their digests stay")
     redact.add_argument("log", metavar="LOG")
@@ -65,9 +66,11 @@ def _add_prove(actions: Commands) -> None:
 
 
 def _add_check(actions: Commands) -> None:
-    check = _add(actions, "check", "compare a log with a signed checkpoint, or show a proof")
+    check = _add(
+        actions, "check", "compare a log with a signed checkpoint, or show a proof or a pack"
+    )
     check.set_defaults(module="proof_checks")
-    check.add_argument("target", metavar="LOG|PROOF")
+    check.add_argument("target", metavar="LOG|PROOF|PAGE")
     check.add_argument(
         "--checkpoint",
         metavar="FILE",
@@ -76,6 +79,26 @@ def _add_check(actions: Commands) -> None:
     _add_public_keys(check, required=False)
     check.add_argument("--origin", metavar="NAME", help="the name that the log must have")
     check.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def _add_pack(actions: Commands) -> None:
+    pack = _add(actions, "pack", "write decisions with their proofs as a page that checks itself")
+    pack.set_defaults(module="log_pack")
+    pack.add_argument("log", metavar="LOG")
+    which = pack.add_mutually_exclusive_group(required=True)
+    which.add_argument("--trace", metavar="ID", help="every record of this trace")
+    which.add_argument(
+        "--record",
+        type=positive_number,
+        action="append",
+        metavar="N",
+        help="the record with this number; may be repeated",
+    )
+    pack.add_argument("-o", "--output", required=True, metavar="FILE", help="replaced if it exists")
+    pack.add_argument(
+        "--checkpoint", required=True, metavar="FILE", help="the signed one that they lead to"
+    )
+    _add_public_keys(pack)
 
 
 def _add_witness(actions: Commands) -> None:

@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -16,13 +15,14 @@ from harness.audit.proofs.checkpoint import (
 )
 from harness.audit.proofs.comparison import NOTHING, Departure
 from harness.audit.proofs.keys import PublicKey, new_key, read_private_key
-from harness.audit.proofs.notes import InvalidCheckpoint, SignedNote, is_key_name
+from harness.audit.proofs.notes import SignedNote, is_key_name
 from harness.audit.proofs.proof_files import (
     ProofFile,
     is_proof,
     prove_extension,
     prove_record,
     read_proof,
+    stored_hashes,
 )
 from harness.audit.proofs.proved_records import content_of
 from harness.clock import SystemClock
@@ -115,7 +115,9 @@ def _inclusion(args: argparse.Namespace, log: SqlDecisionLog, note: SignedNote |
     if args.with_inputs:
         inputs = {name: log.whole_input(one) for name, one in document.digests.items()}
     content = content_of(document, inputs)
-    return prove_record(lambda: _hashes(log), document.raw, content, checkpoint, note)
+    return prove_record(
+        lambda: stored_hashes(log.hashes()), document.raw, content, checkpoint, note
+    )
 
 
 def _extension(args: argparse.Namespace, log: SqlDecisionLog, note: SignedNote | None) -> ProofFile:
@@ -124,15 +126,7 @@ def _extension(args: argparse.Namespace, log: SqlDecisionLog, note: SignedNote |
     old = parse_checkpoint(note_of(args.since).text, shown_path(args.since))
     new = parse_checkpoint(note.text, shown_path(args.checkpoint))
     require_origin(new, old.origin, shown_path(args.checkpoint))
-    return prove_extension(lambda: _hashes(log), old, new, note)
-
-
-def _hashes(log: SqlDecisionLog) -> Iterator[str]:
-    """Yield the stored hashes of the records from the first one on."""
-    for place, (seq, own_hash) in enumerate(log.hashes(), start=1):
-        if seq != place:
-            raise InvalidCheckpoint(f"record {place} is missing: replay the log")
-        yield own_hash
+    return prove_extension(lambda: stored_hashes(log.hashes()), old, new, note)
 
 
 def _witness(args: argparse.Namespace) -> int:

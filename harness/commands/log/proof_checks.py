@@ -7,10 +7,13 @@ Rule 2: who signed is said by the key, and a proof that no given key signed ends
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from evals.escaping import escape_line
+from evals.escaping import escape_line, escape_name
+from harness.audit.packs.pack_contents import check_pack, own_version, packed_keys
+from harness.audit.packs.pack_page import is_pack, read_pack, render_pack
 from harness.audit.proofs.checkpoint import (
     Checkpoint,
     Signers,
@@ -68,8 +71,11 @@ def run(args: argparse.Namespace) -> int:
     """Run the action. Return 1 if the log or the proof is not what was signed, 2 if nobody is
     known to have signed it."""
     keys = public_keys(args.public_key)
-    if "://" not in args.target and is_proof(_start_of(args.target)):
+    start = b"" if "://" in args.target else _start_of(args.target)
+    if is_proof(start):
         return _check_proof(args, keys)
+    if is_pack(start):
+        return _check_pack(args, keys)
     if args.checkpoint is None or not keys:
         raise UsageError("a log is compared with --checkpoint, and that needs a --public-key")
     signed = _given_checkpoint(args, keys)
@@ -102,11 +108,53 @@ def _check_proof(args: argparse.Namespace, keys: list[PublicKey]) -> int:
     if isinstance(found, str):
         return _print_departure(args, Departure("altered", found))
     if args.format == "json":
-        sys.stdout.write(_proved_json(found, checkpoint, signers))
+        told = {"record": found.wire() or found.own_hash, "inputs": found.input_names}
+        sys.stdout.write(_proved_json(told, checkpoint, signers))
     else:
-        lines = _proved_lines(proof.number, found, checkpoint, signers)
+        lines = (*_record_lines(proof.number, found, checkpoint, signers), *_trust_lines(signers))
         sys.stdout.writelines(f"{escape_line(line)}\n" for line in lines)
     return 0 if signers.known else warn([f"{where}: {_NOT_CHECKED}"]) and _UNSIGNED
+
+
+def _check_pack(args: argparse.Namespace, keys: list[PublicKey]) -> int:
+    where, data = shown_path(args.target), bytes_of(args.target, LARGEST_PROOF)
+    pack = read_pack(data, where)
+    own = read_checkpoint(pack.note.encode(), where, packed_keys(pack, where))
+    checkpoint = own.checkpoint
+    if args.origin is not None:
+        require_origin(checkpoint, args.origin, where)
+    if args.checkpoint is not None:
+        _require_same(_given_checkpoint(args, keys), checkpoint, where)
+    read_checkpoint(pack.note.encode(), where, keys, every=args.checkpoint is None)
+    found = check_pack(pack, checkpoint)
+    if isinstance(found, str):
+        return _print_departure(args, Departure("altered", found))
+    is_own = pack.version == own_version()
+    if is_own and render_pack(pack).encode() != data:
+        text = "the page is not the one that this program writes around what it proves"
+        return _print_departure(args, Departure("altered", text))
+    signers = signers_of(own, keys)
+    if args.format == "json":
+        told = [one.wire() or {"seq": seq, "hash": one.own_hash} for seq, one in found.items()]
+        sys.stdout.write(_proved_json({"records": told, "page": is_own}, checkpoint, signers))
+    else:
+        lines = chain.from_iterable(
+            _record_lines(seq, one, checkpoint, signers) for seq, one in found.items()
+        )
+        sys.stdout.writelines(f"{escape_line(line)}\n" for line in lines)
+        if not is_own:
+            by = escape_name(pack.version[:80])
+            sys.stdout.write(f"not checked: the page around it, which version {by} wrote\n")
+        sys.stdout.writelines(f"{escape_line(line)}\n" for line in _trust_lines(signers))
+    return 0 if signers.known else warn([f"{where}: {_NOT_CHECKED}"]) and _UNSIGNED
+
+
+def _require_same(given: Checkpoint, own: Checkpoint, where: str) -> None:
+    if given != own:
+        raise InvalidCheckpoint(
+            f"{where}: the pack leads to a checkpoint of {own.size} records, not to this one of "
+            f"{given.size}: pack it anew with --checkpoint"
+        )
 
 
 def _signed_in(
@@ -130,11 +178,8 @@ def _signed_in(
     return checkpoint, Signers(signers[0].known if signers else {}, [*unknown])
 
 
-def _proved_json(found: ProvedRecord, checkpoint: Checkpoint, signers: Signers) -> str:
-    record: Any = found.wire() or found.own_hash
-    told = {
-        "record": record,
-        "inputs": found.input_names,
+def _proved_json(told: dict[str, Any], checkpoint: Checkpoint, signers: Signers) -> str:
+    told |= {
         "checkpoint": {"origin": checkpoint.origin, "records": checkpoint.size},
         "signed_by": [*signers.known],
         "not_checked": [*signers.unknown],
@@ -142,12 +187,12 @@ def _proved_json(found: ProvedRecord, checkpoint: Checkpoint, signers: Signers) 
     return _as_json([], **told, **({} if signers.known else {"ok": False}))
 
 
-def _proved_lines(
+def _record_lines(
     number: int, found: ProvedRecord, checkpoint: Checkpoint, signers: Signers
 ) -> Iterator[str]:
-    """Yield what a proof shows: that it holds, the decision, and what it does not show."""
+    """Yield what is shown of a record: that it holds, the decision, and what was checked."""
     place = f"record {number} of {checkpoint.size}"
-    signed = "in the log as it was signed" if signers.known else "under the checkpoint in the proof"
+    signed = "in the log as it was signed" if signers.known else "under the checkpoint in the file"
     redacted = "" if found.record else "; it is redacted, and its hash alone is proved"
     yield f"{place}: it is {signed}{redacted}"
     if found.record:
@@ -159,6 +204,10 @@ def _proved_lines(
         yield f"checked: input {name} has the digest that the record names, {digests[name]}"
     if found.inputs is None and digests:
         yield "not in the proof: its inputs, with the calls: prove it --with-inputs"
+
+
+def _trust_lines(signers: Signers) -> Iterator[str]:
+    """Yield who signed it, and what it does not show."""
     yield from (f"signed by: {key} (in {where})" for key, where in signers.known.items())
     yield from (f"not checked: a signature of {name}" for name in signers.unknown)
     yield _LIMITS

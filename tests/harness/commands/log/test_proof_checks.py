@@ -88,7 +88,7 @@ def test_a_proof_that_no_key_was_given_for_is_shown_and_not_believed(signed: Sig
     for proof in (proved(signed, 3), signed.prove("unsigned", "3")):
         said = signed.critic("log", "check", proof)
         assert said.status == 2
-        assert said.lines[0] == "record 3 of 8: it is under the checkpoint in the proof"
+        assert said.lines[0] == "record 3 of 8: it is under the checkpoint in the file"
         assert "record 3: " in said.lines[1]
         assert "no signature was checked, and anybody could have made it" in said.err
         assert HOLDS not in said.out

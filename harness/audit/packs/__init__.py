@@ -1,0 +1,1 @@
+"""Packs: decisions with their inputs and proofs on one page, which checks itself offline."""

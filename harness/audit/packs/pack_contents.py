@@ -1,0 +1,146 @@
+"""What a pack holds: a signed checkpoint, records, their inputs, and the proofs of the records.
+
+Rule 1: texts are kept as they were hashed. A record stands without its `hash`, which is that of its
+        text; an input stands under its digest.
+Rule 2: nothing of a pack counts before all of it was checked, what nothing names too.
+Rule 3: an input that is redacted in the log is named as such, and no other one may be absent.
+"""
+
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from evals.envelope import ARRAY, MEMBERS, OPTIONAL, Envelope
+from harness.audit.proofs.checkpoint import Checkpoint, leaf_of
+from harness.audit.proofs.keys import PublicKey, parse_verifier_key
+from harness.audit.proofs.merkle import root_of_inclusion
+from harness.audit.proofs.notes import InvalidCheckpoint, from_base64
+from harness.audit.proofs.proved_records import ProvedRecord
+from harness.canonical import canonical_json
+from harness.record import sha256
+from harness.record.drafts import Digest
+from harness.record.integrity import is_digest
+from harness.record.record_kinds import Seq
+from harness.wire import InvalidInput, parse_finite_json
+
+
+class PackedRecord(Envelope):
+    """A record of a pack.
+
+    Attributes:
+        seq: its number.
+        path: the hashes that lead from it to the root of the checkpoint, in base64.
+        body: its canonical JSON without `hash`; absent for a redacted record.
+        hash: the hash of a redacted record; absent for others.
+    """
+
+    seq: Seq
+    path: Annotated[tuple[str, ...], ARRAY]
+    body: Annotated[str | None, OPTIONAL] = None
+    hash: Annotated[Digest | None, OPTIONAL] = None
+
+
+class Pack(Envelope):
+    """What a pack holds.
+
+    Attributes:
+        version: that of the program that wrote it.
+        note: the checkpoint with its signatures, as it is in a file.
+        keys: the public keys of who signed it, as signed notes spell them.
+        records: in the order of their numbers.
+        inputs: the inputs that records name, as text, by digest.
+        redacted: the digests of those that are redacted in the log.
+    """
+
+    version: str
+    note: str
+    keys: Annotated[tuple[str, ...], ARRAY, Field(min_length=1)]
+    records: Annotated[tuple[PackedRecord, ...], ARRAY, Field(min_length=1)]
+    inputs: Annotated[Mapping[str, str], MEMBERS]
+    redacted: Annotated[tuple[Digest, ...], ARRAY] = ()
+
+
+def packed_keys(pack: Pack, where: str) -> list[PublicKey]:
+    """Return the keys that a pack holds.
+
+    Raises:
+        harness.audit.proofs.keys.UnusableKey: one is malformed.
+        InvalidCheckpoint: one is not a key.
+    """
+    keys = [parse_verifier_key(f"the pack {where}", line.encode()) for line in pack.keys]
+    if None in keys:
+        raise InvalidCheckpoint(f"{where}: a key in the pack is none")
+    return [key for key in keys if key is not None]
+
+
+def check_pack(pack: Pack, checkpoint: Checkpoint) -> dict[int, ProvedRecord] | str:
+    """Return the records of a pack by number, or what of it was altered.
+
+    Args:
+        pack: the pack.
+        checkpoint: the one in its note, whose signatures were verified.
+    """
+    for digest, text in pack.inputs.items():
+        if sha256(text.encode(errors="surrogatepass")) != digest:
+            where = f"{digest[:12]}..." if is_digest(digest) else "it stands under no digest"
+            return f"an input was altered: {where}"
+    numbers = [one.seq for one in pack.records]
+    if numbers != sorted(set(numbers)):
+        return "its records are not in order"
+    proved, named = dict[int, ProvedRecord](), set[str]()
+    for one in pack.records:
+        read = _read_packed(one, pack)
+        if isinstance(read, str):
+            return read
+        if not _is_included(one, read, checkpoint):
+            return f"record {one.seq} is another one: it does not lead to the checkpoint"
+        proved[one.seq] = read
+        named.update(read.record.get("inputs", {}).values())
+    if unnamed := {*pack.inputs, *pack.redacted} - named:
+        return f"it holds an input that no record names: {min(unnamed)[:12]}"
+    return proved
+
+
+def _is_included(one: PackedRecord, read: ProvedRecord, checkpoint: Checkpoint) -> bool:
+    path = [from_base64(line) or b"" for line in one.path]
+    leaf = leaf_of(read.own_hash)
+    return root_of_inclusion(leaf, one.seq - 1, checkpoint.size, path) == checkpoint.root
+
+
+def _read_packed(one: PackedRecord, pack: Pack) -> ProvedRecord | str:
+    where = f"record {one.seq}"
+    if one.body is None:
+        return ProvedRecord(one.hash) if one.hash else f"{where} is neither there nor redacted"
+    body = one.body.encode(errors="surrogatepass")
+    value = _canonical_object(body)
+    if value is None or one.hash is not None or "hash" in value or value.get("seq") != one.seq:
+        return f"{where} was altered: it is not a record of this number in canonical JSON"
+    digest = sha256(body)
+    inputs: dict[str, object] = {}
+    for name, named in value.get("inputs", {}).items():
+        if named in pack.redacted and named not in pack.inputs:
+            inputs[name] = None
+            continue
+        inputs[name] = _canonical_object(pack.inputs.get(named, "").encode(errors="surrogatepass"))
+        if inputs[name] is None:
+            return f"{where}: input {name} is missing"
+    return ProvedRecord(digest, {**value, "hash": digest}, inputs)
+
+
+def _canonical_object(data: bytes) -> dict[str, Any] | None:
+    try:
+        value = parse_finite_json(data, len(data))
+        is_canonical = canonical_json(value) == data
+    except (InvalidInput, ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and is_canonical else None
+
+
+def own_version() -> str:
+    """Return the version of this program, which a pack names as its writer."""
+    try:
+        return version("plan-critic")
+    except PackageNotFoundError:
+        return "unknown"
