@@ -12,6 +12,7 @@ from tests.benchmarks.audits import audit_rows
 from tests.benchmarks.batches import Batches
 from tests.benchmarks.clustered import cluster_rows
 from tests.benchmarks.doubled import doubled_rows
+from tests.benchmarks.evidence import evidence_rows
 from tests.benchmarks.field import field_rows
 from tests.benchmarks.kept import code_digest, keep, machine
 from tests.benchmarks.logs import log_rows
@@ -59,6 +60,7 @@ def groups(folder: Path, records: int, missing: list[str]) -> Groups:
         "served": lambda: served_rows(folder),
         "session": session_rows,
         "recorded": lambda: recorded_rows(folder),
+        "evidence": lambda: evidence_rows(folder),
         "refusal": refusal_rows,
         "memory": lambda: memory_rows(folder, records),
         "crafted": crafted_rows,
