@@ -130,7 +130,7 @@ ATTACK_BUGS: Final[tuple[Bug, ...]] = (
         "echo-not-linted",
         "harness/policy/analysis/origin_lint.py",
         "a policy that believes what one of its own tools may write is not linted",
-        "if writes and written and (other is not tool or placed.rank > 0):",
-        "if writes and written and other is tool and placed.rank > 0:",
+        "        if other is not tool or placed.rank > 0:",
+        "        if other is tool and placed.rank > 0:",
     ),
 )

@@ -13,7 +13,7 @@ from harness.guard import Guard, Ruling, session_journal
 from harness.guard.session_folder import SessionFolder, StateUnusable
 from harness.guard.session_journal import session_key
 from harness.log import LogWriteFailed, SqlDecisionLog
-from harness.log.journal_rows import JournalMoved
+from harness.log.journal_rows import JournalMoved, JournalStep
 from harness.replay import replay
 from harness.single_use import PermitError
 from tests.support.guarding import (
@@ -106,6 +106,8 @@ def test_a_journal_that_is_shortened_at_each_event_says_the_same(
             return guard_of(case["policy"], **places()).handle_line(data)
 
     answers = answers_to(Fresh(), case["events"])  # type: ignore[arg-type]
+    (keeper,) = places().values()
+    assert len(keeper.journal(session_key("d1"))) <= 1
     assert {at: _without_lives(one) for at, one in answers.items()} == {
         at: _without_lives(one) for at, one in plain.items()
     }
@@ -275,6 +277,30 @@ def test_a_journal_of_a_log_that_was_cut_put_back_or_removed_is_refused(tmp_path
             assert "session" in told["error"]["message"], name
         put(path, new)
         assert answers_to(guard_of(desk(), log=log), [ASKS[-1]])[0]["action"] == "refuse"
+
+
+def test_steps_are_counted_and_not_compared_as_texts(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    with SqlDecisionLog.open(path) as log:
+        guard = guard_of(desk(), log=log)
+        answers_to(guard, [open_()])
+        for number in range(6):
+            answers_to(guard, [call("list_mail", id=f"c{number}"), result("x", id=f"c{number}")])
+        whole = rows_of(path)
+        for kept in range(8, len(whole)):
+            put(path, whole[:kept])
+            (told,) = answers_to(guard_of(desk(), log=log), [call("list_mail", id="z")]).values()
+            assert "it was cut, or put back" in told["error"]["message"], kept
+
+
+def test_the_journal_of_another_session_is_refused(places: Places) -> None:
+    guard = guard_of(desk(), **places())
+    answers_to(guard, [open_("t"), {"event": "said", "session": "t", "text": "more"}])
+    (keeper,) = places().values()
+    for row in keeper.journal(session_key("t")):
+        keeper.append_step((), JournalStep(session_key("s"), row.number, row.body))
+    (told,) = answers_to(guard_of(desk(), **places()), [call("list_mail")]).values()
+    assert "it is of another session" in told["error"]["message"]
 
 
 def test_a_file_of_a_session_that_was_changed_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,119 @@
+"""Bugs of the journal of sessions: an event that happens twice, or is forgotten elsewhere."""
+
+from typing import Final
+
+from tests.assurance.planted.bug import Bug, slip
+
+_APPENDING: Final = "harness/log/appending.py"
+_FOLDER: Final = "harness/guard/session_folder.py"
+_GUARD: Final = "harness/guard/guard.py"
+_JOURNAL: Final = "harness/guard/session_journal.py"
+_OPEN: Final = "harness/guard/open_sessions.py"
+_RECORDING: Final = "harness/guard/recording.py"
+_ROWS: Final = "harness/log/journal_rows.py"
+
+JOURNAL_BUGS: Final[tuple[Bug, ...]] = (
+    slip(
+        "step-made-twice",
+        _APPENDING,
+        "two processes make the same step of a session",
+        "    if step.number != last + 1:",
+        "    if step.number > last + 1:",
+    ),
+    slip(
+        "step-unclaimed",
+        _RECORDING,
+        "a record does not say which step of its session it is of",
+        "claims += () if step is None or self._log is None else (step_claim(step),)",
+        "claims += ()",
+    ),
+    slip(
+        "old-journal-taken",
+        _JOURNAL,
+        "a journal that was put back is gone on from",
+        "    if last_claim is None:\n        return",
+        "    if last_claim is None or place.number:\n        return",
+    ),
+    slip(
+        "claim-of-another-number",
+        _JOURNAL,
+        "steps are compared as texts: 10 comes before 9",
+        "{step.number:016}",
+        "{step.number}",
+    ),
+    slip(
+        "journal-of-another-policy",
+        _JOURNAL,
+        "a session goes on under a policy that it was not opened with",
+        "if body.policy not in (None, self._rules.digest):",
+        'if body.policy == "":',
+    ),
+    slip(
+        "ruling-not-compared",
+        _JOURNAL,
+        "a step that was edited counts, although its ruling comes out another way",
+        "        if ruled != body.action:",
+        "        if ruled is None and body.action:",
+    ),
+    slip(
+        "journal-of-another-session",
+        _JOURNAL,
+        "the journal of one session is gone on from as another",
+        "session_key(course.session.id) != place.session:",
+        "not place.session:",
+    ),
+    slip(
+        "note-lost-when-shortened",
+        _JOURNAL,
+        "what is noted beside a session is not in the step that says all",
+        '{} if note is None else {"note": note}',
+        "{}",
+    ),
+    slip(
+        "journal-outlives-close",
+        _RECORDING,
+        "a session that was closed goes on elsewhere",
+        "is_end = isinstance(told.event, CloseEvent)",
+        "is_end = False",
+    ),
+    slip(
+        "steps-left-behind",
+        _ROWS,
+        "the steps before one that says all stay",
+        "    if step.is_whole:\n",
+        "    if step.is_whole and step.is_end:\n",
+    ),
+    slip(
+        "permit-of-a-call-that-ended-elsewhere",
+        _OPEN,
+        "a permit is good after another process told the result of its call",
+        "if course.has_halted or call not in course.session.open_calls:",
+        "if course.has_halted:",
+    ),
+    slip(
+        "stale-permit",
+        _GUARD,
+        "a permit is handed out without a look at what happened elsewhere",
+        "            if not entry.is_over:  # else another of its id may be open\n"
+        "                self._catch_up(name, entry)",
+        "            pass",
+    ),
+    slip(
+        "edited-line-taken",
+        _FOLDER,
+        "a line of a file that was edited is believed",
+        "if not is_next or line != _line_of(int(number), body, before):",
+        "if not is_next:",
+    ),
+    slip(
+        "step-before-its-record-is-told",
+        _RECORDING,
+        "a step counts as made although an observer failed after it",
+        "        for entry, given, decision in zip(entries, inputs, decisions, strict=True):\n"
+        "            if entry.ended",
+        "        if step is not None and marks.place is not None:\n"
+        "            marks.place.number += 1\n"
+        "        for entry, given, decision in zip(entries, inputs, decisions, strict=True):\n"
+        "            if entry.ended",
+    ),
+)
