@@ -48,6 +48,13 @@ def positive_number(text: str) -> int:
     return value
 
 
+def add_no_open(parser: argparse.ArgumentParser) -> None:
+    """Add the option that takes an execution without an end for a fault."""
+    parser.add_argument(
+        "--no-open", action="store_true", help="exit 1 where an execution began and has no end"
+    )
+
+
 def add_ci_format(
     parser: argparse.ArgumentParser, default: str | None = "text", said: str = "text"
 ) -> None:

@@ -54,6 +54,18 @@ class CheckedRows:
                 self._read([one.row.seq for one in page if isinstance(one, Listed)])
             yield from map(self._as_recorded, page)
 
+    def rows_of(self, numbers: list[int]) -> dict[int, IndexRow]:
+        """Return the rows of these records as they say it themselves, as far as there are rows.
+
+        Raises:
+            harness.log.log_errors.LogError: the log cannot be read any further.
+        """
+        rows = self._listing.rows_of(numbers)
+        if not self._is_small:
+            self._own.clear()
+            self._read([seq for seq in numbers if seq in rows][: FEW - self._checked])
+        return {seq: self._own.get(seq, row) for seq, row in rows.items()}
+
     def _read(self, numbers: range | list[int]) -> None:
         for one in self._reader.read(numbers):
             self._checked += 1

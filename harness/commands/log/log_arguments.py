@@ -3,8 +3,22 @@
 import argparse
 from typing import Final
 
-from evals.kinds import CHECK_NAMES, HARD_EVALUATORS, MODES, REFUSAL_KINDS, REPORT_STATUSES
-from harness.commands.arguments import Commands, add, add_ci_format, add_command, add_known_head
+from evals.kinds import (
+    CHECK_NAMES,
+    FATES,
+    HARD_EVALUATORS,
+    MODES,
+    REFUSAL_KINDS,
+    REPORT_STATUSES,
+)
+from harness.commands.arguments import (
+    Commands,
+    add,
+    add_ci_format,
+    add_command,
+    add_known_head,
+    add_no_open,
+)
 from harness.commands.log.log_proof_arguments import add_log_proofs
 
 STATUS_NAMES: Final = (*REPORT_STATUSES, "begun", "open", "critic_error")
@@ -12,11 +26,11 @@ KIND_NAMES: Final = (*REFUSAL_KINDS, *HARD_EVALUATORS)
 
 _EXITS: Final = (
     "Exit status: 0 all ok; 1 records are missing or not as they were recorded, the tables or the "
-    "index were changed, or the log is not the one whose head or checkpoint was given; 2 the log "
-    "or the command cannot be read."
+    "index were changed, the log is not the one whose head or checkpoint was given, or list and "
+    "stats have a turn that ran although it was refused; 2 the log or the command cannot be read."
 )
 _VERIFY_EXITS: Final = (
-    "Exit status: 0 all ok; 1 records are missing, redacted or open, hashes or chain do not hold, "
+    "Exit status: 0 all ok; 1 records are missing or redacted, hashes or chain do not hold, "
     "or the tables or the index were changed; 2 the log or the command cannot be read."
 )
 _COPY_EXITS: Final = (
@@ -31,8 +45,8 @@ def add_log(commands: Commands) -> None:
     """Add `critic log` with its actions."""
     log = add_command(commands, "log", _LOG_EXITS)
     actions = log.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = add(actions, "list", "one line per record, and one per gap", _EXITS)
-    stats = add(actions, "stats", "refusals, scores, budgets, what was slow or costly", _EXITS)
+    listing = add(actions, "list", "one line per turn, and one per gap", _EXITS)
+    stats = add(actions, "stats", "fates, refusals, scores, what was slow or costly", _EXITS)
     show = add(actions, "show", "one record in full, with its inputs", _EXITS)
     checked = "check hashes, chain and tables without judging again"
     check = add(actions, "verify", checked, _VERIFY_EXITS)
@@ -52,7 +66,9 @@ def add_log(commands: Commands) -> None:
         _add_filters(action)
     for action in (listing, stats):
         action.add_argument("--format", choices=("text", "json", "csv"), default="text")
+    listing.add_argument("--records", action="store_true", help="a line per record")
     add_ci_format(check)
+    add_no_open(check)
     show.add_argument("seq", type=int, metavar="SEQ")
     show.add_argument(
         "--format",
@@ -84,7 +100,13 @@ def _add_export(export: argparse.ArgumentParser) -> None:
 
 
 def _add_filters(parser: argparse.ArgumentParser) -> None:
-    some = parser.add_argument_group("filters", "Only records that pass all of them.")
+    about = (
+        "Only turns with a record that passes all of them; of exports, and with --records, only "
+    )
+    some = parser.add_argument_group("filters", f"{about}such records.")
+    some.add_argument(
+        "--fate", choices=FATES, action="append", help="what became of the turn; may be repeated"
+    )
     some.add_argument("--status", choices=STATUS_NAMES, help="open: began, and never ended")
     some.add_argument("--kind", choices=KIND_NAMES, help="of a violation, or the evaluator")
     some.add_argument("--check", choices=CHECK_NAMES, help="a check that refused")

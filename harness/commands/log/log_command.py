@@ -10,14 +10,20 @@ from typing import Final, TypeAlias
 from harness.commands.known_heads import KnownHead, known_head, parse_head, require_keys_used
 from harness.commands.log.log_filters import EXIT_NOT_SOUND, damage_texts, warn
 from harness.commands.progress import with_progress
-from harness.commands.replay.replay_text import answer_reporter, count_of_records, report_answers
+from harness.commands.replay.replay_text import (
+    answer_reporter,
+    count_of_records,
+    is_sound,
+    report_answers,
+    sound_text,
+)
 from harness.log.sql import SqlDecisionLog
 from harness.replay.log_check import CheckedReplay
 
 _LogAction: TypeAlias = Callable[[argparse.Namespace, SqlDecisionLog], int]
 
 _ACTIONS: Final = {
-    "list": ("log_list", "list_records"),
+    "list": ("log_list", "list_log"),
     "stats": ("log_stats", "show_statistics"),
     "show": ("log_show", "show_record"),
     "copy": ("log_copy", "copy_to_place"),
@@ -43,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     """Check hashes, chain, tables and index, and print the head."""
     head, signed = log.head(), known_head(args).checkpoint
-    report = answer_reporter(args.format, args.log, "log verify")
+    report = answer_reporter(args.format, args.log, "log verify", no_open=args.no_open)
     replayed = CheckedReplay(log, head=parse_head(args.head), judge=False)
     counts = report_answers(with_progress(replayed.answers(), head.seq), Counter(), report)
     check = replayed.check().with_damage(KnownHead(checkpoint=signed).departures(log))
@@ -52,10 +58,13 @@ def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     kept = {status: counts[status] for status in ("redacted", "open") if counts[status]}
     unbroken = counts["same"] + sum(kept.values()) == total
     result = "hashes and chain hold" if unbroken else "hashes or chain do not hold"
-    result += "".join(f", {number} {status}" for status, number in kept.items())
+    if is_sound(counts) and check and counts["open"]:
+        result += f": {sound_text(counts)}"
+    else:
+        result += "".join(f", {number} {status}" for status, number in kept.items())
     report.close(f"{count_of_records(total)}: {result}")
     report.head(head)
-    return 0 if counts["same"] == total and check else EXIT_NOT_SOUND
+    return 0 if is_sound(counts, no_open=args.no_open) and check else EXIT_NOT_SOUND
 
 
 def _roles(args: argparse.Namespace) -> int:

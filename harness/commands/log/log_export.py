@@ -52,6 +52,7 @@ _TYPES: Final[dict[Any, str]] = {
 _FIELDS: Final = {
     **{name: _TYPES[kind] for name, kind in IndexRow.__annotations__.items()},
     "ended_by": "int64",
+    "fate": "string",
 }
 
 
@@ -72,8 +73,10 @@ def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
         with new_file(Path(args.output)) as partial, partial.open("w") as out:
             wrote = _write_events(out, log, listing, filters)
     if not to_print:
+        turns = len(listing.turns(filters))
         records = f"{wrote.records} record{'' if wrote.records == 1 else 's'}"
-        sys.stdout.write(f"{records} written to {escape_text(args.output[-200:])}\n")
+        of = f" of {turns} turn{'' if turns == 1 else 's'}"
+        sys.stdout.write(f"{records}{of} written to {escape_text(args.output[-200:])}\n")
         missing = [gap.text() for gap in islice(listing.gaps(), 100)]
         sys.stdout.writelines(f"{text}\n" for text in missing)
     print_head(head, "json" if to_print else "text", wrote.note)
@@ -130,10 +133,10 @@ def _groups(rows: Iterator[Listed | Gap]) -> Iterator[tuple[list[Listed | Gap], 
 
 def _cells(one: Listed | Gap | TriedRow) -> tuple[Any, ...]:
     if isinstance(one, TriedRow):
-        return (*IndexRow(one.seq, None, None), None)
+        return (*IndexRow(one.seq, None, None), None, None)
     if isinstance(one, Gap):
-        return (*IndexRow(one.first, "missing", None, said=one.text()), None)
-    return (*one.row, one.ended_by)
+        return (*IndexRow(one.first, "missing", None, said=one.text()), None, None)
+    return (*one.row, one.ended_by, one.fate)
 
 
 def _write_events(

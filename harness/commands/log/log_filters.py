@@ -37,6 +37,7 @@ def filters_of(args: argparse.Namespace) -> Filters:
         least_cost=args.min_cost,
         most_cost=args.max_cost,
         text=args.text,
+        fates=frozenset(args.fate or ()),
     )
 
 

@@ -1,13 +1,14 @@
-"""`critic log list`: a line for each record that is asked for, and one for each gap."""
+"""`critic log list`: a line for each turn or record that is asked for, and one for each gap."""
 
 import argparse
 import json
 import sys
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_line
-from evals.kinds import EVALUATOR_IDS
+from evals.kinds import EVALUATOR_IDS, Fate
 from harness.canonical import ascii_json
 from harness.commands.cells import write_cells
 from harness.commands.known_heads import print_head
@@ -20,6 +21,8 @@ from harness.commands.log.log_filters import (
     warn,
 )
 from harness.log.search.listing import Listed, Listing
+from harness.log.search.query import Filters
+from harness.log.search.turns import RED, TurnRecords
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
 from harness.record.index_row import IndexRow
@@ -27,46 +30,107 @@ from harness.record.index_row import IndexRow
 _LISTS: Final = ("kinds", "checks", "tools")
 _SCORES: Final = frozenset(f"{what}_{one}" for one in EVALUATOR_IDS for what in ("score", "status"))
 _PLAIN: Final = tuple(
-    name for name in IndexRow._fields if name not in {"seq", "status", "at_us", *_SCORES}
+    name for name in IndexRow._fields if name not in {"seq", "status", "at_us", "facts", *_SCORES}
 )
-_CSV_COLUMNS: Final = ("seq", "status", "at", *IndexRow._fields[3:], "ended_by")
-"""The columns of a listing as CSV."""
+_CSV_COLUMNS: Final = ("seq", "fate", "status", "at", *IndexRow._fields[3:], "ended_by")
+"""The columns of a listing of records as CSV."""
+_OF_TURN: Final = ("trace", "session", "turn", "mode", "kind", "tool", "tools", "plan", "steps")
+_AT_END: Final = ("answered", "approver", "tokens", "wall_ms", "cost_micros", "error", "said")
+_TURN_COLUMNS: Final = (
+    *("seq", "fate", "after_yes", "shadow", "at", "records"),
+    *_OF_TURN,
+    *_AT_END,
+)
+"""The columns of a listing of turns: of the first record, and of the last."""
+_PAGE: Final = 1000
+"""Turns whose columns are fetched together."""
 
 
-def list_records(args: argparse.Namespace, log: SqlDecisionLog) -> int:
-    """Print what the log holds. Return 1 if records are missing or the log is damaged."""
+def list_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
+    """Print what the log holds. Return 1 if it is damaged, or if what was refused ran."""
     filters, printed = filters_of(args), _PRINTERS[args.format]
     status, head = 0, log.head()
     if args.format == "csv":
-        write_cells(_CSV_COLUMNS)
-    checked = CheckedRows(log, Listing(log))
-    for one in checked.rows(filters):
-        status = EXIT_NOT_SOUND if isinstance(one, Gap) else status
+        write_cells(_CSV_COLUMNS if args.records else _TURN_COLUMNS)
+    listing = Listing(log)
+    checked = CheckedRows(log, listing)
+    for one in checked.rows(filters) if args.records else _list_turns(listing, checked, filters):
+        is_red = not isinstance(one, Gap) and one.fate == RED
+        status = EXIT_NOT_SOUND if is_red or isinstance(one, Gap) else status
         printed(one)
     print_head(head, args.format, checked.note)
     return warn(damage_texts(checked.problems)) or status
 
 
-def _print_line(one: Listed | Gap) -> None:
+def _list_turns(
+    listing: Listing, checked: CheckedRows, filters: Filters
+) -> Iterator["ListedTurn | Gap"]:
+    """Yield the turns, and before each the gaps before its first record."""
+    gaps, turns = listing.gaps(), listing.turns(filters).turns()
+    gap = next(gaps, None)
+    while page := list(islice(turns, _PAGE)):
+        rows = checked.rows_of([number for turn in page for number in turn.records])
+        for turn in page:
+            while gap is not None and gap.last < turn.first and turn.fate != RED:
+                yield gap
+                gap = next(gaps, None)
+            if found := [rows[number] for number in turn.records if number in rows]:
+                yield ListedTurn(turn.as_recorded(one.facts for one in found), found)
+    while gap is not None:
+        yield gap
+        gap = next(gaps, None)
+
+
+class ListedTurn(NamedTuple):
+    """A turn, and the columns of its records."""
+
+    turn: TurnRecords
+    rows: list[IndexRow]
+
+    @property
+    def fate(self) -> Fate:
+        """What became of it."""
+        return self.turn.fate
+
+    @property
+    def row(self) -> IndexRow:
+        """The columns of its first record."""
+        return self.rows[0]
+
+    def said_last(self, name: str) -> Any:
+        """Return what the last record that says something says in a column."""
+        return next((said for row in self.rows[::-1] if (said := getattr(row, name))), None)
+
+    def wire(self) -> dict[str, Any]:
+        """Return it as JSON; what is not known is left out."""
+        wire = {"seq": self.turn.first, **self.turn.wire(), "at": time_text(self.row.at_us)}
+        columns = {name: getattr(self.row, name) for name in _OF_TURN}
+        columns |= {name: self.said_last(name) for name in _AT_END}
+        return wire | {name: member(name, value) for name, value in columns.items() if value}
+
+
+def _print_line(one: Listed | ListedTurn | Gap) -> None:
     if isinstance(one, Gap):
         sys.stdout.write(f"{one.first:>6}  {one.text()}\n")
         return
     row = one.row
     time, trace = time_text(row.at_us), escape_line(row.trace or "-")
-    sys.stdout.write(f"{row.seq:>6}  {time}  {trace}  {escape_line(_describe_row(one))}\n")
+    text = _describe_row(one) if isinstance(one, Listed) else f"{one.fate}: {one.said_last('said')}"
+    sys.stdout.write(f"{row.seq:>6}  {time}  {trace}  {escape_line(text)}\n")
 
 
 def _describe_row(one: Listed) -> str:
     row = one.row
     if row.status != "begun":
-        return f"{row.status}: {row.said or ''}"
+        return f"{one.fate}: {row.status}: {row.said or ''}"
     if one.ended_by is None:
-        return f"open: an execution began, plan {row.plan} may have run"
-    return f"begun: an execution that record {one.ended_by} ends"
+        return f"{one.fate}: an execution began, plan {row.plan} may have run"
+    return f"{one.fate}: begun: an execution that record {one.ended_by} ends"
 
 
-def _print_json(one: Listed | Gap) -> None:
-    sys.stdout.write(ascii_json(listed_wire(one)) + "\n")
+def _print_json(one: Listed | ListedTurn | Gap) -> None:
+    wire = one.wire() if isinstance(one, ListedTurn) else listed_wire(one)
+    sys.stdout.write(ascii_json(wire) + "\n")
 
 
 def listed_wire(one: Listed | Gap) -> dict[str, Any]:
@@ -74,8 +138,9 @@ def listed_wire(one: Listed | Gap) -> dict[str, Any]:
     if isinstance(one, Gap):
         return {"seq": one.first, "status": "missing", "last": one.last, "said": one.text()}
     row = one.row
-    wire: dict[str, Any] = {"seq": row.seq, "status": row.status, "at": time_text(row.at_us)}
-    wire |= {name: _member(name, value) for name in _PLAIN if (value := getattr(row, name))}
+    wire: dict[str, Any] = {"seq": row.seq, "fate": one.fate, "status": row.status}
+    wire["at"] = time_text(row.at_us)
+    wire |= {name: member(name, value) for name in _PLAIN if (value := getattr(row, name))}
     scores = {
         name: {"status": getattr(row, f"status_{name}"), "score": getattr(row, f"score_{name}")}
         for name in EVALUATOR_IDS
@@ -87,7 +152,8 @@ def listed_wire(one: Listed | Gap) -> dict[str, Any]:
     return wire
 
 
-def _member(name: str, value: Any) -> Any:
+def member(name: str, value: Any) -> Any:
+    """Return what a column says as JSON."""
     if name in _LISTS:
         return value.split()
     return _name_in_column(value) if name == "session" else value
@@ -101,17 +167,21 @@ def _name_in_column(column: str) -> str:
         return column
 
 
-def _print_cells(one: Listed | Gap) -> None:
+def _print_cells(one: Listed | ListedTurn | Gap) -> None:
     if isinstance(one, Gap):
-        texts = {"seq": one.first, "status": "missing", "said": one.text()}
+        texts = {"seq": one.first, "fate": "missing", "status": "missing", "said": one.text()}
         write_cells(texts.get(name) for name in _CSV_COLUMNS)
-        return
-    seq, status, at_us, *rest = one.row
-    texts_only = (value.strip() if isinstance(value, str) else value for value in rest)
-    write_cells((seq, status, time_text(at_us), *texts_only, one.ended_by))
+    elif isinstance(one, ListedTurn):
+        wire = one.wire()
+        cells = ((name, wire.get(name)) for name in _TURN_COLUMNS)
+        write_cells(" ".join(map(str, it)) if isinstance(it, list) else it for _, it in cells)
+    else:
+        seq, status, at_us, *rest = one.row
+        texts_only = (value.strip() if isinstance(value, str) else value for value in rest)
+        write_cells((seq, one.fate, status, time_text(at_us), *texts_only, one.ended_by))
 
 
-_PRINTERS: Final[dict[str, Callable[[Listed | Gap], None]]] = {
+_PRINTERS: Final[dict[str, Callable[[Listed | ListedTurn | Gap], None]]] = {
     "text": _print_line,
     "json": _print_json,
     "csv": _print_cells,

@@ -13,9 +13,13 @@ from harness.commands.log.log_filters import damage_texts, warn
 from harness.commands.log.log_text import RecordShown, record_lines, step_cells
 from harness.commands.recorded import RecordedWire, WireReader
 from harness.errors import UsageError
+from harness.log.search.listing import Listing
+from harness.log.search.query import Filters
+from harness.log.search.turns import TurnRecords
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
 from harness.record.drafts import begun_claim
+from harness.record.index_row import IndexRow
 from harness.replay.index_check import IndexedReader
 
 _STEP_COLUMNS: Final = (
@@ -48,21 +52,33 @@ def show_record(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     if shown.problem:
         return warn([shown.problem, *damage_texts(log.problems)])
     form = args.format or ("text" if sys.stdout.isatty() else "json")
-    for text in _render_record(form, shown, log):
+    turn = _turn_of(log, found.row)
+    for text in _render_record(form, shown, log, turn):
         sys.stdout.write(text)
     print_head(head, form)
     return warn(damage_texts([*log.problems, *reader.problems()]))
 
 
-def _render_record(form: str, one: RecordedWire, log: SqlDecisionLog) -> Iterator[str]:
+def _turn_of(log: SqlDecisionLog, row: IndexRow | None) -> TurnRecords | None:
+    """Return the turn of a record, as the index says it."""
+    if row is None:
+        return None
+    turns = Listing(log).turns(Filters(trace=row.trace)).turns()
+    return next((one for one in turns if row.seq in one.records), None)
+
+
+def _render_record(
+    form: str, one: RecordedWire, log: SqlDecisionLog, turn: TurnRecords | None
+) -> Iterator[str]:
     record = one.wire
     document = {**record, "input_bodies": one.bodies} if "inputs" in record else dict(record)
     if form == "json":
+        document |= {} if turn is None else {"turn": turn.wire()}
         yield ascii_json(document, indent=2) + "\n"
         return
     shown = RecordShown.of(document)
     if form == "text":
-        lines = record_lines(shown, _describe_end(record, log))
+        lines = record_lines(shown, _describe_end(record, log), turn)
         yield from (f"{escape_line(line)}\n" for line in lines)
         return
     write_cells(_STEP_COLUMNS)

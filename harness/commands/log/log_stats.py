@@ -21,6 +21,7 @@ from harness.commands.log.log_filters import (
 )
 from harness.log.search.listing import Listing
 from harness.log.search.log_statistics import Most, Statistics, log_statistics
+from harness.log.search.turns import RED
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
 from harness.record.index_row import time_of
@@ -32,15 +33,17 @@ _OF_PLAN: Final = "(the plan as a whole)"
 
 
 def show_statistics(args: argparse.Namespace, log: SqlDecisionLog) -> int:
-    """Print the numbers. Return 1 if records are missing or the log is damaged."""
+    """Print the numbers. Return 1 if the log is damaged, or if what was refused ran."""
     filters = filters_of(args)
     head, listing = log.head(), Listing(log)
     checked, gaps = CheckedRows(log, listing), listing.gaps()
     named = list(islice(gaps, _MOST_GAPS))
     more = sum(1 for _ in gaps)
-    _PRINTERS[args.format](log_statistics(listing, filters), named, more)
+    found = log_statistics(listing, filters)
+    _PRINTERS[args.format](found, named, more)
     print_head(head, args.format, checked.note)
-    return warn(damage_texts(checked.problems)) or (EXIT_NOT_SOUND if named else 0)
+    is_sound = not named and not found.fates.get(RED)
+    return warn(damage_texts(checked.problems)) or (0 if is_sound else EXIT_NOT_SOUND)
 
 
 def _wire(found: Statistics, gaps: Sequence[Gap], more: int) -> dict[str, Any]:
@@ -51,18 +54,29 @@ def _wire(found: Statistics, gaps: Sequence[Gap], more: int) -> dict[str, Any]:
         "missing": [{**gap._asdict(), "said": gap.text()} for gap in gaps],
         "more_gaps": more,
         "statuses": dict(found.statuses),
+        "turns": found.turns,
+        "fates": dict(found.fates),
+        "refused": {"turns": found.refused, "share": _share(found.refused, found.turns)},
+        "questions": found.questions._asdict(),
         "refusals": {
             "by_kind": _name_groups(found.kinds),
             "by_tool": _name_groups(found.tools),
             "by_day": {_date(one.day): one.refused for one in found.days},
         },
-        "decisions_by_day": {_date(one.day): one.decided for one in found.days},
+        "turns_by_day": {_date(one.day): one.turns for one in found.days},
         "scores": {name: score._asdict() for name, score in found.scores.items()},
         "budgets": {name: spent._asdict() for name, spent in found.budgets.items()},
         "slowest": [_most_row(one, "wall_ms") for one in found.slowest],
         "costliest": [_most_row(one, "cost_micros") for one in found.costliest],
-        "asked": {"asked": found.asked, "answered": found.answered},
     }
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _name_groups(groups: Mapping[str | None, int]) -> dict[str, int]:
@@ -114,11 +128,20 @@ def _print_text(found: Statistics, gaps: Sequence[Gap], more: int) -> None:
 
 def _describe_statistics(found: Statistics) -> Iterator[str]:
     span = f", {time_text(found.first_us)} to {time_text(found.last_us)}" if found.records else ""
-    yield f"{found.records} record{'' if found.records == 1 else 's'}{span}"
-    yield from _table("", found.statuses)
+    turns, records = _count(found.turns, "turn"), _count(found.records, "record")
+    yield f"{turns}, {records}{span}"
+    yield from _table("", dict(found.fates.items()))
+    if found.turns:
+        share = _share(found.refused, found.turns)
+        yield f"refused: {found.refused} of {turns} ({share:.1%}): refused or asked_no"
+    if found.questions.asked:
+        asked, yes, no, lapsed = found.questions
+        left = asked - yes - no - lapsed
+        yield f"questions: {asked}: {yes} yes, {no} no, {lapsed} lapsed, {left} open"
+    yield from _table("records", found.statuses)
     yield from _table("refusals by kind", _name_groups(found.kinds))
     yield from _table("refusals by tool", _name_groups(found.tools))
-    days = {_date(one.day): f"{one.refused} of {one.decided}" for one in found.days}
+    days = {_date(one.day): f"{one.refused} of {one.turns}" for one in found.days}
     last = f", the last {_MOST_LINES} of {len(days)} days" if len(days) > _MOST_LINES else ""
     yield from _table(f"refusals by day{last}", dict(list(days.items())[-_MOST_LINES:]))
     yield from _table("scores", dict(_score_texts(found)))
@@ -127,8 +150,6 @@ def _describe_statistics(found: Statistics) -> Iterator[str]:
     yield from _table("slowest", slow)
     costly = {f"record {one.seq}": f"{_money(one.amount)}, {one.trace}" for one in found.costliest}
     yield from _table("costliest", costly)
-    if found.asked:
-        yield f"asked for approval: {found.asked}, answered: {found.answered}"
 
 
 def _table(title: str, rows: Mapping[str, object]) -> Iterator[str]:

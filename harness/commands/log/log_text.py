@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from evals.escaping import escape_line, escape_name
 from harness.canonical import ascii_json
 from harness.commands.recorded import REDACTED
+from harness.log.search.turns import TurnRecords
 
 _WIDEST: Final = 160
 """Characters of a value that are shown."""
@@ -75,15 +76,19 @@ class RecordShown(NamedTuple):
         return [one for one in every if one.get("offending_step") == step]
 
 
-def record_lines(shown: RecordShown, end: str) -> Iterator[str]:
+def record_lines(shown: RecordShown, end: str, turn: TurnRecords | None = None) -> Iterator[str]:
     """Yield the lines of a record.
 
     Args:
         shown: the record.
         end: what is known of the end of the execution which it began, if it began one.
+        turn: its turn, if that is known.
     """
     record = shown.record
     yield _head(shown, end)
+    if turn is not None:
+        numbers = ", ".join(map(str, turn.records))
+        yield f"  turn: {turn.fate}, of records {numbers}"
     if record.get("kind") == "critic_error":
         yield f"  where: {_line(record.get('where'))}"
         yield f"  asked: {_value(record.get('asked'))}"
@@ -124,6 +129,11 @@ def _about(shown: RecordShown) -> Iterator[str]:
     turn = f", session {_name(session.get('id'))} turn {session.get('turn')}" if session else ""
     yield f"  trace {_line(trace)}{turn}"
     yield f"  safety mode {_line(ctx.get('safety_mode', 'unknown'))}, budget {_budget(ctx)}"
+    if "action" in shown.record:
+        answer = _object(shown.record.get("answer"))
+        by = f" by {_name(answer['approver'])}" if "approver" in answer else ""
+        said = f", the answer was {_line(answer.get('answer'))}{by}" if answer else ""
+        yield f"  action {_line(shown.record['action'])}{said}"
     if "rationale" in report:
         yield f"  why: {_line(report['rationale'])}"
     if "error" in shown.record:

@@ -5,6 +5,7 @@ from harness.commands.arguments import (
     add_ci_format,
     add_command,
     add_known_head,
+    add_no_open,
     positive_number,
 )
 
@@ -15,6 +16,7 @@ def add_replay(commands: Commands) -> None:
     replay.add_argument("log", metavar="LOG")
     add_known_head(replay)
     add_ci_format(replay)
+    add_no_open(replay)
     replay.add_argument(
         "--jobs",
         type=positive_number,

@@ -12,9 +12,13 @@ from harness.commands.formats.format_entries import (
     JudgedEntry,
     entry_reporter,
 )
-from harness.commands.formats.judgement import DocumentMessage
+from harness.commands.formats.judgement import DocumentMessage, Level
 from harness.commands.progress import print_above
 from harness.log.passwords import without_passwords
+from harness.log.search.listing import Listing
+from harness.log.search.query import Filters
+from harness.log.search.turns import RED, TurnRecords
+from harness.log.sql import SqlDecisionLog
 from harness.record import Head
 from harness.replay.log_check import LogCheck
 from harness.replay.result import ReplayResult, ReplayStatus
@@ -29,6 +33,9 @@ class AnswerReporter(Protocol):
     def answer(self, answer: ReplayResult) -> None:
         """Report the answer for a record."""
 
+    def ran(self, turn: TurnRecords) -> None:
+        """Report a turn that ran although it was refused."""
+
     def check(self, check: LogCheck) -> None:
         """Report what is wrong with the log as a whole."""
 
@@ -39,10 +46,14 @@ class AnswerReporter(Protocol):
         """Print the end: the answers in a few words."""
 
 
-def answer_reporter(form: str, file: str, command: str) -> AnswerReporter:
-    """Return the reporter of a format, for the log in a file or at a URL."""
+def answer_reporter(form: str, file: str, command: str, *, no_open: bool = False) -> AnswerReporter:
+    """Return the reporter of a format, for the log in a file or at a URL.
+
+    With `no_open`, an execution that began and has no end is a fault.
+    """
     if form in CI_FORMATS:
-        return _EntryAnswers(entry_reporter(form, command), without_passwords(file))
+        reporter = entry_reporter(form, command)
+        return _EntryAnswers(reporter, without_passwords(file), no_open=no_open)
     return _JsonAnswers() if form == "json" else _TextAnswers()
 
 
@@ -60,8 +71,36 @@ def summary_of(counts: Counter[str], since: int | None = None) -> str:
     """Return how many records there are after record `since`, and how many of each answer."""
     shown = [one for one in get_args(ReplayStatus) if one in _ALWAYS or counts[one]]
     numbers = ", ".join(f"{counts[status]} {status}" for status in shown)
+    numbers += f": {sound_text(counts)}" if is_sound(counts) and counts["open"] else ""
     after = "" if since is None else f" after record {since}"
     return f"{count_of_records(sum(counts.values()))}{after}: {numbers}"
+
+
+def is_sound(counts: Counter[str], *, no_open: bool = False) -> bool:
+    """Return whether all records are as they were recorded. Open is a state, and no damage."""
+    allowed = {"same"} if no_open else {"same", "open"}
+    return {status for status, count in counts.items() if count} <= allowed
+
+
+def sound_text(counts: Counter[str]) -> str:
+    """Return what is said of a sound log with executions that have no end."""
+    return f"sound, {counts['open']} open"
+
+
+def red_turns(log: SqlDecisionLog, since: int = 0) -> list[TurnRecords]:
+    """Return the turns that ran although they were refused, with a record after `since`.
+
+    Raises:
+        harness.log.log_errors.LogError: the log cannot be read.
+    """
+    turns = Listing(log).turns(Filters(fates=frozenset({RED}))).turns()
+    return [one for one in turns if one.records[-1] > since]
+
+
+def describe_red(turn: TurnRecords) -> str:
+    """Return a turn that ran although it was refused, on one line."""
+    numbers = ", ".join(map(str, turn.records))
+    return f"{RED}: calls ran, and no ruling allowed them: records {numbers}"
 
 
 def count_of_records(number: int) -> str:
@@ -75,6 +114,9 @@ class _TextAnswers:
     def answer(self, answer: ReplayResult) -> None:
         if not answer or answer.notes:
             print_above(answer.text())
+
+    def ran(self, turn: TurnRecords) -> None:
+        print_above(describe_red(turn))
 
     def check(self, check: LogCheck) -> None:
         if text := check.text():
@@ -93,6 +135,10 @@ class _JsonAnswers:
     def answer(self, answer: ReplayResult) -> None:
         print_above(ascii_json(answer.wire()))
 
+    def ran(self, turn: TurnRecords) -> None:
+        wire = {"fate": turn.fate, "records": list(turn.records)}
+        print_above(ascii_json({"turn": wire}))
+
     def check(self, check: LogCheck) -> None:
         if check.damage or check.notes:
             print_above(ascii_json({"log": check.wire()}))
@@ -107,16 +153,22 @@ class _JsonAnswers:
 class _EntryAnswers:
     """Reports each record as an entry, and the log as a whole as one more."""
 
-    def __init__(self, reporter: EntryReporter, file: str) -> None:
-        self._reporter, self._file = reporter, file
+    def __init__(self, reporter: EntryReporter, file: str, *, no_open: bool) -> None:
+        self._reporter, self._file, self._no_open = reporter, file, no_open
 
     def answer(self, answer: ReplayResult) -> None:
-        place = f"record {answer.seq}"
+        place, is_state = f"record {answer.seq}", answer.status == "open" and not self._no_open
+        level: Level = "warning" if is_state else "error"
         said = [*answer.reasons, *(one.line() for one in answer.differences)]
-        listed = [DocumentMessage("error", answer.status, text, place) for text in said]
+        listed = [DocumentMessage(level, answer.status, text, place) for text in said]
         listed += [DocumentMessage("note", "note", text, place) for text in answer.notes]
-        outcome: EntryOutcome = "pass" if answer else "failure"
+        outcome: EntryOutcome = "pass" if answer or is_state else "failure"
         self._reporter.report(JudgedEntry(self._file, place, outcome, tuple(listed)))
+
+    def ran(self, turn: TurnRecords) -> None:
+        place = f"record {turn.first}"
+        listed = (DocumentMessage("error", RED, describe_red(turn), place),)
+        self._reporter.report(JudgedEntry(self._file, f"turn of {place}", "failure", listed))
 
     def check(self, check: LogCheck) -> None:
         listed = [DocumentMessage("error", "damaged", text) for text in check.damage]

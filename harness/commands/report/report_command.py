@@ -8,7 +8,7 @@ from typing import Final
 from harness.audit.report.collecting import Collected, collect
 from harness.audit.report.report_page import render_page
 from harness.commands.known_heads import known_head, print_head, require_keys_used
-from harness.commands.replay.replay_text import count_of_records
+from harness.commands.replay.replay_text import count_of_records, describe_red, red_turns
 from harness.errors import UsageError, escape_text
 from harness.log.sql import SqlDecisionLog
 from harness.whole_files import replace_file
@@ -29,12 +29,15 @@ def run(args: argparse.Namespace) -> int:
     with SqlDecisionLog.open_for_reading(args.log) as log:
         departures = known.departures(log)
         found = collect(log, args.last, _MOST_BYTES)
+        red = red_turns(log, found.first - 1)
     found.problems = (*departures, *found.problems)
     replace_file(output, map(str.encode, render_page(found, _log_name(args.log))))
     sys.stdout.write(f"{escape_text(args.output)}: {count_of_records(found.answers.total())}\n")
     sys.stdout.writelines(f"note: {line}\n" for line in _left_out(found))
     print_head(found.head)
-    return 0 if found.sound else _warn(found)
+    sys.stdout.flush()
+    sys.stderr.writelines(f"critic: {describe_red(turn)}\n" for turn in red[:_MOST_SAID])
+    return _EXIT_NOT_SOUND if red and found.sound else 0 if found.sound else _warn(found)
 
 
 def _keep_log(log: str, output: Path) -> None:

@@ -7,11 +7,12 @@ Rule 2: what the index says of a record is believed here; `check_log` compares i
 Rule 3: a few thousand rows are in memory at a time, and no lock is held between them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 from evals.escaping import escape_name
+from evals.kinds import Fate
 from harness.log.log_errors import LogDamaged
 from harness.log.search.query import (
     RECORDED,
@@ -19,8 +20,10 @@ from harness.log.search.query import (
     Filters,
     count_unlisted,
     extents,
+    index_of,
     listed_rows,
 )
+from harness.log.search.turns import TurnTable
 from harness.log.sql import SqlDecisionLog
 from harness.log.store import Connection
 from harness.record import Gap
@@ -32,10 +35,14 @@ _TYPES = dict(IndexRow.__annotations__)
 
 
 class Listed(NamedTuple):
-    """A record: its columns, and the number of the record that ends what it began, if one does."""
+    """A record: its columns, the number of the record that ends what it began, and its fate.
+
+    The fate is that of its turn.
+    """
 
     row: IndexRow
     ended_by: int | None
+    fate: Fate | None = None
 
 
 class Listing:
@@ -60,19 +67,37 @@ class Listing:
         self.problems = (*log.problems, *_differences(lacking, others))
         """What is wrong with the log: its tables, and its index."""
 
+    def turns(self, filters: Filters) -> TurnTable:
+        """Return the turns that are asked for.
+
+        Raises:
+            harness.log.log_errors.LogError: the log cannot be read.
+        """
+        with self._log.begin_reading() as connection:
+            return TurnTable(connection, self.condition(filters), filters.fates, self._last)
+
+    def rows_of(self, numbers: Iterable[int]) -> dict[int, IndexRow]:
+        """Return the columns of these records; leave out those that the index does not have."""
+        with self._log.begin_reading() as connection:
+            found = index_of(connection, numbers)
+        return {seq: self._check_columns(row) for seq, row in found.items()}
+
     def rows(self, filters: Filters) -> Iterator[Listed | Gap]:
         """Yield the records that are asked for, in order, and every gap between records.
 
         Raises:
             harness.log.log_errors.LogError: the log cannot be read any further.
         """
-        gaps = self.gaps()
+        gaps, turns = self.gaps(), self.turns(Filters(fates=filters.fates))
         gap = next(gaps, None)
         for listed in self._list_rows(self.condition(filters)):
+            fate = turns.fate_of(listed.row.seq)
+            if filters.fates and fate is None:
+                continue
             while gap is not None and gap.last < listed.row.seq:
                 yield gap
                 gap = next(gaps, None)
-            yield listed
+            yield listed._replace(fate=fate)
         while gap is not None:
             yield gap
             gap = next(gaps, None)

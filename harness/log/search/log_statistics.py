@@ -1,14 +1,16 @@
-"""Count what a log holds: refusals, scores, budgets, what was slow or costly, what was asked.
+"""Count the turns of a log: fates, refusals, questions, scores, budgets, what was slow or costly.
 
 Each question is one statement over the columns, so memory does not grow with the log.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from evals.kinds import EVALUATOR_IDS
+from evals.kinds import EVALUATOR_IDS, FATES, Fate
 from harness.log.search.listing import Listing
 from harness.log.search.query import Filters
+from harness.log.search.turns import fate_named, require_facts, turn_rows
 from harness.log.tables import INDEX
 from harness.record import RecordFacts
 
@@ -22,7 +24,9 @@ _LISTED: Final = 5
 """Records among the slowest and the costliest."""
 
 _OF_BUDGET: Final = ("steps", "tokens", "wall_ms", "cost_micros")
-_REFUSED: Final = "status = 'refused_by_critic'"
+NOT_ALLOWED: Final = frozenset[Fate]({"refused", "asked_no"})
+"""The fates of turns that count as refused: a person said no or nothing, or was not asked."""
+
 # Rounded down for times before 1970 too: division truncates.
 _DAY_OF: Final = (
     f"CASE WHEN at_us < 0 THEN -(({_DAY - 1} - at_us) / {_DAY}) ELSE at_us / {_DAY} END"
@@ -30,15 +34,9 @@ _DAY_OF: Final = (
 _STATUSES: Final = (
     "SELECT status, count(*), min(at_us), max(at_us) FROM {rows} GROUP BY status ORDER BY status"
 )
-_GROUPS: Final = (
-    "SELECT {column}, count(*) AS many FROM {rows} AND " + _REFUSED + " "  # noqa: S608
-    "GROUP BY {column} ORDER BY many DESC, {column} IS NOT NULL, {column} LIMIT "
-    + str(_MOST_GROUPS)
-)
-_DAYS: Final = (
-    "SELECT " + _DAY_OF + " AS day, count(*), sum(CASE WHEN " + _REFUSED + " THEN 1 ELSE 0 END) "
-    "FROM {rows} AND at_us IS NOT NULL AND status NOT IN ('begun', 'critic_error') "
-    "GROUP BY " + _DAY_OF + " ORDER BY day DESC LIMIT " + str(_MOST_GROUPS)
+_TURNS: Final = (
+    f"SELECT turn_facts, kind, tool, {_DAY_OF}, count(*) FROM {{rows}} AND seq = first_seq "  # noqa: S608
+    f"GROUP BY turn_facts, kind, tool, {_DAY_OF}"
 )
 _SCORES: Final = (
     "SELECT "  # noqa: S608
@@ -59,18 +57,11 @@ _BUDGETS: Final = (
         f"sum(CAST({one} AS DOUBLE PRECISION))"
         for one in _OF_BUDGET
     )
-    + " FROM {rows} AND status <> 'begun'"
+    + " FROM {rows} AND seq = last_seq"
 )
 _MOST: Final = (
     "SELECT seq, trace, {column} FROM {rows} AND {column} IS NOT NULL "  # noqa: S608
     "ORDER BY {column} DESC, seq LIMIT " + str(_LISTED)
-)
-_QUESTION: Final = int(RecordFacts.ASKED)
-_ANSWER: Final = int(RecordFacts.YES | RecordFacts.NO)
-_ASKED: Final = (
-    f"SELECT count(*), coalesce(sum(answered), 0) FROM (SELECT max(facts & {_QUESTION}) AS wanted, "  # noqa: S608
-    f"max(CASE WHEN facts & {_ANSWER} > 0 THEN 1 ELSE 0 END) AS answered FROM {{rows}} "
-    "GROUP BY trace, turn, plan) AS turns WHERE wanted > 0"
 )
 
 
@@ -106,23 +97,34 @@ class Most(NamedTuple):
 
 
 class DayCount(NamedTuple):
-    """The decisions of a day, and how many of them were refusals. Days are counted from 1970."""
+    """The turns of a day, and how many of them were refused. Days are counted from 1970."""
 
     day: int
-    decided: int
+    turns: int
     refused: int
 
 
-class Statistics(NamedTuple):
-    """The counts. Times are in microseconds since 1970.
+class QuestionCounts(NamedTuple):
+    """The turns in which a person was asked, and what became of that: the rest are open."""
 
-    `asked` are the plans that were refused where an approval would let them through; of these,
-    `answered` are those that a later record has an approval of.
+    asked: int
+    yes: int
+    no: int
+    lapsed: int
+
+
+class Statistics(NamedTuple):
+    """The counts: of records by their status, and of turns. Times are in microseconds since 1970.
+
+    `kinds`, `tools` and `days` are of the turns whose fate is one of `NOT_ALLOWED`, by their first
+    record.
     """
 
     statuses: Mapping[str, int]
     first_us: int | None
     last_us: int | None
+    fates: Mapping[Fate, int]
+    questions: QuestionCounts
     kinds: Mapping[str | None, int]
     tools: Mapping[str | None, int]
     days: tuple[DayCount, ...]
@@ -130,47 +132,102 @@ class Statistics(NamedTuple):
     budgets: Mapping[str, Spending]
     slowest: tuple[Most, ...]
     costliest: tuple[Most, ...]
-    asked: int
-    answered: int
 
     @property
     def records(self) -> int:
         """Return how many records were counted."""
         return sum(self.statuses.values())
 
+    @property
+    def turns(self) -> int:
+        """Return how many turns were counted."""
+        return sum(self.fates.values())
+
+    @property
+    def refused(self) -> int:
+        """Return how many turns were refused."""
+        return sum(count for name, count in self.fates.items() if name in NOT_ALLOWED)
+
 
 def log_statistics(listing: Listing, filters: Filters) -> Statistics:
-    """Count the records of a log that are asked for.
+    """Count the turns of a log that are asked for.
 
     Raises:
         harness.log.log_errors.LogError: the columns cannot be read.
     """
-    condition, values = listing.condition(filters)
-    source = f"{INDEX} WHERE seq <= :last{condition}"
+    condition = listing.condition(filters)
+    of_turns = f"{turn_rows(condition, filters.fates)} WHERE 1 = 1"
+    is_whole = filters == Filters()
+    of_records = f"{INDEX} WHERE seq <= :last{condition.text}" if is_whole else of_turns
 
-    def query_rows(statement: str, column: str = "") -> list[tuple[Any, ...]]:
+    def query_rows(statement: str, source: str, column: str = "") -> list[tuple[Any, ...]]:
         text = statement.format(rows=source, column=column)
         with listing.begin_reading() as connection:
-            rows = connection.execute(text, {"last": listing.last, **values})
+            rows = connection.execute(text, {"last": listing.last, **condition.values})
             return [tuple(row) for row in rows]
 
-    statuses = query_rows(_STATUSES)
+    statuses = query_rows(_STATUSES, of_records)
     times = [time for row in statuses for time in row[2:] if time is not None]
-    ((wanted, answered),) = query_rows(_ASKED)
+    turns = _Turns(query_rows(_TURNS, of_turns))
     return Statistics(
         statuses={str(status): count for status, count, *_ in statuses},
         first_us=min(times, default=None),
         last_us=max(times, default=None),
-        kinds=dict(query_rows(_GROUPS, "kind")),
-        tools=dict(query_rows(_GROUPS, "tool")),
-        days=tuple(DayCount(*row) for row in reversed(query_rows(_DAYS))),
-        scores=_scores(query_rows(_SCORES)[0]),
-        budgets=_budgets(query_rows(_BUDGETS)[0]),
-        slowest=tuple(Most(*row) for row in query_rows(_MOST, "wall_ms")),
-        costliest=tuple(Most(*row) for row in query_rows(_MOST, "cost_micros")),
-        asked=wanted,
-        answered=int(answered),
+        fates=turns.fates(),
+        questions=turns.questions(),
+        kinds=turns.refused_by(1),
+        tools=turns.refused_by(2),
+        days=turns.days(),
+        scores=_scores(query_rows(_SCORES, of_records)[0]),
+        budgets=_budgets(query_rows(_BUDGETS, of_turns)[0]),
+        slowest=tuple(Most(*row) for row in query_rows(_MOST, of_records, "wall_ms")),
+        costliest=tuple(Most(*row) for row in query_rows(_MOST, of_records, "cost_micros")),
     )
+
+
+class _Turns:
+    """The turns of a log in groups: of the same facts, kind, tool and day."""
+
+    def __init__(self, groups: list[tuple[Any, ...]]) -> None:
+        self._groups = [(require_facts(group[0]), *group[1:]) for group in groups]
+
+    def fates(self) -> dict[Fate, int]:
+        """Return how many turns have each fate, in the order of `FATES`."""
+        counts = Counter[Fate]()
+        for facts, *_, count in self._groups:
+            counts[fate_named(facts)] += count
+        return {name: counts[name] for name in FATES if counts[name]}
+
+    def questions(self) -> QuestionCounts:
+        """Return what became of the questions."""
+        asked = [(facts, n) for facts, *_, n in self._groups if facts & RecordFacts.ASKED]
+        yes, no = (
+            sum(n for facts, n in asked if facts & one) for one in (RecordFacts.YES, RecordFacts.NO)
+        )
+        lapsed = sum(n for facts, n in asked if facts & _UNANSWERED == RecordFacts.LAPSED)
+        return QuestionCounts(sum(n for _, n in asked), yes, no, lapsed)
+
+    def refused_by(self, column: int) -> dict[str | None, int]:
+        """Return how many refused turns have each value of a column, those with most first."""
+        counts = Counter[str | None]()
+        for group in self._groups:
+            counts[group[column]] += group[-1] if fate_named(group[0]) in NOT_ALLOWED else 0
+        order = sorted(counts, key=lambda name: (-counts[name], name is not None, name or ""))
+        return {name: counts[name] for name in order[:_MOST_GROUPS] if counts[name]}
+
+    def days(self) -> tuple[DayCount, ...]:
+        """Return the latest days, in order."""
+        turns, refused = Counter[int](), Counter[int]()
+        for facts, *_, day, count in self._groups:
+            if day is not None:
+                turns[day] += count
+                refused[day] += count if fate_named(facts) in NOT_ALLOWED else 0
+        return tuple(
+            DayCount(day, turns[day], refused[day]) for day in sorted(turns)[-_MOST_GROUPS:]
+        )
+
+
+_UNANSWERED: Final = RecordFacts.YES | RecordFacts.NO | RecordFacts.LAPSED
 
 
 def _scores(row: tuple[Any, ...]) -> dict[str, Score]:

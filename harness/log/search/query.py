@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_line
+from evals.kinds import Fate
 from harness.log.statements import rows_with
 from harness.log.store import Connection
 from harness.log.tables import INDEX
@@ -42,12 +43,13 @@ _UNRECORDED: Final = (
     f"SELECT seq FROM {INDEX} WHERE NOT EXISTS "  # noqa: S608
     f"(SELECT 1 FROM records WHERE records.seq = {INDEX}.seq) ORDER BY seq LIMIT :most"
 )
-_ENDED_BY: Final = (
+ENDED_BY: Final = (
     "(SELECT claims.seq FROM claims, records WHERE records.seq = record_index.seq "
     "AND claims.claim = 'begun ' || records.hash)"
 )
+"""The number of the record that ends what a record began, in SQL."""
 _LISTED: Final = (
-    f"SELECT {_COLUMNS}, CASE WHEN status = 'begun' THEN {_ENDED_BY} END FROM {INDEX} "  # noqa: S608
+    f"SELECT {_COLUMNS}, CASE WHEN status = 'begun' THEN {ENDED_BY} END FROM {INDEX} "  # noqa: S608
     "WHERE seq > :after AND seq <= :upto"
 )
 
@@ -88,6 +90,7 @@ class Filters:
         since, until: its time is at or after the one, and before the other.
         least_cost, most_cost: what the run cost, in micros; what is not known is not within.
         text: is in what the report says or in the error, in upper or lower case.
+        fates: what became of the turn; any of these.
     """
 
     status: str | None = None
@@ -102,9 +105,10 @@ class Filters:
     least_cost: int | None = None
     most_cost: int | None = None
     text: str | None = None
+    fates: frozenset[Fate] = frozenset()
 
     def condition(self) -> Condition:
-        """Return what is asked of a row in SQL."""
+        """Return what is asked of a row in SQL: all but the fate, which is of a whole turn."""
         parts = [part for name, part in _CONDITIONS.items() if getattr(self, name) is not None]
         if self.status == "open":
             parts[parts.index(_CONDITIONS["status"])] = _OPEN
@@ -137,7 +141,7 @@ _CONDITIONS: Final = {
     "text": "(replace(lower(said), :f_text, '') <> lower(said) "
     "OR replace(lower(error), :f_text, '') <> lower(error))",
 }
-_OPEN: Final = f"status = 'begun' AND NOT EXISTS {_ENDED_BY}"
+_OPEN: Final = f"status = 'begun' AND NOT EXISTS {ENDED_BY}"
 
 
 def insert_index(connection: Connection, rows: Iterable[IndexRow]) -> None:

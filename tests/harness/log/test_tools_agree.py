@@ -59,7 +59,7 @@ def guards(kept: Path, tmp_path: Path) -> Path:
 
 
 def listed(critic: Critic, log: Path, *filters: str) -> list[Json]:
-    said = critic("log", "list", log, "--format", "json", *filters)
+    said = critic("log", "list", log, "--records", "--format", "json", *filters)
     assert (said.status, said.warned) == (0, "")
     return [json.loads(line) for line in said.lines]
 
@@ -86,7 +86,7 @@ def test_the_log_has_what_the_laws_are_about(guards: Path, critic: Critic) -> No
         claims = [claim for claim, _ in log.all_claims()]
         bodies = dict(log.bodies())
         assert not log.problems
-    assert {claim.split()[0] for claim in claims} == {"approval", "begun", "opened", "session"}
+    assert {claim.split()[0] for claim in claims} == {"approval", "begun", "opened", "step"}
     named = Counter(one for body in bodies.values() for one in {*references(body)})
     assert sum(count > 1 for count in named.values()) >= 5, "parts that several have"
     assert sum(any(references(bodies[one])) for one in named) >= 3, "parts that have parts"
@@ -242,21 +242,30 @@ def _said_of(shown: Json) -> tuple[Any, ...]:
     return kind, report.get("trace_id") or shown.get("trace_id"), plan
 
 
+def turns_of(rows: list[Json]) -> list[Json]:
+    """Return the first record of each turn."""
+    return [*{(r["trace"], r.get("turn"), r.get("plan")): r for r in rows[::-1]}.values()][::-1]
+
+
 def _refusals_are_those(counted: Json, rows: list[Json]) -> None:
-    refused = [row for row in rows if row["status"] == "refused_by_critic"]
+    turns = turns_of(rows)
+    refused = [row for row in turns if row["fate"] in ("refused", "asked_no")]
+    assert counted["fates"] == Counter(row["fate"] for row in turns)
+    assert counted["turns"] == len(turns)
+    assert counted["refused"] == {"turns": len(refused), "share": len(refused) / len(turns)}
     kinds = Counter(row["kind"] for row in refused)
     assert counted["refusals"]["by_kind"] == kinds
     assert counted["refusals"]["by_tool"] == Counter(row["tool"] for row in refused)
-    assert counted["refusals"]["by_day"].keys() <= counted["decisions_by_day"].keys()
+    assert counted["refusals"]["by_day"].keys() <= counted["turns_by_day"].keys()
     days = Counter(row["at"][:10] for row in refused)
     assert {day: count for day, count in counted["refusals"]["by_day"].items() if count} == days
-    decided = [row for row in rows if row["status"] not in ("begun", "critic_error")]
-    assert counted["decisions_by_day"] == Counter(row["at"][:10] for row in decided)
+    assert counted["turns_by_day"] == Counter(row["at"][:10] for row in turns)
     scored = sum("scores" in row for row in rows)
     assert {one["scored"] for one in counted["scores"].values()} == {scored}
     asked = {(row["trace"], row["plan"]) for row in rows if row.get("action") == "ask"}
     said = {(row["trace"], row["plan"]) for row in rows if row.get("answered") in ("yes", "no")}
-    assert counted["asked"] == {"asked": len(asked), "answered": len(asked & said)}
+    assert counted["questions"]["asked"] == len(asked)
+    assert counted["questions"]["yes"] + counted["questions"]["no"] == len(asked & said)
     for name, most in (("slowest", "wall_ms"), ("costliest", "cost_micros")):
         largest = sorted((row[most] for row in rows if most in row), reverse=True)
         assert [one[most] for one in counted[name]] == largest[: len(counted[name])]
@@ -282,7 +291,7 @@ def _columns_are_those(critic: Critic, log: Path, path: Path, rows: list[Json]) 
     table = pyarrow.parquet.read_table(path).to_pylist()
     with SqlDecisionLog.open_for_reading(log) as opened:
         listed_rows = rows_of(Listing(opened))
-    own = [{**one.row._asdict(), "ended_by": one.ended_by} for one in listed_rows]
+    own = [{**one.row._asdict(), "ended_by": one.ended_by, "fate": one.fate} for one in listed_rows]
     assert table == own
     assert [row["seq"] for row in table] == [row["seq"] for row in rows]
 
@@ -329,7 +338,9 @@ def test_each_filter_finds_what_is_listed_so(guards: Path, critic: Critic) -> No
     for name, wanted in FILTERS[:: 1 if every else 3]:
         expected = [row for row in rows if _passes(row, name, wanted)]
         assert listed(critic, guards, f"--{name}", wanted) == expected, (name, wanted)
-        assert stats(critic, guards, f"--{name}", wanted)["records"] == len(expected)
+        turns = [(row["trace"], row.get("turn"), row.get("plan")) for row in expected]
+        whole = [row for row in rows if (row["trace"], row.get("turn"), row.get("plan")) in turns]
+        assert stats(critic, guards, f"--{name}", wanted)["records"] == len(whole)
         said = critic("log", "export", guards, "--to", "opa", "-o", "-", f"--{name}", wanted)
         assert [json.loads(line)["req_id"] for line in said.lines] == [
             row["seq"] for row in expected
@@ -356,16 +367,14 @@ def test_the_page_counts_what_the_log_counts(guards: Path, critic: Critic) -> No
         "open" if row.get("open") else names.get(row["status"], row["status"]) for row in rows
     )
     assert dict(page.tallies.outcomes) == dict(outcomes)
-    assert page.tallies.kinds == counted["refusals"]["by_kind"]
-    assert len(page.tallies.decided) == sum(counted["decisions_by_day"].values())
     for name, tally in page.tallies.scores.items():
         score = counted["scores"][name]
         assert len(tally.scores) == score["scored"]
         assert tally.mean == pytest.approx(score["mean"])
     assert counted["budgets"]["tokens"]["measured"] == 2
-    for name, what in (("max_steps", "steps"), ("bucket_tokens", "tokens")):
-        assert page.tallies.budgets[name].measured == counted["budgets"][what]["measured"]
-        assert page.tallies.budgets[name].over == counted["budgets"][what]["over"]
+    tokens = page.tallies.budgets["bucket_tokens"]
+    assert tokens.measured == counted["budgets"]["tokens"]["measured"]
+    assert tokens.over == counted["budgets"]["tokens"]["over"]
     assert {*page.details.numbers()} == {row["seq"] for row in rows}
 
 

@@ -101,7 +101,7 @@ def test_a_log_is_made_for_the_first_event_and_replays(
     assert critic("log", "list", place).status == 2, "it is not there yet"
     critic("guard", "--policy", policy, "--log", place, stdin=lines(*ASKS, close()))
     said = critic("replay", place)
-    assert (said.status, said.lines) == (
+    assert (said.status, said.lines[1:]) == (
         0,
         ["5 records: 5 same, 0 drift, 0 tampered, 0 incomplete"],
     )
@@ -114,9 +114,9 @@ def test_the_turns_of_a_session_are_found_together(
     events = [*ASKS[:2], open_("t"), call("list_mail", "t"), *ASKS[2:], close(), close("t")]
     critic("guard", "--policy", policy, "--log", log, stdin=lines(*events))
     every, own = critic("log", "list", log), critic("log", "list", log, "--trace", "s")
-    assert own.lines == [line for line in every.lines if "  s  " in line]
-    assert [line.split()[0] for line in own.lines] == ["1", "2", "5", "6", "7"]
-    assert critic("log", "list", log, "--trace", "u").lines == []
+    assert own.listed == [line for line in every.listed if "  s  " in line]
+    assert [line.split()[0] for line in own.listed] == ["1", "6"]
+    assert critic("log", "list", log, "--trace", "u").listed == []
 
 
 def test_a_log_that_cannot_be_opened_answers_nothing(
@@ -183,7 +183,7 @@ def test_what_people_say_is_shown_with_the_turns(critic: Critic, policy: Path) -
 def test_explaining_and_recording_go_together(critic: Critic, policy: Path, tmp_path: Path) -> None:
     log = tmp_path / "audit.db"
     critic("guard", "--explain", "--policy", policy, "--log", log, stdin=lines(*ASKS, close()))
-    assert critic("replay", log).lines[0].startswith("5 records: 5 same")
+    assert critic("replay", log).lines[-1].startswith("5 records: 5 same")
 
 
 class Piped:
@@ -233,7 +233,6 @@ def test_what_was_allowed_is_on_record_when_the_process_is_killed(
     assert guard.answer()["action"] == "allow"
     guard.process.kill()
     guard.end()
-    ruling, begun = critic("log", "list", log).lines
-    assert ruling.endswith("s  partial: verify passed; no score (no execution)")
-    assert "s  open: an execution began, plan " in begun
+    (turn,) = critic("log", "list", log).listed
+    assert turn.endswith("s  open: verify passed; no score (no execution)")
     assert "1 open" in critic("replay", log).lines[-1]

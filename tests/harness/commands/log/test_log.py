@@ -29,14 +29,22 @@ def log(place: LogPlace) -> LogPlace:
     return place
 
 
+FATES_OF_FILLED = ("refused", "not_run", "ran_in_part", "ran")
+
+
 def test_list_is_one_line_for_each_decision(critic: Critic, log: LogPlace) -> None:
-    said = critic("log", "list", log)
+    said = critic("log", "list", log, "--records")
     assert (said.status, said.err) == (0, "")
     with SqlDecisionLog.open_for_reading(log) as kept:
         reports = [record.report for record in kept.records()]
     assert [line.split(None, 3) for line in said.listed] == [
-        [str(seq), f"2025-03-01T12:0{seq}:00Z", f"trace_{seq}", f"{one.status}: {one.rationale}"]
-        for seq, one in enumerate(reports, start=1)
+        [
+            str(seq),
+            f"2025-03-01T12:0{seq}:00Z",
+            f"trace_{seq}",
+            f"{fate}: {one.status}: {one.rationale}",
+        ]
+        for seq, (one, fate) in enumerate(zip(reports, FATES_OF_FILLED, strict=True), start=1)
     ]
 
 
@@ -53,6 +61,7 @@ def test_show_is_the_record_with_its_inputs(critic: Critic, log: LogPlace) -> No
     assert (said.status, said.warned) == (0, "")
     shown = json.loads(said.out)
     inputs = shown.pop("input_bodies")
+    assert shown.pop("turn") == {"fate": "ran", "records": [4]}
     with SqlDecisionLog.open_for_reading(log) as kept:
         (record,) = kept.records(4)
         bodies = {name: kept.input(digest) for name, digest in record.inputs.wire().items()}
@@ -196,9 +205,9 @@ def test_looking_changes_nothing(critic: Critic, tmp_path: Path) -> None:
 def test_list_and_show_say_which_records_are_missing(
     critic: Critic, log: LogPlace, deleted: tuple[int, ...], lines: list[str]
 ) -> None:
-    before = critic("log", "list", log).listed
+    before = critic("log", "list", log, "--records").listed
     meddle(log, *(("DELETE FROM records WHERE seq = ?", (seq,)) for seq in deleted))
-    said = critic("log", "list", log)
+    said = critic("log", "list", log, "--records")
     assert (said.status, said.err) == (1, "")
     left = [line for line in before if int(line.split()[0]) not in deleted]
     assert sorted(said.listed) == sorted([*left, *lines])
@@ -293,5 +302,6 @@ def test_an_execution_that_runs_breaks_no_chain(critic: Critic, tmp_path: Path) 
         log.append(decision(1))
         log.begin(Begun(proposal=proposal(2), begun_at=NOON))
     said = critic("log", "verify", tmp_path / "log")
-    assert (said.status, said.err) == (1, "")
-    assert said.lines[-2] == "2 records: hashes and chain hold, 1 open"
+    assert (said.status, said.err) == (0, "")
+    assert said.lines[-2] == "2 records: hashes and chain hold: sound, 1 open"
+    assert critic("log", "verify", tmp_path / "log", "--no-open").status == 1

@@ -31,7 +31,7 @@ def log(place: LogPlace) -> LogPlace:
 
 
 def _rows(critic: Critic, log: LogPlace, *filters: str) -> list[dict[str, Any]]:
-    said = critic("log", "list", log, "--format", "json", *filters)
+    said = critic("log", "list", log, "--records", "--format", "json", *filters)
     assert (said.status, said.warned) == (0, "")
     return [json.loads(line) for line in said.lines]
 
@@ -90,12 +90,12 @@ def test_filters_hold_together(critic: Critic, log: LogPlace) -> None:
 def test_a_filter_that_cannot_be_is_refused(
     critic: Critic, log: LogPlace, option: tuple[str, str]
 ) -> None:
-    said = critic("log", "list", log, *option)
+    said = critic("log", "list", log, "--records", *option)
     assert (said.status, said.out) == (2, "")
 
 
 def test_cells_are_no_formulas(critic: Critic, log: LogPlace) -> None:
-    said = critic("log", "list", log, "--format", "csv")
+    said = critic("log", "list", log, "--records", "--format", "csv")
     assert said.status == 0
     rows = list(csv.DictReader(io.StringIO(said.out)))
     assert len(rows) == len(_rows(critic, log))
@@ -111,7 +111,8 @@ def test_statistics_are_counts_of_what_is_listed(critic: Critic, log: LogPlace) 
     said = critic("log", "stats", log, "--format", "json")
     assert (said.status, said.warned) == (0, "")
     found = json.loads(said.out)
-    refused = [row for row in every if row["status"] == "refused_by_critic"]
+    refused = [row for row in every if row["fate"] == "refused"]
+    assert found["fates"].keys() == {row["fate"] for row in every}
     assert found["records"] == len(every)
     assert found["statuses"] == Counter(row["status"] for row in every)
     assert found["refusals"]["by_kind"] == Counter(row["kind"] for row in refused)
@@ -130,10 +131,10 @@ def test_statistics_are_counts_of_what_is_listed(critic: Critic, log: LogPlace) 
     }
     assert [one["cost_micros"] for one in found["costliest"]] == [900, 400]
     assert [one["wall_ms"] for one in found["slowest"]][:2] == [1800, 800]
-    assert found["asked"] == {"asked": 0, "answered": 0}, "no guard asked"
+    assert found["questions"] == {"asked": 1, "yes": 1, "no": 0, "lapsed": 0}
     text = critic("log", "stats", log)
     assert all(is_safe(line) for line in text.lines)
-    assert "asked for approval: " in text.out
+    assert "questions: 1: 1 yes, 0 no" in text.out
     assert critic("log", "stats", log, "--format", "csv", "--status", "partial").status == 0
 
 

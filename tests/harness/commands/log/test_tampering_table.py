@@ -181,8 +181,8 @@ def alter(path: Path, change: Callable[[Connection], None]) -> None:
 
 
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "list": ("log", "list", "LOG"),
-    "filter": ("log", "list", "LOG", "--status", "refused_by_critic"),
+    "list": ("log", "list", "LOG", "--records"),
+    "filter": ("log", "list", "LOG", "--records", "--status", "refused_by_critic"),
     "stats": ("log", "stats", "LOG"),
     "show": ("log", "show", "LOG", "1"),
     "opa": ("log", "export", "LOG", "--to", "opa", "-o", "-"),

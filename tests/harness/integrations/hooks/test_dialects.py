@@ -53,7 +53,7 @@ def test_a_session_is_found_in_the_log_and_replays(
         assert agent.decided(critic, tmp_path, event, "--log", log) != "open"
     # The last call was allowed, and has not ended.
     replayed = critic("replay", log).lines[-1]
-    assert replayed == "6 records: 5 same, 0 drift, 0 tampered, 0 incomplete, 1 open"
+    assert replayed == "6 records: 5 same, 0 drift, 0 tampered, 0 incomplete, 1 open: sound, 1 open"
 
 
 def test_what_a_tool_returned_is_evidence_of_the_next_call(critic: Critic, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_call_that_the_agent_says_nothing_more_of_ends_with_the_turn(
 ) -> None:
     log, name = str(tmp_path / "audit.db"), "AfterAgent" if agent is GEMINI else "Stop"
     agent.decided(critic, tmp_path, agent.call(agent.read, "c1"), "--log", log)
-    assert critic("replay", log).status == 1
+    assert critic("replay", log, "--no-open").status == 1
     agent.decided(critic, tmp_path, stopped(agent, name), "--log", log)
     assert critic("replay", log).status == 0
     agent.decided(critic, tmp_path, stopped(agent, name), "--log", log)
@@ -176,7 +176,7 @@ def test_the_end_of_a_turn_ends_no_call_of_a_sub_agent(critic: Critic, tmp_path:
     call = {**agent.call(agent.read, "c1"), "agent_id": "a1"}
     for event in (call, stopped(agent), stopped(agent, "SubagentStop", agent_id="a2")):
         agent.decided(critic, tmp_path, event, "--log", log)
-        assert critic("replay", log).status == 1
+        assert critic("replay", log, "--no-open").status == 1
     agent.decided(critic, tmp_path, stopped(agent, "SubagentStop", agent_id="a1"), "--log", log)
     assert critic("replay", log).status == 0
 

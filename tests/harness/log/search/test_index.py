@@ -61,10 +61,10 @@ def test_every_changed_column_is_found(critic: Critic, path: LogPlace, column: s
 
 
 def test_a_row_that_is_gone_or_too_many_is_found(critic: Critic, path: LogPlace) -> None:
-    whole = critic("log", "list", path)
+    whole = critic("log", "list", path, "--records")
     meddle(path, ("DELETE FROM record_index WHERE seq = 2", ()))
     assert "record 2: the index has no row for it" in critic("log", "verify", path).out
-    said = critic("log", "list", path)
+    said = critic("log", "list", path, "--records")
     assert (said.status, said.lines) == (1, [whole.lines[0], *whole.lines[2:]])
     assert "1 record is not listed, because the index has no row: run `critic log v" in said.err
     copy = ", ".join(IndexRow._fields[1:])
@@ -76,7 +76,7 @@ def test_a_row_that_is_gone_or_too_many_is_found(critic: Critic, path: LogPlace)
     said = critic("log", "verify", path)
     assert "record 2: the index says" in said.out
     assert "the index has rows without a record: 999" in said.out
-    said = critic("log", "list", path)
+    said = critic("log", "list", path, "--records")
     assert (said.status, len(said.lines)) == (1, len(whole.lines))
     assert "the index has 1 row without a record" in said.err
 
@@ -84,14 +84,14 @@ def test_a_row_that_is_gone_or_too_many_is_found(critic: Critic, path: LogPlace)
 def test_rows_and_records_that_are_equally_many_are_told_apart(
     critic: Critic, path: LogPlace
 ) -> None:
-    whole = critic("log", "list", path).lines
+    whole = critic("log", "list", path, "--records").lines
     counted = critic("log", "stats", path, "--format", "json")
     meddle(
         path,
         ("DELETE FROM records WHERE seq = 2", ()),
         ("DELETE FROM record_index WHERE seq = 3", ()),
     )
-    said = critic("log", "list", path)
+    said = critic("log", "list", path, "--records")
     assert (said.status, said.lines) == (1, [whole[0], "     2  record 2 is missing", *whole[3:]])
     assert "1 record is not listed, because the index has no row" in said.err
     fewer = critic("log", "stats", path, "--format", "json")

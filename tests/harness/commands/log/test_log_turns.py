@@ -1,0 +1,121 @@
+"""`critic log` lists and counts turns, and says of each what became of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.kinds import FATES
+from harness.log import SqlDecisionLog
+from tests.harness.console import Critic
+from tests.harness.log.decisions import decision, judged, meddle, proposal, run_of
+from tests.harness.log.guard_logs import write_guard_log
+from tests.support.turns import turns_in, wires
+
+RED = "ran_although_refused"
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """A log of guards with one more turn: a refused plan that was run all the same."""
+    path = tmp_path / "log.db"
+    write_guard_log(path)
+    refused = proposal(9, pinned=False)
+    with SqlDecisionLog.open(path) as kept:
+        kept.append(judged(refused, run_of(refused, 9)))
+        kept.append(decision(8, kind="partial"))
+    return path
+
+
+def listed(critic: Critic, log: Path, *options: str) -> list[dict[str, Any]]:
+    said = critic("log", "list", log, "--format", "json", *options)
+    return [json.loads(line) for line in said.lines]
+
+
+def numbers_of_turns(log: Path) -> list[tuple[list[int], str]]:
+    """Return the records of each turn with its fate, from the stored records alone."""
+    from harness.record import fate  # noqa: PLC0415 - to keep the reader beside its use
+
+    with SqlDecisionLog.open_for_reading(log) as kept:
+        turns = turns_in(kept)
+        seqs: dict[Any, list[int]] = {key: [] for key in turns}
+        for wire, ctx, _ in wires(kept):
+            trace = wire.get("report", wire).get("trace_id")
+            turn = (ctx or {}).get("session", {}).get("turn")
+            seqs[trace, turn, wire.get("inputs", {}).get("plan")].append(wire["seq"])
+    return [(seqs[key], fate(facts)) for key, facts in turns.items()]
+
+
+def test_a_line_is_a_turn_and_what_ran_although_refused_comes_first(
+    critic: Critic, log: Path
+) -> None:
+    expected = numbers_of_turns(log)
+    expected.sort(key=lambda one: one[1] != RED)
+    assert [(row["records"], row["fate"]) for row in listed(critic, log)] == expected
+    assert expected[0][1] == RED
+    counted = json.loads(critic("log", "stats", log, "--format", "json").out)
+    fates = [fate for _, fate in expected]
+    assert counted["fates"] == {name: fates.count(name) for name in FATES if name in fates}
+    assert counted["questions"] == {"asked": 4, "yes": 2, "no": 1, "lapsed": 1}
+    by_record = {row["seq"]: row["fate"] for row in listed(critic, log, "--records")}
+    assert by_record == {seq: fate for numbers, fate in expected for seq in numbers}
+
+
+def test_filters_are_of_turns(critic: Critic, log: Path) -> None:
+    every = listed(critic, log)
+    some = listed(critic, log, "--fate", "asked_no", "--fate", "open")
+    assert some == [row for row in every if row["fate"] in ("asked_no", "open")]
+    ended = listed(critic, log, "--status", "completed", "--session", "shade")
+    assert [row["fate"] for row in ended] == ["ran"]
+    counted = critic("log", "stats", log, "--format", "json", "--fate", "ran_after_yes")
+    assert json.loads(counted.out)["fates"] == {"ran_after_yes": 2}
+
+
+@pytest.mark.parametrize("command", [("log", "list"), ("log", "stats"), ("replay",), ("report",)])
+def test_what_ran_although_refused_is_an_exit_status(
+    command: tuple[str, ...], critic: Critic, log: Path, tmp_path: Path
+) -> None:
+    more = ("-o", tmp_path / "page.html") if command == ("report",) else ()
+    said = critic(*command, log, *more)
+    assert said.status == 1
+    assert RED in said.out + said.err
+    assert critic("log", "verify", log).status == 0, "that is about damage alone"
+
+
+def test_an_open_turn_is_a_state(critic: Critic, tmp_path: Path) -> None:
+    log = tmp_path / "log.db"
+    write_guard_log(log)
+    for command in (("log", "verify"), ("replay",)):
+        said = critic(*command, log)
+        assert (said.status, "sound, 2 open" in said.out) == (0, True)
+        assert critic(*command, log, "--no-open").status == 1
+        ci = critic(*command, log, "--format", "junit").out
+        assert 'failures="0"' in ci
+        assert 'failures="2"' in critic(*command, log, "--no-open", "--format", "junit").out
+
+
+def test_a_record_shows_its_turn(critic: Critic, log: Path) -> None:
+    for numbers, fate in numbers_of_turns(log):
+        for seq in numbers:
+            shown = json.loads(critic("log", "show", log, str(seq)).out)
+            assert (shown["turn"]["fate"], shown["turn"]["records"]) == (fate, numbers)
+    text = critic("log", "show", log, "25", "--format", "text").out
+    assert "turn: asked_no, of records 23, 25" in text
+    assert "action refuse, the answer was no by ada" in text
+
+
+@pytest.mark.parametrize("facts", [0, 1, 512])
+def test_facts_that_were_changed_in_the_index_are_noticed(
+    facts: int, critic: Critic, log: Path
+) -> None:
+    meddle(log, ("UPDATE record_index SET facts = ? WHERE seq = 43", (facts,)))
+    assert critic("log", "verify", log).status == 1
+    said = critic("log", "list", log, "--fate", RED)
+    assert (said.status, "the index says facts" in said.err) == (1, True)
+
+
+def test_an_export_has_the_fates(critic: Critic, log: Path) -> None:
+    said = critic("log", "export", log, "--to", "opa", "-o", "-")
+    fates = [json.loads(line)["custom"]["log"]["fate"] for line in said.lines]
+    assert fates == [row["fate"] for row in listed(critic, log, "--records")]
