@@ -1,4 +1,8 @@
-"""Count what a change makes of recorded plans: how many of which answer became which."""
+"""Count what a change makes of recorded turns: how many of which answer became which.
+
+A turn is counted once, whatever number of records it has: by the most notable change of its plans,
+and of those that are as notable, by the last.
+"""
 
 from collections import Counter
 from typing import Any, Final, Literal, NamedTuple, get_args
@@ -9,18 +13,19 @@ from harness.what_if.plan_answers import (
     ShiftDirection,
     answer_entry,
     direction_between,
+    is_as_notable,
 )
-from harness.what_if.rejudging import Compared, JudgedPlan, NotJudged
+from harness.what_if.rejudging import DAMAGE, Compared, JudgedPlan, NotJudged
 
 _DIRECTIONS: Final = get_args(ShiftDirection)
 
 
-class PlanTally(NamedTuple):
-    """How many plans had one answer before and the other after; `drifted` are some of them."""
+class TurnTally(NamedTuple):
+    """How many turns had one answer before and the other after; `drifted` are some of them."""
 
     before: MatrixEntry
     after: MatrixEntry
-    plans: int
+    turns: int
     drifted: int = 0
 
 
@@ -31,41 +36,56 @@ class LeftOutTally(NamedTuple):
 
 
 class Matrix:
-    """The counts so far. Its size does not depend on the log.
+    """The counts so far. It keeps a few numbers for each turn, and no text.
 
     Attributes:
-        directions: plans by what the change does to them.
+        directions: turns by what the change does to them.
         reasons: records that were not judged, by why.
-        drifted: plans on which today's rules give another verdict than the recorded one.
+        drifted: turns on which today's rules give another verdict than the recorded one.
         left_out: records of decisions that were not asked for.
     """
 
     def __init__(self) -> None:
         self._cells: Counter[tuple[MatrixEntry, MatrixEntry]] = Counter()
+        self._turns: dict[int, TurnTally] = {}
+        self._tallies: dict[TurnTally, TurnTally] = {}
         self.directions: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.drifted = self.left_out = 0
 
-    def add(self, one: Compared | PlanTally | LeftOutTally) -> None:
-        """Count one plan, many of one kind, or some records that were not judged."""
+    def add(self, one: Compared | TurnTally | LeftOutTally) -> None:
+        """Count the turn of one plan, many of one kind, or some records that were not judged.
+
+        A tally is of turns that have no other plan.
+        """
         if isinstance(one, JudgedPlan):
-            before, after = answer_entry(one.before), answer_entry(one.after)
-            self._add(PlanTally(before, after, 1, int(one.drifted)))
-        elif isinstance(one, PlanTally):
+            self._add_plan(one)
+        elif isinstance(one, TurnTally):
             self._add(one)
         elif isinstance(one, NotJudged):
             self.reasons[one.status] += one.last - one.seq + 1
         else:
             self.left_out += one.records if isinstance(one, LeftOutTally) else 1
 
-    def _add(self, tally: PlanTally) -> None:
-        self._cells[tally.before, tally.after] += tally.plans
-        self.directions[direction_between(tally.before, tally.after)] += tally.plans
+    def _add_plan(self, plan: JudgedPlan) -> None:
+        before, after = answer_entry(plan.before), answer_entry(plan.after)
+        tally, known = TurnTally(before, after, 1, int(plan.drifted)), self._turns.get(plan.turn_id)
+        if known is not None:
+            self._add(TurnTally(known.before, known.after, -1, -known.drifted))
+            direction = direction_between(known.before, known.after)
+            counted = tally if is_as_notable(plan.direction, direction) else known
+            tally = counted._replace(drifted=known.drifted | tally.drifted)
+        self._turns[plan.turn_id] = self._tallies.setdefault(tally, tally)
+        self._add(tally)
+
+    def _add(self, tally: TurnTally) -> None:
+        self._cells[tally.before, tally.after] += tally.turns
+        self.directions[direction_between(tally.before, tally.after)] += tally.turns
         self.drifted += tally.drifted
 
     @property
     def judged(self) -> int:
-        """How many plans were judged."""
+        """How many turns were judged."""
         return self._cells.total()
 
     @property
@@ -74,17 +94,22 @@ class Matrix:
         return self.reasons.total()
 
     @property
+    def damaged(self) -> int:
+        """How many records are damaged or missing."""
+        return sum(self.reasons[status] for status in DAMAGE)
+
+    @property
     def looser(self) -> int:
-        """How many plans get a looser answer."""
+        """How many turns get a looser answer."""
         return self.directions["looser"]
 
     def count(self, before: MatrixEntry, after: MatrixEntry) -> int:
-        """Return how many plans had one answer before and the other after."""
+        """Return how many turns had one answer before and the other after."""
         return self._cells[before, after]
 
     def answers(self, side: Literal[0, 1]) -> list[MatrixEntry]:
         """Return the answers that occur before (0) or after (1)."""
-        found = {cell[side] for cell in self._cells}
+        found = {cell[side] for cell, turns in self._cells.items() if turns}
         return [answer for answer in ANSWERS if answer in found]
 
     def wire(self) -> dict[str, Any]:
@@ -93,7 +118,7 @@ class Matrix:
             {
                 **_cell("before", before),
                 **_cell("after", after),
-                "plans": self._cells[before, after],
+                "turns": self._cells[before, after],
             }
             for before in self.answers(0)
             for after in self.answers(1)

@@ -1,4 +1,4 @@
-"""The answer to a plan, as far as a change of it counts: `ok`, or a kind, and who is asked."""
+"""The answer to a plan, as far as a change counts: `ok`, or a kind, and who is asked. Pure."""
 
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -11,6 +11,7 @@ ShiftDirection = Literal["unchanged", "looser", "tighter", "other"]
 Stance = Literal["no", "ask", "ok"]
 
 _RANKS: Final = {"no": 0, "ask": 1, "ok": 2}
+_NOTABLE: Final[tuple[ShiftDirection, ...]] = ("unchanged", "other", "tighter", "looser")
 
 
 class MatrixEntry(NamedTuple):
@@ -51,3 +52,11 @@ def direction_between(before: MatrixEntry, after: MatrixEntry) -> ShiftDirection
     if before.stance != after.stance:
         return "looser" if _RANKS[after.stance] > _RANKS[before.stance] else "tighter"
     return "unchanged" if before.kind == after.kind else "other"
+
+
+def is_as_notable(one: ShiftDirection, other: ShiftDirection) -> bool:
+    """Return whether a turn is counted by the first of two changes of its plans, not the second.
+
+    A loosening is never hidden by what else became of its turn.
+    """
+    return _NOTABLE.index(one) >= _NOTABLE.index(other)

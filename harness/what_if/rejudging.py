@@ -3,15 +3,17 @@
 Rule 1: both verdicts are of today's rules, so that they differ by the change alone.
 Rule 2: a record that cannot be trusted or read is named, and is never counted as unchanged.
 Rule 3: a beginning of an execution is judged with the decision that ends it, or else by itself.
+Rule 4: each plan says of which turn it is, so that a turn is counted once.
 """
 
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
-from critic import Proposal, Refused, Verified, VerifyVerdict, verify_proposal
+from critic import Proposal, Refused, RunContext, Verified, VerifyVerdict, verify_proposal
 from evals.escaping import escape_line
-from harness.canonical import canonical_bytes
-from harness.record import BegunRecord, CriticErrorRecord, DecisionRecord, Gap
+from harness.canonical import canonical_bytes, canonical_json
+from harness.record import BegunRecord, CriticErrorRecord, DecisionRecord, Gap, sha256
+from harness.record.fates import TurnKey
 from harness.replay.engine import RecordedLog, Replayer
 from harness.replay.recheck import RecordedInputs
 from harness.what_if.changed_turns import Unjudgeable
@@ -22,16 +24,24 @@ NotJudgedStatus = Literal["critic_error", "tampered", "incomplete", "redacted", 
 """Why a record was not judged. `unknown`: it does not say what it would be after the change."""
 
 
+DAMAGE: Final[tuple[NotJudgedStatus, ...]] = ("tampered", "incomplete")
+"""What is wrong with a log, and not only with what it says."""
+
+
 class JudgedPlan(NamedTuple):
     """A recorded plan with its verdict before and after the change.
 
     Attributes:
+        turn: the number of its turn in a session; the canonical loop counts no turns.
+        turn_id: see `turn_id`.
         attempt: the index in the attempts of the record; None for the plan that was decided on.
         drifted: the record was written under other rules, and today's give another verdict on it.
     """
 
     seq: int
     trace_id: str
+    turn: int | None
+    turn_id: int
     decision_key: str
     attempt: int | None
     before: Verified | Refused
@@ -76,12 +86,14 @@ class RecordedPlan(NamedTuple):
     """A recorded plan with today's verdict on it, before any change.
 
     Attributes:
+        turn_id: that of its record. A plan that was tried before is of the turn of the last one.
         attempt: the index in the attempts of the record; None for the plan that was decided on.
         compiled: the digest of the recorded `compiled`.
         drifted: the record was written under other rules, and today's give another verdict.
     """
 
     seq: int
+    turn_id: int
     attempt: int | None
     proposal: Proposal
     compiled: str
@@ -98,6 +110,17 @@ class RecordedPlans(NamedTuple):
     seq: int
     decision_key: str | None
     plans: tuple[RecordedPlan | NotJudged, ...]
+
+
+def turn_id(ctx: RunContext, plan: str) -> int:
+    """Return a number for the turn of a context and the digest of its plan: 63 bits of a hash."""
+    key = TurnKey(ctx.trace_id, session_turn(ctx), plan)
+    return int(sha256(canonical_json(list(key)))[:16], 16) >> 1
+
+
+def session_turn(ctx: RunContext) -> int | None:
+    """Return the number of a turn in its session, if it is of one."""
+    return None if ctx.session is None else int(ctx.session.turn)
 
 
 def what_if(
@@ -158,7 +181,8 @@ def _judge_changed(one: RecordedPlan | NotJudged, changed: ChangedInputs) -> Com
     would_be = changed.proposal(one.proposal, one.compiled)
     if isinstance(would_be, Unjudgeable):
         return NotJudged(one.seq, one.seq, "unknown", (would_be.reason,))
-    named = one.seq, one.proposal.ctx.trace_id, one.proposal.spec.id, one.attempt
+    ctx = one.proposal.ctx
+    named = one.seq, ctx.trace_id, session_turn(ctx), one.turn_id, one.proposal.spec.id, one.attempt
     return JudgedPlan(*named, one.before, verify_proposal(would_be), drifted=one.drifted)
 
 
@@ -185,7 +209,7 @@ def _plans_of(
     recorded: RecordedInputs, record: Any, proposal: Proposal
 ) -> Iterator[RecordedPlan | NotJudged]:
     """Yield the plans of a record. A verdict that does not follow from its inputs is tampering."""
-    compiled = record.inputs.compiled
+    compiled, turn = record.inputs.compiled, turn_id(proposal.ctx, record.inputs.plan)
     for attempt, plan, verdict in _tried_plans(record, proposal):
         one = _with_plan(proposal, plan)
         before = verify_proposal(one)
@@ -194,7 +218,8 @@ def _plans_of(
             reason = "its recorded verdict does not follow from its inputs: replay the log"
             yield _not_judged(recorded, "tampered", reason)
         else:
-            yield RecordedPlan(recorded.seq, attempt, one, compiled, before, drifted=not same)
+            named = recorded.seq, turn, attempt, one, compiled
+            yield RecordedPlan(*named, before, drifted=not same)
 
 
 def _tried_plans(record: Any, proposal: Proposal) -> Iterator[tuple[int | None, Any, Any]]:

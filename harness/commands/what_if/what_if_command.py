@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from harness.canonical import ascii_json
@@ -17,10 +18,13 @@ from harness.commands.known_heads import (
 from harness.commands.policy.policy_command import load_policy
 from harness.commands.replay.replay_text import answer_reporter
 from harness.commands.what_if.what_if_text import (
-    compared_text,
-    compared_wire,
+    damage_line,
     matrix_lines,
+    not_judged_text,
+    not_judged_wire,
     summary_line,
+    turn_text,
+    turn_wire,
 )
 from harness.errors import UsageError, escape_text
 from harness.log.sql import SqlDecisionLog
@@ -28,9 +32,10 @@ from harness.record import Head
 from harness.replay.log_check import LogCheck, check_log
 from harness.what_if.columns.column_writing import is_parquet
 from harness.what_if.columns.plan_columns import HEAD_KEY
-from harness.what_if.matrix import LeftOutTally, Matrix, PlanTally
+from harness.what_if.matrix import LeftOutTally, Matrix, TurnTally
 from harness.what_if.recorded_change import Alteration, KeptEvidence
 from harness.what_if.rejudging import Compared, JudgedPlan, NotJudged, what_if
+from harness.what_if.turn_shifts import TurnShifts
 
 
 def run(args: argparse.Namespace) -> int:
@@ -50,11 +55,13 @@ def run(args: argparse.Namespace) -> int:
         _print(ascii_json({"what_if": matrix.wire(), **({"head": spelled} if spelled else {})}))
     else:
         heads = [f"head {spelled}"] if spelled else []
-        for line in (*matrix_lines(matrix), *heads, summary_line(matrix)):
+        damage = [damage_line(matrix)] if matrix.damaged else []
+        for line in (*matrix_lines(matrix), *heads, *damage, summary_line(matrix)):
             _print(line)
     is_looser = matrix.looser > 0 and not args.allow_loosening
     is_unjudged = matrix.unjudged > 0 and not args.allow_unjudged
-    return EXIT_OK if check and not is_looser and not is_unjudged else EXIT_REFUSED
+    is_sound = bool(check) and not matrix.damaged
+    return EXIT_OK if is_sound and not is_looser and not is_unjudged else EXIT_REFUSED
 
 
 def _judge_log(
@@ -63,8 +70,7 @@ def _judge_log(
     """Judge the plans of a log. Return what is wrong with it as a whole, and its head."""
     with SqlDecisionLog.open_for_reading(args.log) as log:
         head, departures = log.head(), known.departures(log)
-        for one in what_if(log, change, decision_key=args.decision):
-            _take(one, args, matrix)
+        _tell(what_if(log, change, decision_key=args.decision), args, matrix)
         return check_log(log).with_damage(departures), head
 
 
@@ -94,17 +100,25 @@ def _judge_columns(
         raise UsageError(f"to judge a Parquet file takes {needed}") from None
     file = PlanFile(Path(args.log))
     judge = PlanJudge(change, args.decision, shown=not args.counts)
-    for one in judge.compare_file(file):
-        _take(one, args, matrix)
+    _tell(judge.compare_file(file), args, matrix)
     return file.check, parse_head(file.head, f"{HEAD_KEY} in its metadata")
 
 
-def _take(
-    one: Compared | PlanTally | LeftOutTally, args: argparse.Namespace, matrix: Matrix
+def _tell(
+    found: Iterable[Compared | TurnTally | LeftOutTally], args: argparse.Namespace, matrix: Matrix
 ) -> None:
-    matrix.add(one)
-    if isinstance(one, JudgedPlan | NotJudged) and not args.counts and _is_shown(one):
-        _print(ascii_json(compared_wire(one)) if args.format == "json" else compared_text(one))
+    """Count what is found. Print what was not judged, and then the turns with another answer."""
+    turns, is_json = TurnShifts(), args.format == "json"
+    for one in found:
+        matrix.add(one)
+        if args.counts:
+            continue
+        if isinstance(one, NotJudged):
+            _print(ascii_json(not_judged_wire(one)) if is_json else not_judged_text(one))
+        elif isinstance(one, JudgedPlan):
+            turns.add(one)
+    for counted, turn in turns.changed():
+        _print(ascii_json(turn_wire(counted, turn)) if is_json else turn_text(counted, turn))
 
 
 def _change(args: argparse.Namespace) -> Alteration:
@@ -120,10 +134,6 @@ def _change(args: argparse.Namespace) -> Alteration:
     policy = None if args.policy is None else load_policy(args.policy, size_limit(args)).policy
     evidence: KeptEvidence = args.evidence or "both"
     return Alteration(policy, args.safety_mode, args.budget, evidence)
-
-
-def _is_shown(one: JudgedPlan | NotJudged) -> bool:
-    return isinstance(one, NotJudged) or one.direction != "unchanged" or one.drifted
 
 
 def _print(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The output of `critic what-if`: a plan that is judged otherwise, the matrix, the counts."""
+"""The output of `critic what-if`: a turn that is judged otherwise, the matrix, the counts."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,54 +6,66 @@ from typing import Any
 from critic import Refused, Verified
 from evals.escaping import escape_line
 from harness.what_if.matrix import Matrix
-from harness.what_if.rejudging import (
-    Compared,
-    JudgedPlan,
-    NotAsked,
-    NotJudged,
-    answer_kind,
-    reason_of,
-    stance_of,
-)
+from harness.what_if.rejudging import JudgedPlan, NotJudged, answer_kind, reason_of, stance_of
+from harness.what_if.turn_shifts import PlanShift, TurnShift
 
 
-def compared_text(one: Compared) -> str:
-    """Return one plan, or the records that were not judged, with the reasons below."""
-    if isinstance(one, JudgedPlan):
-        attempt = "" if one.attempt is None else f" attempt {one.attempt}"
-        drift = "\n  drift: it was recorded under other rules, which gave another verdict"
-        return (
-            f"record {one.seq}{attempt} ({escape_line(one.trace_id)}): {one.direction}: "
-            f"{_show_verdict(one.before)} -> {_show_verdict(one.after)}"
-            f"\n  before: {reason_of(one.before)}\n  after: {reason_of(one.after)}"
-            f"{drift if one.drifted else ''}"
-        )
-    if isinstance(one, NotAsked):
-        return f"record {one.seq}: left out"
+def turn_text(counted: JudgedPlan, turn: TurnShift) -> str:
+    """Return a turn that gets another answer: the reasons, and below them its records."""
+    number = "" if counted.turn is None else f" turn {counted.turn}"
+    lines = [
+        f"{escape_line(counted.trace_id)}{number}: {counted.direction}: "
+        f"{_show_verdict(counted.before)} -> {_show_verdict(counted.after)}",
+        f"before: {reason_of(counted.before)}",
+        f"after: {reason_of(counted.after)}",
+        *(_plan_line(one) for one in turn.plans),
+    ]
+    if turn.drifted:
+        lines.append("drift: it was recorded under other rules, which gave another verdict")
+    return "\n  ".join(lines)
+
+
+def _plan_line(one: PlanShift) -> str:
+    attempt = "" if one.attempt is None else f" attempt {one.attempt}"
+    return f"record {one.seq}{attempt}: {one.direction}: {one.before.text} -> {one.after.text}"
+
+
+def not_judged_text(one: NotJudged) -> str:
+    """Return the records that were not judged, with the reasons below."""
     numbers = f"record {one.seq}" if one.seq == one.last else f"records {one.seq} to {one.last}"
     return "\n  ".join([f"{numbers}: not judged: {one.status}", *one.reasons])
 
 
-def compared_wire(one: Compared) -> dict[str, Any]:
-    """Return the same as a JSON object."""
-    if isinstance(one, JudgedPlan):
-        attempt = {} if one.attempt is None else {"attempt": one.attempt}
-        drift = {"drift": True} if one.drifted else {}
-        return {
-            "seq": one.seq,
-            **attempt,
-            "trace_id": one.trace_id,
-            "decision_key": one.decision_key,
-            "change": one.direction,
-            **drift,
-            "before": one.before.wire(),
-            "after": one.after.wire(),
-        }
-    if isinstance(one, NotJudged):
-        reasons = list(one.reasons)
-        last = {} if one.seq == one.last else {"last": one.last}
-        return {"seq": one.seq, **last, "not_judged": one.status, "reasons": reasons}
-    return {"seq": one.seq, "left_out": True}
+def turn_wire(counted: JudgedPlan, turn: TurnShift) -> dict[str, Any]:
+    """Return a turn that gets another answer as a JSON object."""
+    return {
+        "trace_id": counted.trace_id,
+        **({} if counted.turn is None else {"turn": counted.turn}),
+        "decision_key": counted.decision_key,
+        "change": counted.direction,
+        **({"drift": True} if turn.drifted else {}),
+        "before": counted.before.wire(),
+        "after": counted.after.wire(),
+        "records": [*map(_plan_wire, turn.plans)],
+    }
+
+
+def _plan_wire(one: PlanShift) -> dict[str, Any]:
+    attempt = {} if one.attempt is None else {"attempt": one.attempt}
+    return {"seq": one.seq, **attempt, "change": one.direction}
+
+
+def not_judged_wire(one: NotJudged) -> dict[str, Any]:
+    """Return records that were not judged as a JSON object."""
+    reasons = list(one.reasons)
+    last = {} if one.seq == one.last else {"last": one.last}
+    return {"seq": one.seq, **last, "not_judged": one.status, "reasons": reasons}
+
+
+def damage_line(matrix: Matrix) -> str:
+    """Return that the log is damaged, which no option excuses."""
+    count = "1 record is" if matrix.damaged == 1 else f"{matrix.damaged} records are"
+    return f"{count} damaged or missing, which no option excuses: run `critic log verify`"
 
 
 def _show_verdict(verdict: Verified | Refused) -> str:
@@ -80,11 +92,11 @@ def matrix_lines(matrix: Matrix) -> Iterator[str]:
 
 def summary_line(matrix: Matrix) -> str:
     """Return the counts on one line."""
-    plans = f"{matrix.judged} plan{'' if matrix.judged == 1 else 's'} judged"
+    turns = f"{matrix.judged} turn{'' if matrix.judged == 1 else 's'} judged"
     directions = ", ".join(
         f"{matrix.directions[name]} {name}" for name in ("unchanged", "looser", "tighter", "other")
     )
-    parts = [f"{plans}: {directions}"]
+    parts = [f"{turns}: {directions}"]
     if matrix.drifted:
         parts.append(f"{matrix.drifted} recorded under other rules")
     if matrix.unjudged:
@@ -92,5 +104,6 @@ def summary_line(matrix: Matrix) -> str:
         noun = "record" if matrix.unjudged == 1 else "records"
         parts.append(f"{matrix.unjudged} {noun} not judged ({named})")
     if matrix.left_out:
-        parts.append(f"{matrix.left_out} left out")
+        noun = "record" if matrix.left_out == 1 else "records"
+        parts.append(f"{matrix.left_out} {noun} left out")
     return "; ".join(parts)

@@ -3,7 +3,8 @@
 Rule 1: what is shown is judged by the critic itself. Where that gives another answer than the
         columns, the plan is named as not judged: nothing passes by a fault of this code.
 Rule 2: a record is judged in one way: if one of its plans has to be judged by itself, all are.
-Rule 3: memory is that of a group of rows.
+Rule 3: a turn with several plans is counted once: its plans are judged one by one.
+Rule 4: memory is that of a group of rows, and a few numbers for each turn.
 """
 
 from collections.abc import Iterator
@@ -27,7 +28,7 @@ from harness.what_if.columns.kernel import (
 )
 from harness.what_if.columns.plan_columns import PlanRow
 from harness.what_if.columns.plan_rows import RowReader
-from harness.what_if.matrix import LeftOutTally, PlanTally
+from harness.what_if.matrix import LeftOutTally, TurnTally
 from harness.what_if.plan_answers import ANSWERS, answer_entry, direction_between
 from harness.what_if.recorded_change import Alteration, ChangedInputs
 from harness.what_if.rejudging import Compared, JudgedPlan, NotJudged, RecordedPlans, compared_plans
@@ -61,17 +62,20 @@ class PlanJudge:
         self._makes_turns_anew = change.policy is not None
         self._reader, self._scratch = RowReader(), Scratch()
 
-    def compare_file(self, file: PlanFile) -> Iterator[Compared | PlanTally | LeftOutTally]:
+    def compare_file(self, file: PlanFile) -> Iterator[Compared | TurnTally | LeftOutTally]:
         """Yield what is shown in the order of the records, and the counts of all other plans.
 
         Raises:
             harness.what_if.columns.column_reading.PlansUnusable: the file is damaged.
         """
+        repeated = file.repeated_turns()
         for group in file.groups():
             with file.blame_file():
-                yield from self._compare_group(group)
+                yield from self._compare_group(group, repeated)
 
-    def _compare_group(self, group: PlanGroup) -> Iterator[Compared | PlanTally | LeftOutTally]:
+    def _compare_group(
+        self, group: PlanGroup, repeated: Numbers
+    ) -> Iterator[Compared | TurnTally | LeftOutTally]:
         asked = np.ones(len(group), np.bool_)
         if self._key is not None:
             left_out = group.other_decisions(self._key)
@@ -79,7 +83,8 @@ class PlanJudge:
             if records := int((left_out & group.is_decision).sum()):
                 yield LeftOutTally(records)
         after = self.answers(group, asked & group.judged)
-        alone = asked & (group.not_judged | (group.judged & (after == UNKNOWN)))
+        is_several = np.isin(group.turn_id, repeated)
+        alone = asked & (group.not_judged | (group.judged & (is_several | (after == UNKNOWN))))
         if self._shown:
             judged = np.flatnonzero(asked & group.judged & (after != UNKNOWN))
             changed = _IS_CHANGED[group.before[judged], after[judged]]
@@ -146,14 +151,14 @@ def _agrees(one: Compared, code: int, row: PlanRow) -> bool:
     return is_before and (code == UNKNOWN or answer_entry(one.after) == ANSWERS[code])
 
 
-def _count_cells(group: PlanGroup, after: Answers, rows: PlanMarks) -> Iterator[PlanTally]:
+def _count_cells(group: PlanGroup, after: Answers, rows: PlanMarks) -> Iterator[TurnTally]:
     size = len(ANSWERS)
     cells = group.before[rows].astype(np.int64) * size + after[rows]
     plans = np.bincount(cells, minlength=size * size)
     drifted = np.bincount(cells[group.drifted[rows]], minlength=size * size)
     for cell in np.flatnonzero(plans).tolist():
         before, now = divmod(cell, size)
-        yield PlanTally(ANSWERS[before], ANSWERS[now], int(plans[cell]), int(drifted[cell]))
+        yield TurnTally(ANSWERS[before], ANSWERS[now], int(plans[cell]), int(drifted[cell]))
 
 
 def _by_context(group: PlanGroup, wanted: PlanMarks) -> Iterator[tuple[Numbers, tuple[int, ...]]]:

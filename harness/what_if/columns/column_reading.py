@@ -36,7 +36,17 @@ from harness.what_if.plan_answers import ANSWERS
 from harness.wire import InvalidInput, parse
 
 _JUDGED: Final = (
-    *("seq", "attempt", "upto", "not_judged", "decision_key", "answer", "drifted", "of_guard"),
+    *(
+        "seq",
+        "attempt",
+        "turn_id",
+        "upto",
+        "not_judged",
+        "decision_key",
+        "answer",
+        "drifted",
+        "of_guard",
+    ),
     *("as_of_us", "spent_steps", "spent_tokens", "ctx", "compiled", "spec", "declared_outputs"),
     *("plan_steps", "repeated_calls", "out_of_order", "other_trace"),
 )
@@ -130,6 +140,19 @@ class PlanFile:
         if self._last is not None and end < self._last:
             raise PlansUnusable(f"{self._where}: {_TAKEN_OUT}")
 
+    def repeated_turns(self) -> Numbers:
+        """Return the turns that have more than one plan, in ascending order.
+
+        Raises:
+            PlansUnusable: the file is damaged.
+        """
+        groups = range(self._file.num_row_groups)
+        columns = [self.table(number, ["turn_id"]).column(0).drop_null() for number in groups]
+        found = np.concatenate([np.empty(0, np.int64), *(one.to_numpy() for one in columns)])
+        turns, counts = np.unique(found, return_counts=True)
+        repeated: Numbers = turns[counts > 1]
+        return repeated
+
     def table(self, number: int, names: Iterable[str]) -> Any:
         """Return some columns of a group.
 
@@ -169,6 +192,7 @@ class PlanGroup:
         table = file.table(number, _JUDGED)
         self._columns = {name: _one_chunk(table.column(name)) for name in _JUDGED}
         self.seq: Numbers = self._numbers("seq")
+        self.turn_id: Numbers = self._numbers("turn_id")
         self.is_decision: PlanMarks = ~self._known_rows("attempt")
         self.judged: PlanMarks = self._known_rows("answer")
         self.not_judged: PlanMarks = self._known_rows("not_judged")
@@ -180,7 +204,7 @@ class PlanGroup:
         self._ends = np.where(self._known_rows("upto"), self._numbers("upto"), self.seq)
         if (self._ends < self.seq).any():  # fewer records than none would be counted
             raise ValueError("a row of missing records ends before it begins")
-        for name in ("ctx", "compiled", "spec", "declared_outputs"):
+        for name in ("ctx", "compiled", "spec", "declared_outputs", "turn_id"):
             known = self._known_rows(name)
             if (self.judged & ~known).any():
                 raise ValueError(f"a plan has no {name}")

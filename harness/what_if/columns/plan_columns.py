@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-PLANS_FORMAT: Final = "1"
+PLANS_FORMAT: Final = "2"
 """The version of these columns and of their meaning."""
 
 FORMAT_KEY: Final = "plan-critic.plans"
@@ -28,6 +28,7 @@ ColumnKind = Literal["int64", "bool", "string", "strings", "text", "texts", "num
 COLUMNS: Final[Mapping[str, ColumnKind]] = MappingProxyType(
     {
         "attempt": "int64",
+        "turn_id": "int64",
         "upto": "int64",
         "not_judged": "text",
         "why": "strings",
@@ -62,6 +63,7 @@ class PlanRow(NamedTuple):
 
     Attributes:
         attempt: the index in the plans that were tried before; None for the row of the decision.
+        turn_id: a number of its turn, which all plans of its records have; None without a plan.
         upto: the last of the missing records that the row stands for.
         not_judged: the status of a record that cannot be judged; `why` has the reasons.
         decision_key: the id of the spec.
@@ -77,6 +79,7 @@ class PlanRow(NamedTuple):
     """
 
     attempt: int | None = None
+    turn_id: int | None = None
     upto: int | None = None
     not_judged: str | None = None
     why: tuple[str, ...] = ()

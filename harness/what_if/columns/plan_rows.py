@@ -55,6 +55,7 @@ class RowWriter:
         ctx, plan = one.proposal.ctx, one.proposal.plan
         spent, wire = ctx.spent, ctx.wire()
         return PlanRow(
+            turn_id=one.turn_id,
             decision_key=one.proposal.spec.id,
             answer=answer_entry(one.before).text,
             drifted=one.drifted,
@@ -149,8 +150,10 @@ class RowReader:
             spec=self.shared_envelope(DecisionSpec, row.spec or ""),
             plan=_plan_of(row),
         )
+        if row.turn_id is None:
+            raise ValueError("a plan is of no turn")
         before, key = verify_proposal(proposal), sha256(compiled.encode())
-        return RecordedPlan(seq, row.attempt, proposal, key, before, row.drifted)
+        return RecordedPlan(seq, row.turn_id, row.attempt, proposal, key, before, row.drifted)
 
     def shared_envelope(self, model: type[EnvelopeT], text: str) -> EnvelopeT:
         """Return the envelope in a text, the same object for the same text where it is kept.

@@ -23,6 +23,27 @@ DIRECTION_BUGS: Final[tuple[Bug, ...]] = (
         "matrix.looser > 1",
     ),
     slip(
+        "damage-excused-in-what-if",
+        "harness/commands/what_if/what_if_command.py",
+        "a record that was tampered with does not fail the command where others may be unjudged",
+        "is_sound = bool(check) and not matrix.damaged",
+        "is_sound = bool(check)",
+    ),
+    slip(
+        "turn-counted-by-record",
+        "harness/what_if/matrix.py",
+        "a turn is counted again with each of its records",
+        "self._turns.get(plan.turn_id)",
+        "self._turns.get(-plan.seq)",
+    ),
+    slip(
+        "loosening-hidden-in-a-turn",
+        "harness/what_if/plan_answers.py",
+        "a loosening is hidden by another change in its turn",
+        '("unchanged", "other", "tighter", "looser")',
+        '("unchanged", "other", "looser", "tighter")',
+    ),
+    slip(
         "other-record-fields-equal",
         _EFFECTS,
         "policies that take other fields of records for facts are equal",

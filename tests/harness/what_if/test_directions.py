@@ -35,7 +35,12 @@ def plans() -> list[Json]:
     free = good_proposal()
     free["spec"] |= {"required_outputs": [], "output_schemas": {}}
     free["plan"] |= {"steps": free["plan"]["steps"][:1], "declared_outputs": []}
-    return [good_proposal(), refused_proposal(), asking, reading, free, proposal(1).wire()]
+    made = [good_proposal(), refused_proposal(), asking, reading, free, proposal(1).wire()]
+    for number, wire in enumerate(made):
+        for part in ("ctx", "plan"):  # a turn of its own
+            if "trace_id" in wire[part]:
+                wire[part]["trace_id"] += f"_{number}"
+    return made
 
 
 def under(wire: Json, settings: Json) -> Proposal:
@@ -100,7 +105,7 @@ def test_one_looser_plan_is_enough(tmp_path: Path, critic: Critic) -> None:
     with SqlDecisionLog.open(tmp_path / "log") as log:
         log.append_all([judged(under(wire, before)) for wire in (free, good, free)])
     said = critic("what-if", tmp_path / "log", "--safety-mode", after["safety_mode"])
-    assert "3 plans judged: 2 unchanged, 1 looser" in said.out
+    assert "2 turns judged: 1 unchanged, 1 looser" in said.out
     assert said.status == 1
 
 

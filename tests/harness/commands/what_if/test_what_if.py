@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.log import SqlDecisionLog
+from harness.record import CriticError
 from tests.harness.console import Critic
-from tests.harness.log.decisions import filled, meddle, proposal
+from tests.harness.log.decisions import NOON, filled, meddle, proposal
 from tests.harness.what_if.test_what_if import policy_wire
 
 
@@ -36,19 +38,20 @@ def test_no_change_is_one_line_each_and_exits_0(critic: Critic, log: Path, tmp_p
         "before \\ after        ok  missing_evidence",
         "ok                     6                 .",
         "missing_evidence       .                 2",
-        "8 plans judged: 8 unchanged, 0 looser, 0 tighter, 0 other",
+        "8 turns judged: 8 unchanged, 0 looser, 0 tighter, 0 other",
     ]
 
 
 def test_a_tightening_is_shown_with_its_reasons_and_exits_0(critic: Critic, log: Path) -> None:
     said = critic("what-if", log, "--safety-mode", "network")
     assert said.status == 0
-    assert said.lines[:3] == [
-        "record 1 (trace_1): other: refused (missing_evidence) -> refused (approval_mode_mismatch)",
+    assert said.lines[:4] == [
+        "trace_1: other: refused (missing_evidence) -> refused (approval_mode_mismatch)",
         "  before: step 1 requires evidence class window, none pinned",
         "  after: step 1 mode destructive > safety_mode network",
+        "  record 1: other: missing_evidence -> approval_mode_mismatch",
     ]
-    assert said.lines[-1] == "8 plans judged: 0 unchanged, 0 looser, 6 tighter, 2 other"
+    assert said.lines[-1] == "8 turns judged: 0 unchanged, 0 looser, 6 tighter, 2 other"
 
 
 def test_a_loosening_exits_1_unless_it_is_allowed(
@@ -57,7 +60,7 @@ def test_a_loosening_exits_1_unless_it_is_allowed(
     command = "what-if", log, "--policy", loose(tmp_path)
     said = critic(*command)
     assert said.status == 1
-    assert said.lines[-1] == "8 plans judged: 6 unchanged, 2 looser, 0 tighter, 0 other"
+    assert said.lines[-1] == "8 turns judged: 6 unchanged, 2 looser, 0 tighter, 0 other"
     allowed = critic(*command, "--allow-loosening")
     assert (allowed.status, allowed.out) == (0, said.out)
 
@@ -67,7 +70,14 @@ def test_json_is_a_line_for_each_change_and_one_for_the_counts(
 ) -> None:
     said = critic("what-if", log, "--policy", loose(tmp_path), "--format", "json")
     *changes, last = map(json.loads, said.lines)
-    assert [(one["seq"], one["change"]) for one in changes] == [(1, "looser"), (5, "looser")]
+    assert [(one["trace_id"], one["change"]) for one in changes] == [
+        ("trace_1", "looser"),
+        ("trace_5", "looser"),
+    ]
+    assert [one["records"] for one in changes] == [
+        [{"seq": 1, "change": "looser"}],
+        [{"seq": 5, "change": "looser"}],
+    ]
     assert (changes[0]["before"]["ok"], changes[0]["after"]["ok"]) == (False, True)
     assert last.pop("head").startswith("8:")
     assert last == {
@@ -81,8 +91,8 @@ def test_json_is_a_line_for_each_change_and_one_for_the_counts(
             "not_judged": {},
             "left_out": 0,
             "matrix": [
-                {"before": "ok", "after": "ok", "plans": 6},
-                {"before": "missing_evidence", "after": "ok", "plans": 2},
+                {"before": "ok", "after": "ok", "turns": 6},
+                {"before": "missing_evidence", "after": "ok", "turns": 2},
             ],
         }
     }
@@ -91,14 +101,39 @@ def test_json_is_a_line_for_each_change_and_one_for_the_counts(
 def test_what_was_not_judged_is_said_and_exits_1_unless_it_is_allowed(
     critic: Critic, log: Path
 ) -> None:
-    indexed = "DELETE FROM record_index WHERE seq = 3"
-    meddle(log, ("DELETE FROM records WHERE seq = 3", ()), (indexed, ()))
+    with SqlDecisionLog.open(log) as opened:
+        opened.append_error(CriticError(asked={}, where="in a test", failed_at=NOON))
     command = "what-if", log, "--budget", "max_steps=12"
     said = critic(*command)
     assert said.status == 1
-    assert "record 3: not judged: incomplete" in said.lines
-    assert said.lines[-1].endswith("0 other; 1 record not judged (1 incomplete)")
+    assert "record 9: not judged: critic_error" in said.lines
+    assert said.lines[-1].endswith("0 other; 1 record not judged (1 critic_error)")
     assert critic(*command, "--allow-unjudged").status == 0
+
+
+EXCUSES = "--allow-unjudged", "--allow-loosening"
+
+
+@pytest.mark.parametrize("counts", [(), ("--counts",)], ids=" ".join)
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ("DELETE FROM records WHERE seq = 3", "incomplete"),
+        ("DELETE FROM inputs WHERE digest IN (SELECT plan FROM record_index)", "incomplete"),
+        ("UPDATE records SET body = replace(body, 'trace_5', 'trace_6') WHERE seq = 5", "tampered"),
+        ("UPDATE inputs SET body = replace(body, '\"o-17\"', '\"o-71\"')", "tampered"),
+    ],
+)
+def test_damage_is_never_excused(
+    critic: Critic, log: Path, change: str, status: str, counts: tuple[str, ...]
+) -> None:
+    command = "what-if", log, "--budget", "max_steps=12", *counts
+    assert critic(*command).status == 0
+    meddle(log, (change, ()))
+    said = critic(*command, *EXCUSES)
+    assert said.status == 1
+    assert f"{status})" in said.lines[-1]
+    assert "damaged or missing, which no option excuses" in said.out
 
 
 @pytest.mark.parametrize(

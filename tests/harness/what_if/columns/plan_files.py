@@ -22,7 +22,7 @@ from harness.what_if.columns.column_writing import (
 )
 from harness.what_if.columns.kernel import UNKNOWN
 from harness.what_if.columns.plan_rows import RowWriter
-from harness.what_if.matrix import LeftOutTally, Matrix, PlanTally
+from harness.what_if.matrix import LeftOutTally, Matrix, TurnTally
 from harness.what_if.plan_answers import ANSWERS, answer_entry
 from harness.what_if.recorded_change import Alteration, ChangedInputs
 from harness.what_if.rejudging import (
@@ -31,6 +31,7 @@ from harness.what_if.rejudging import (
     RecordedPlan,
     RecordedPlans,
     compared_plans,
+    turn_id,
 )
 
 
@@ -43,7 +44,9 @@ def recorded(proposals: Iterable[Proposal]) -> list[RecordedPlans]:
 
 
 def _plan(seq: int, proposal: Proposal) -> RecordedPlan:
-    return RecordedPlan(seq, None, proposal, digest(proposal.compiled), verify_proposal(proposal))
+    turn = turn_id(proposal.ctx, digest(proposal.plan))
+    judged = digest(proposal.compiled), verify_proposal(proposal)
+    return RecordedPlan(seq, turn, None, proposal, *judged)
 
 
 def write_plans(path: Path, records: Iterable[RecordedPlans]) -> None:
@@ -121,7 +124,7 @@ def check_file(path: Path, one_by_one: Sequence[Compared], change: Alteration) -
         matrix, found = Matrix(), list[Compared]()
         for each in PlanJudge(change, shown=is_shown).compare_file(PlanFile(path)):
             matrix.add(each)
-            if not isinstance(each, PlanTally | LeftOutTally):
+            if not isinstance(each, TurnTally | LeftOutTally):
                 found.append(each)
         assert matrix.wire() == expected.wire()
         if is_shown:

@@ -180,8 +180,8 @@ def test_what_cannot_be_judged_in_the_log_is_named_for_its_export(
 def test_an_export_of_some_records_holds_the_plans_of_these(critic: Critic, log: Path) -> None:
     file = exported(critic, log, "--status", "refused_by_critic")
     said = critic("what-if", file, "--safety-mode", "destructive")
-    count = pyarrow.parquet.read_metadata(file).num_rows
-    assert said.lines[-1].startswith(f"{count} plans judged")
+    count = len({*pyarrow.parquet.read_table(file)["turn_id"].to_pylist()})
+    assert said.lines[-1].startswith(f"{count} turns judged")
     note = "note: the export has only the records of its log that were asked for"
     assert note in said.lines
     file.unlink()
@@ -252,7 +252,7 @@ def _about(name: str, value: str) -> Callable[[Any], Any]:
 
 
 SPOILT: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "a newer version": (_about(FORMAT_KEY, "2"), "its plans are in format 2, and this version"),
+    "a newer version": (_about(FORMAT_KEY, "3"), "its plans are in format 3, and this version"),
     "other rules": (_about(RULES_KEY, "0" * 64), "were judged by other rules than are installed"),
     "a check that is none": (_about("plan-critic.check", "{"), "plan-critic.check in its metadata"),
     "a last record that is none": (
@@ -356,7 +356,7 @@ def test_a_file_without_a_record_of_its_log_is_refused(
         said = critic("what-if", file, "--safety-mode", "network", *options)
         assert said.status == 2
         assert "it lacks records of its log: export the log again" in said.err
-        assert "plans judged:" not in said.out
+        assert "turns judged:" not in said.out
 
 
 def _all_but(table: Any, place: int) -> list[bool]:
@@ -442,4 +442,4 @@ def test_a_long_plan_is_left_to_the_rules(critic: Critic, tmp_path: Path) -> Non
     with SqlDecisionLog.open(log) as opened:
         opened.append(judged(build(type(proposal()), wire)))
     said = _same(critic, log, exported(critic, log), "--budget", "max_steps=1")
-    assert re.match("1 plan judged", said.lines[-1])
+    assert re.match("1 turn judged", said.lines[-1])

@@ -1,0 +1,138 @@
+"""A turn is counted once, by the most notable change of its plans, whatever records it has."""
+
+import json
+import sqlite3
+from collections import defaultdict
+from contextlib import closing
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from critic import Refused, Verified, verify_proposal
+from harness.log import SqlDecisionLog
+from harness.what_if.matrix import Matrix
+from harness.what_if.rejudging import JudgedPlan
+from harness.what_if.turn_shifts import TurnShifts
+from harness.wire import build
+from tests.harness.console import Critic
+from tests.harness.log.decisions import decision, judged, proposal
+from tests.harness.log.guard_logs import write_guard_log
+from tests.support.guarding import desk
+
+
+def _asked() -> Refused:
+    wire = proposal().wire()
+    wire["spec"]["approval_required_from"] = "destructive"
+    verdict = verify_proposal(build(type(proposal()), wire))
+    assert isinstance(verdict, Refused)
+    return verdict
+
+
+OK, NO, ASK = verify_proposal(proposal()), verify_proposal(proposal(pinned=False)), _asked()
+
+
+def rank(verdict: Verified | Refused) -> int:
+    return (NO, ASK, OK).index(verdict)
+
+
+def plan(
+    seq: int, before: Verified | Refused, after: Verified | Refused, of: int = 7
+) -> JudgedPlan:
+    return JudgedPlan(seq, "t", 1, of, "s", None, before, after)
+
+
+CHANGES = [(one, other) for one in (OK, ASK, NO) for other in (OK, ASK, NO)]
+
+
+@pytest.mark.parametrize("pairs", [*product(CHANGES, repeat=2)])
+def test_a_loosening_is_never_hidden_by_another_record_of_its_turn(pairs: Any) -> None:
+    matrix, turns = Matrix(), TurnShifts()
+    for seq, (before, after) in enumerate(pairs, start=1):
+        matrix.add(plan(seq, before, after))
+        turns.add(plan(seq, before, after))
+    is_looser = any(rank(after) > rank(before) for before, after in pairs)
+    is_tighter = not is_looser and any(rank(after) < rank(before) for before, after in pairs)
+    expected = "looser" if is_looser else "tighter" if is_tighter else "unchanged"
+    assert matrix.judged == 1
+    assert {name: count for name, count in matrix.directions.items() if count} == {expected: 1}
+    assert [one.direction for one, _ in turns.changed()] == [expected] * (expected != "unchanged")
+    assert all([one.seq for one in turn.plans] == [1, 2] for _, turn in turns.changed())
+    assert sum(cell["turns"] for cell in matrix.wire()["matrix"]) == 1
+
+
+@pytest.fixture(scope="module")
+def guard_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("turns") / "log.db"
+    write_guard_log(path)
+    return path
+
+
+def turns_in(path: Path) -> dict[tuple[Any, ...], list[int]]:
+    """Return the records of each turn that has a plan, read by the database itself."""
+    turns = defaultdict(list)
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute(
+            "SELECT seq, trace, turn, plan FROM record_index WHERE plan IS NOT NULL ORDER BY seq"
+        )
+        for seq, *key in rows:
+            turns[tuple(key)].append(seq)
+    return turns
+
+
+OPTIONS = "--allow-unjudged", "--allow-loosening", "--format", "json"
+
+
+@pytest.mark.parametrize("is_strict", [True, False], ids=["a policy", "a budget"])
+def test_the_turns_of_a_guard_are_counted_once(
+    critic: Critic, guard_log: Path, tmp_path: Path, is_strict: bool
+) -> None:
+    changed = tmp_path / "policy.json"
+    changed.write_text(json.dumps(desk(safety_mode="read_only")))
+    change = ("--policy", changed) if is_strict else ("--budget", "max_steps=0")
+    said = critic("what-if", guard_log, *change, *OPTIONS)
+    assert said.status == 0, said
+    *shown, last = map(json.loads, said.lines)
+    turns, counts = turns_in(guard_log), last["what_if"]
+    assert counts["judged"] == len(turns) < sum(map(len, turns.values()))
+    assert counts["tighter"] > 3
+    named = [one for one in shown if "change" in one]
+    keys = [(one["trace_id"], one["turn"]) for one in named]
+    assert len(keys) == len({*keys}) == counts["tighter"] + counts["looser"] + counts["other"]
+    of_turn = {key[:2]: records for key, records in turns.items()}
+    for one in named:
+        records = [each["seq"] for each in one["records"]]
+        assert {*records} <= {*of_turn[one["trace_id"], one["turn"]]}
+    file = tmp_path / "log.parquet"
+    critic("log", "export", guard_log, "--to", "parquet", "--plans", "-o", file)
+    assert critic("what-if", file, *change, *OPTIONS) == said
+    counted = critic("what-if", file, *change, *OPTIONS, "--counts")
+    assert json.loads(counted.lines[-1]) == last
+
+
+def test_a_question_that_is_not_asked_any_more_is_a_loosening(
+    critic: Critic, tmp_path: Path
+) -> None:
+    """The person said yes, so its last record is ok before and after."""
+    log, changed = tmp_path / "log.db", tmp_path / "policy.json"
+    write_guard_log(log)
+    free = desk()
+    free["tool"] = [{**tool, "approval_mode": "read_only"} for tool in free["tool"]]
+    del free["spec"]["provenance"]
+    changed.write_text(json.dumps(free))
+    said = critic("what-if", log, "--policy", changed, "--format", "json", "--allow-unjudged")
+    shown = [json.loads(line) for line in said.lines[:-1]]
+    ways = [[one["change"] for one in turn["records"]] for turn in shown if "records" in turn]
+    assert said.status == 1
+    assert any(way[0] == "looser" and way[-1] == "unchanged" for way in ways)
+
+
+def test_records_of_one_plan_in_two_traces_are_two_turns(tmp_path: Path, critic: Critic) -> None:
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        log.append_all([decision(1), decision(1, minutes=2), decision(2)])
+        wire = proposal(1).wire()
+        wire["plan"]["steps"] = wire["plan"]["steps"][:1]
+        log.append(judged(build(type(proposal()), wire)))  # another plan in the first trace
+    said = critic("what-if", tmp_path / "log.db", "--safety-mode", "destructive")
+    assert said.lines[-1].startswith("3 turns judged: 3 unchanged")
