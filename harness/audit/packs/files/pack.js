@@ -228,6 +228,11 @@
     const own = tools.find((one) => one.adapter_id === step.adapter_id && one.capability_id === step.capability_id);
     return own && own.approval_mode;
   }
+  function answerText(answer) {
+    const {answer: said, approver, ...more} = isObject(answer) ? answer : {more: answer};
+    const rest = Object.keys(more).length ? [line(canonical(more), 2000)] : [];
+    return [said !== undefined && line(said), approver !== undefined && `by ${line(approver)}`, ...rest].filter(Boolean).join(", ");
+  }
   function requestOf(compiled) {
     const items = list(within(within(compiled, "manifests"), "evidence_manifest"));
     const words = items.find((item) => item.classification === "request" && typeof item.content === "string");
@@ -249,10 +254,10 @@
         ["why", report.rationale !== undefined && line(report.rationale, 2000)],
         ["error", record.error !== undefined && line(record.error)],
         ["the user said", words !== undefined && visible(words)],
-        ["answer", record.answer !== undefined && line(canonical(record.answer), 2000)]),
+        ["answer", record.answer !== undefined && answerText(record.answer)]),
       list(within(ctx, "approvals")).map((approval) => make("p", null, tag("approval", "yes"),
         ` ${line(approval.approver)}, ${line(approval.approval_id)}`, approval.expires_at !== undefined && `, until ${line(approval.expires_at)}`,
-        `, of plan ${line(approval.plan_digest)}`)),
+        ", of plan ", code(approval.plan_digest))),
       whole.map((violation) => make("p", {class: "why"}, `${line(violation.kind)}: ${line(violation.reason, 2000)}`)),
       list(within(plan, "steps")).map((step, at) => stepCard(step, at, record, tierOf(step, compiled))),
       record.kind === "critic_error" && pre(json({where: record.where, asked: record.asked}), "What was asked"),
