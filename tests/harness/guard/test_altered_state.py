@@ -1,6 +1,7 @@
 """One field of a session's state is changed: it is refused at resume, or the session goes on."""
 
 import json
+from functools import cache
 from typing import Any, Final
 
 import pytest
@@ -50,22 +51,21 @@ LATER: Final = [
 """What may come next in any of them."""
 
 
-def state_after(events: list[Json], policy: Json) -> tuple[Json, Json]:
-    """Return the state of a session, and its policy."""
+STREAMS: Final[dict[str, tuple[list[Json], Json]]] = {
+    "asks": (ASKS, desk()),
+    "waits": (WAITS, desk()),
+    "shadow": ([*WAITS, call("shred", id="g", name="plan.md")], desk(shadow=True)),
+    "pays": (PAYS, next(streams("refunds"))["policy"]),
+}
+
+
+@cache
+def state_of(name: str) -> tuple[Json, Json]:
+    """Return the state of a session at the end of its events, and its policy."""
+    events, policy = STREAMS[name]
     guard = guard_of(policy)
     answers_to(guard, events)
     return json.loads(guard.export("s")), policy
-
-
-STATES: Final = {
-    "asks": state_after(ASKS, desk()),
-    "waits": state_after(WAITS, desk()),
-    "shadow": state_after(
-        [*WAITS, call("shred", id="g", name="plan.md")],
-        desk(shadow=True),
-    ),
-    "pays": state_after(PAYS, next(streams("refunds"))["policy"]),
-}
 
 
 def failures(state: Json, policy: Json) -> list[Json]:
@@ -75,15 +75,15 @@ def failures(state: Json, policy: Json) -> list[Json]:
     return [one for one in answers_to(guard, LATER).values() if "critic_error" in json.dumps(one)]
 
 
-@pytest.mark.parametrize("name", STATES)
+@pytest.mark.parametrize("name", STREAMS)
 def test_an_unchanged_state_goes_on(name: str) -> None:
-    assert failures(*STATES[name]) == []
+    assert failures(*state_of(name)) == []
 
 
 @settings(PATIENT, max_examples=examples(300))
 @given(st.data())
 def test_a_state_with_another_value_anywhere_is_refused_or_goes_on(data: st.DataObject) -> None:
-    state, policy = data.draw(st.sampled_from([*STATES.values()]))
+    state, policy = state_of(data.draw(st.sampled_from([*STREAMS])))
     path = data.draw(st.sampled_from(data.draw(st.sampled_from(kinds_of_places(state)))))
     new = data.draw(st.sampled_from(others_than(value_at(state, path))))
     try:
@@ -106,7 +106,7 @@ def test_a_state_with_another_value_anywhere_is_refused_or_goes_on(data: st.Data
 def test_another_count_of_what_was_spent_does_not_fail_later(
     name: str, path: str, new: int
 ) -> None:
-    state, policy = STATES[name]
+    state, policy = state_of(name)
     assert failures(altered(state, path_of(path), new), policy) == []
 
 
@@ -122,7 +122,7 @@ def test_another_count_of_what_was_spent_does_not_fail_later(
     ],
 )
 def test_a_contradiction_is_refused_where_it_is(name: str, path: str, new: Json) -> None:
-    state, policy = STATES[name]
+    state, policy = state_of(name)
     place = path_of(path)
     if new is None:
         place, new = (*place, "steps", 0, "evidence_refs"), ["call/9"]
