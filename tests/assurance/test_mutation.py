@@ -167,8 +167,17 @@ def test_cheap_tests_of_a_line_come_before_dear_ones_however_near() -> None:
     dear, near, other = "tests/a/test_b.py::law", "tests/a/test_b.py::x[1]", "tests/c/test_d.py::x"
     lines = {"a/b.py": {1: {dear, near, other, "tests/a/test_b.py::x[2]"}}}
     covering = Covering(lines, {dear: 0.9, near: 0.1, "tests/a/test_b.py::x[2]": 0.2, other: 0.1})
-    assert covering.within(0.5, "a/b.py", 1) == [near, other, "tests/a/test_b.py::x[2]"]
+    assert covering.within(0.5, "a/b.py", 1) == [near, "tests/a/test_b.py::x[2]", other]
     assert covering.within(2.0, "a/b.py", 1)[-1] == dear
+
+
+def test_of_other_files_one_case_of_each_test_comes_first() -> None:
+    near = [f"tests/a/test_b.py::x[{at}]" for at in range(10)]
+    far = [f"tests/c/test_d.py::{test}[{at}]" for test in "yz" for at in range(2)]
+    covering = Covering({"a/b.py": {1: {*near, *far}}}, dict.fromkeys((*near, *far), 0.1))
+    order = covering.tests_of("a/b.py", 1)
+    assert set(order[:8]) < set(near)
+    assert {test.partition("[")[0] for test in order[8:10]} == {far[0][:-3], far[2][:-3]}
 
 
 def test_the_lines_that_read_a_constant_read_what_is_made_of_it() -> None:

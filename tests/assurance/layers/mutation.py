@@ -1,6 +1,6 @@
 """Layer `mutation`: a small change of `critic/` or `evals/` is noticed, or makes no difference.
 
-A mutant meets the killers one after the other, the cheapest first: two seconds of the tests that
+A mutant meets the killers one after the other, the cheapest first: four seconds of the tests that
 run its line, the nearest first; case files, with engine against model over a few hundred seeds;
 more tests, with every example; then the laws, and some thousand seeds more, always the same draws.
 What outlives them all is a hole in the tests, or equivalent: then `equivalent.json` lists it, with
@@ -52,7 +52,7 @@ _TESTS: Final = (
     "--ignore=tests/critic/test_differential.py",
     "--ignore=tests/critic/test_laws.py",
 )
-_SOON, _PATIENT = 2, 12
+_SOON, _PATIENT = 4, 12
 """How many seconds of tests a killer runs, as they were measured without a mutation."""
 _WALL: Final = 30
 """How much longer than it computes a killer may take, on a machine that has other work."""
@@ -86,7 +86,7 @@ class Killers(NamedTuple):
 def killers_of(suite: Suite) -> Killers:
     """Return the killers of `critic` and `evals`."""
     cheap = (
-        Killer(partial(suite.failing, _SOON), 4 * _SOON),
+        Killer(partial(suite.failing, _SOON), 2 * _SOON),
         Killer(partial(_seeded, suite), 20),
     )
     dear = (

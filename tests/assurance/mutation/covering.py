@@ -28,6 +28,8 @@ _SLOW: Final = 1.0
 """Seconds: such a test starts another program, which reads the files and not the mutant."""
 _DEAR: Final = 0.3
 """Seconds: such a test draws examples. In its time, dozens of others say more, one by one."""
+_AT_ONCE: Final = 8
+"""Cases of one test that come in a round, of the file that mirrors the mutant's."""
 
 
 class Covering:
@@ -56,7 +58,11 @@ class Covering:
         round_of = {test: next(rounds[test.partition("[")[0]]) for test in nearest}
         return sorted(
             nearest,
-            key=lambda test: (self.seconds(test) > _DEAR, test not in soon, round_of[test]),
+            key=lambda test: (
+                self.seconds(test) > _DEAR,
+                test not in soon,
+                round_of[test] // (1 if _distance(file, test) else _AT_ONCE),
+            ),
         )
 
     def ran_at_import(self, file: str) -> set[int]:
