@@ -60,6 +60,12 @@ def test_dir_of_critic_shows_its_public_names_only() -> None:
     assert dir(critic) == sorted([*critic.__all__, "__version__"])
 
 
+@pytest.mark.parametrize("name", ["evals", "critic.session"])
+def test_dir_of_a_front_shows_its_public_names(name: str) -> None:
+    front = importlib.import_module(name)
+    assert dir(front) == sorted(front.__all__)
+
+
 def test_the_version_is_that_of_the_installed_package() -> None:
     assert critic.__version__ == importlib.metadata.version("plan-critic")
 
