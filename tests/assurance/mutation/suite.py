@@ -35,7 +35,8 @@ class Suite:
 
         Anew: all is imported again, and every example drawn.
         """
-        tests = self._covering.within(seconds, mutant.file, mutant.line)
+        found = self._covering.within(seconds, mutant.file, mutant.line)
+        tests = [test for test in found if test in self._items]
         if not tests:
             return ""
         if anew:
@@ -52,7 +53,7 @@ class Suite:
         return False
 
     def _first_failing(self, *tests: str) -> str:
-        items = [self._items[test] for test in tests if test in self._items]
+        items = [self._items[test] for test in tests]
         watch = Failures()
         for item, following in zip(items, [*items[1:], None], strict=True):
             plugins = item.config.pluginmanager
