@@ -171,6 +171,12 @@ def test_cheap_tests_of_a_line_come_before_dear_ones_however_near() -> None:
     assert covering.within(2.0, "a/b.py", 1)[-1] == dear
 
 
+def test_tests_that_noticed_neighbours_come_first_where_they_run_the_line() -> None:
+    lines = {"a/b.py": {1: {"t::x", "t::y", "t::z"}}}
+    covering = Covering(lines, dict.fromkeys(("t::x", "t::y", "t::z"), 0.4))
+    assert covering.within(1.0, "a/b.py", 1, ["t::other", "t::z", "t::y"]) == ["t::z", "t::y"]
+
+
 def test_of_other_files_one_case_of_each_test_comes_first() -> None:
     near = [f"tests/a/test_b.py::x[{at}]" for at in range(10)]
     far = [f"tests/c/test_d.py::{test}[{at}]" for test in "yz" for at in range(2)]

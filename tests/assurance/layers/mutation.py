@@ -74,6 +74,8 @@ class Killer(NamedTuple):
     notice: Callable[[Mutant], str]
     seconds: int
     """A mutant that takes longer is noticed by that."""
+    learn: Callable[[str], object] = len
+    """Is told what noticed a mutant, before the next one."""
 
 
 class Killers(NamedTuple):
@@ -86,11 +88,11 @@ class Killers(NamedTuple):
 def killers_of(suite: Suite) -> Killers:
     """Return the killers of `critic` and `evals`."""
     cheap = (
-        Killer(partial(suite.failing, _SOON), 2 * _SOON),
+        Killer(partial(suite.failing, _SOON), 2 * _SOON, suite.learn),
         Killer(partial(_seeded, suite), 20),
     )
     dear = (
-        Killer(partial(suite.failing, _PATIENT, anew=True), 10 * _PATIENT),
+        Killer(partial(suite.failing, _PATIENT, anew=True), 10 * _PATIENT, suite.learn),
         Killer(partial(_drawn, suite), 180),
     )
     return Killers(cheap, dear)
@@ -123,6 +125,7 @@ def _judged(mutants: Iterable[Mutant], killer: Killer) -> Iterator[Judged]:
         if noticed == TIMED_OUT:
             waited.append(mutant)
         else:
+            killer.learn(noticed)
             yield Judged(mutant, noticed)
     for mutant, noticed in forked(work, waited, timeout=wall):
         yield Judged(mutant, "" if noticed == TIMED_OUT else noticed)

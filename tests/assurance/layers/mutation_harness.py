@@ -47,7 +47,7 @@ def run(*, quick: bool, only: Sequence[str] = ()) -> list[Row]:
 
 
 def _run(suite: Suite, *, quick: bool, only: Sequence[str]) -> list[Row]:
-    cheap = Killer(partial(suite.failing, _SOON), 20 * _SOON)
+    cheap = Killer(partial(suite.failing, _SOON), 20 * _SOON, suite.learn)
     dear = Killer(partial(suite.failing, _PATIENT, anew=True), 10 * _PATIENT)
     if not quick:
         return [judge_places(_NAME, PLACES, only, partial(judge, Killers((cheap,), (dear,))))]

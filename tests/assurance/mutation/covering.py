@@ -69,9 +69,15 @@ class Covering:
         """Return the lines of the file that ran outside of tests."""
         return {line for line, tests in self._lines.get(file, {}).items() if _OUTSIDE in tests}
 
-    def within(self, seconds: float, file: str, line: int) -> list[str]:
-        """Return the first tests of the line that take so long together, and one at least."""
+    def within(self, seconds: float, file: str, line: int, first: Iterable[str] = ()) -> list[str]:
+        """Return the first tests of the line that take so long together, and one at least.
+
+        Args:
+            first: tests that come before all others, if they run the line.
+        """
         tests, soon = self.tests_of(file, line), list[str]()
+        known = set(tests)
+        tests = [*dict.fromkeys((*(test for test in first if test in known), *tests))]
         for test in tests:
             if self.seconds(test) <= seconds:
                 soon.append(test)
