@@ -85,6 +85,8 @@ def rules(chance: Random) -> SessionRules:
     spec = {**policy["spec"], "provenance": chance.choice(["closed", "open"])}
     if chance.random() < 0.4:
         spec["confined_evidence"] = chance.sample(["k1", "k2"], chance.randint(1, 2))
+    if chance.random() < 0.3:
+        spec["required_evidence"] = [chance.choice(["k1", "k2"])]
     tools = [tool(one, chance) for one in policy["tool"]]
     evidence = list(given_evidence(chance))
     return rules_of(policy_of({**policy, "spec": spec, "tool": tools, "evidence": evidence}))
