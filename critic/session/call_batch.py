@@ -51,7 +51,8 @@ class CallResult(NamedTuple):
     def measured(self) -> dict[str, Any]:
         """What a run says of it, by the fields of a ToolCall."""
         told = self._asdict()
-        return {name: told[name] for name in told if name != "cut" and told[name] is not None}
+        del told["cut"]
+        return told
 
 
 class Past(NamedTuple):

@@ -253,6 +253,20 @@ def test_a_batch_that_a_person_approved_is_scored_as_approved() -> None:
     assert ended.score.scorecard.scores.policy.status == "pass"
 
 
+def test_an_approval_that_the_spec_requires_counts_in_the_score() -> None:
+    session = opened("Read plan.md, wipe x-100", spec={"approval_required_from": "destructive"})
+    session = after(session, read("plan.md"), "done")
+    batch = session.propose([Call("w", "wipe", {"what": "x-100"})], NOW)
+    assert not verify_batch(batch).ok
+    session, batch = session.approved(batch, "ada")
+    assert verify_batch(batch).ok
+    session = session.decided(batch, "allow", verify_batch(batch), digest(batch.plan))
+    ended = session.ran("w", CallResult("completed", "x"), NOW).ended
+    assert ended is not None
+    assert ended.score == score(ended.run)
+    assert ended.score.scorecard.scores.policy.status == "pass"
+
+
 def test_what_is_kept_of_the_tools_is_bounded_and_changes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
