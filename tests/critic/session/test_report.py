@@ -15,7 +15,7 @@ from critic.session.session_report import (
 )
 from evals import cost, latency, safety, utility
 from evals.run import Run
-from evals.verdict import EvaluatorVerdict, Finding, make_verdict
+from evals.verdict import EvaluatorVerdict, Finding, Severity, make_verdict
 from harness.wire import InvalidInput, build
 from tests.support.examples import good_run
 
@@ -88,6 +88,27 @@ def test_the_line_says_what_was_over_a_limit(measured: Any, said: str) -> None:
     (part, counted) = report.rationale.split("; ")
     assert re.fullmatch(rf"{said} warn 0\.[0-9]{{2}}", part)
     assert (counted, report.status) == ("1 turn", "completed")
+
+
+@pytest.mark.parametrize("said", ["utility", "latency", "cost"])
+def test_the_line_says_what_warns(said: Any) -> None:
+    warned = Finding(severity="warn", message="so so")
+    line = report_with(**{said: make_verdict(said, "t", 0.5, [warned])}).rationale
+    assert line == f"{said} warn 0.50; 0 turns"
+
+
+@pytest.mark.parametrize("failed", ["policy", "safety", "utility"])
+def test_the_line_shows_an_error_and_no_warning_before_it(failed: Any) -> None:
+    kinds: tuple[Severity, ...] = ("warn", "error", "info", "error")
+    found = [Finding(severity=kind, message=f"{kind} {at}") for at, kind in enumerate(kinds)]
+    line = report_with(**{failed: make_verdict(failed, "t", 0.5, found)}).rationale
+    assert line == f"{failed} fail: error 1 (and 1 more); 0 turns"
+
+
+def report_with(**verdicts: EvaluatorVerdict) -> SessionReport:
+    run = whole(required=[], measured=WITHIN)
+    scores = session_scores(run, Worst(), Worst()).model_copy(update=verdicts)
+    return report_of([], scores, session="s", whole=run, closed_at=None)
 
 
 def failing(*messages: str) -> EvaluatorVerdict:
