@@ -10,7 +10,7 @@ import pytest
 from critic.checks import CHECKS
 from evals import kinds
 from evals.scorecard import EVALUATORS
-from harness.audit.report.page_words import KIND_LOOKS, kind_style
+from harness.audit.report.page_words import FATE_LOOKS, REFUSAL_WORDS, fate_style
 from harness.commands.log.log_arguments import KIND_NAMES, STATUS_NAMES
 from harness.testing._draw.near_misses import NEAR_MISSES
 from harness.what_if.columns.column_facts import BITS_OF, FIRST_KINDS
@@ -52,14 +52,15 @@ def test_what_is_said_of_each_check_kind_and_evaluator_is_said_of_all() -> None:
 def test_every_kind_can_be_asked_for_shown_drawn_and_judged_by_columns() -> None:
     assert {*KIND_NAMES} == {*kinds.REFUSAL_KINDS, *kinds.HARD_EVALUATORS}
     assert {*kinds.REPORT_STATUSES} < {*STATUS_NAMES}
-    assert tuple(KIND_LOOKS) == (*kinds.REFUSAL_KINDS, "score")
+    assert tuple(REFUSAL_WORDS) == (*kinds.REFUSAL_KINDS, "score")
     assert {way.kind for way in NEAR_MISSES} == {*kinds.REFUSAL_KINDS}
     assert {*BITS_OF} == {*FIRST_KINDS} == {*kinds.REFUSAL_KINDS}
     assert all(bits[1] for kind, bits in BITS_OF.items() if kind in kinds.APPROVABLE_KINDS)
 
 
-def test_every_kind_has_a_colour_by_day_and_by_night() -> None:
-    by_day, by_night = kind_style().split("@media (prefers-color-scheme: dark)")
-    for kind, look in KIND_LOOKS.items():
-        assert f".kind-{kind} {{ fill: {look.light}; }}" in by_day
-        assert f".kind-{kind} {{ fill: {look.dark}; }}" in by_night
+def test_every_fate_has_a_colour_by_day_and_by_night() -> None:
+    assert tuple(FATE_LOOKS) == kinds.FATES
+    by_day, by_night = fate_style().split("@media (prefers-color-scheme: dark)")
+    for fate, look in FATE_LOOKS.items():
+        assert f".fate-{fate} {{ --fate: {look.light}; }}" in by_day
+        assert f".fate-{fate} {{ --fate: {look.dark}; }}" in by_night

@@ -7,14 +7,16 @@ from itertools import islice, takewhile
 from typing import Any, Final
 
 from evals.json_value import SAFE_INTEGER
-from harness.audit.report.details import Questions, opened_record
-from harness.audit.report.parsed_inputs import InputsOfRecords
+from evals.kinds import Fate
+from harness.audit.report.details import opened_record
+from harness.audit.report.page_turns import PageTurn, TurnsOfPage
+from harness.audit.report.parsed_inputs import InputsOfRecords, ShownInputs
 from harness.audit.report.record_rows import (
     Checked,
-    outcome_of_row,
     row_of,
     row_of_gap,
     row_of_unreadable,
+    tool_names,
 )
 from harness.audit.report.tallies import Tallies
 from harness.audit.report.visible_text import data_text
@@ -29,6 +31,7 @@ from harness.record import (
     RawRecord,
     read_record,
 )
+from harness.record.index_row import IndexRow, index_row
 from harness.record.integrity import START
 from harness.replay.engine import Replayer
 from harness.replay.log_check import check_log
@@ -127,7 +130,7 @@ class Collected:
     checked: dict[int, Checked] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
     tallies: Tallies = field(default_factory=Tallies)
-    questions: Questions = field(default_factory=Questions)
+    turns: TurnsOfPage = field(default_factory=TurnsOfPage)
 
     @property
     def sound(self) -> bool:
@@ -136,6 +139,10 @@ class Collected:
         An execution without an end is a state, and no damage.
         """
         return not (self.gaps or self.problems or self.answers.keys() - {"same", "open"})
+
+    def turns_of(self, wanted: Fate) -> list[PageTurn]:
+        """Return the turns of a fate, in the order of their first records."""
+        return [turn for turn in self.turns if self.turns.fate_of(turn) == wanted]
 
 
 def collect(log: SqlDecisionLog, last: int, most_bytes: int) -> Collected:
@@ -158,7 +165,8 @@ def collect(log: SqlDecisionLog, last: int, most_bytes: int) -> Collected:
         for raw, record in read:
             while gaps and gaps[0].first < raw.seq:
                 _miss(found, gaps.pop(0))
-            _take(found, raw, record, inputs)
+            _take(log, found, raw, record, inputs)
+    found.tallies.add_turns(found.turns)
     return found
 
 
@@ -194,25 +202,60 @@ def _read_row(raw: RawRecord) -> LogRecord | str:
 
 
 def _miss(found: Collected, gap: Gap) -> None:
-    found.tallies.outcomes["missing"] += gap.last - max(gap.first, found.first) + 1
+    found.tallies.lost["missing"] += gap.last - max(gap.first, found.first) + 1
     found.rows.append(row_of_gap(gap))
 
 
 def _take(
-    found: Collected, raw: RawRecord, record: LogRecord | str, inputs: InputsOfRecords
+    log: SqlDecisionLog,
+    found: Collected,
+    raw: RawRecord,
+    record: LogRecord | str,
+    inputs: InputsOfRecords,
 ) -> None:
     checked = found.checked.get(raw.seq)
     if isinstance(record, str):
-        found.tallies.outcomes["unreadable"] += 1
+        found.tallies.lost["unreadable"] += 1
         found.rows.append(row_of_unreadable(raw.seq, record, checked))
         return
     # A record that claims another number is shown where it is; the check says what is wrong.
     record = record.model_copy(update={"seq": raw.seq})
     given = None if isinstance(record, CriticErrorRecord) else inputs.inputs_of(record.inputs)
-    found.tallies.outcomes[outcome_of_row(record, checked)] += 1
+    turn = found.turns.add(record, _columns_of(log, record, given), _approver_of(record, given))
+    turn.tools = turn.tools or tool_names(None if given is None else given.plan)
+    if checked is not None and checked.status != "open":
+        turn.worst = checked.status
     if isinstance(record, DecisionRecord) and given is not None:
-        found.tallies.add(record, given)
-    if not isinstance(record, CriticErrorRecord) and given is not None:
-        found.questions.add(record)
-    found.rows.append(row_of(record, given, checked))
+        found.tallies.add(record, turn, given)
+    found.rows.append(row_of(record, checked))
     found.details.add(raw.seq, opened_record(record, given, checked, found.details.share))
+
+
+def _columns_of(log: SqlDecisionLog, record: LogRecord, given: ShownInputs | None) -> IndexRow:
+    """Return the columns of a record, as it says them: by its index where inputs were taken out."""
+    if given is None:
+        return index_row(record, None, None, record.seq)
+    row = index_row(record, given.ctx, given.plan, record.seq)
+    if given.ctx is not None and given.plan is not None:
+        return row
+    kept = log.index([record.seq]).get(record.seq)
+    if kept is None:
+        return row
+    known = IndexRow(*kept)
+    facts = row.facts | known.facts if type(known.facts) is int else row.facts
+    turn = known.turn if row.turn is None and type(known.turn) is int else row.turn
+    return row._replace(facts=facts, turn=turn)
+
+
+def _approver_of(record: LogRecord, given: ShownInputs | None) -> str | None:
+    """Return who approved the plan of a record, if its context says so."""
+    if given is None or given.ctx is None or isinstance(record, CriticErrorRecord):
+        return None
+    return next(
+        (
+            one.approver
+            for one in given.ctx.approvals or ()
+            if one.plan_digest.removeprefix("sha256:") == record.inputs.plan
+        ),
+        None,
+    )

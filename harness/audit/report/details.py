@@ -1,12 +1,10 @@
 """One decision as it is opened: plan, tiers, evidence, verdict, and the run against the plan. Pure.
 
 What many decisions share is put into a pool, and stands here as a number.
-A person's question is a decision to ask, and its answer a later decision on the same plan.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from critic.reports import ScoreVerdict
 from critic.verdicts import Refused, Verified, Violation
@@ -16,64 +14,10 @@ from evals.plan import Plan, ToolStep
 from evals.run import ToolCall
 from evals.timestamps import format_time, is_unexpired
 from harness.audit.report.parsed_inputs import ShownInputs
-from harness.audit.report.record_rows import Checked, tool_name
+from harness.audit.report.record_rows import Checked, record_line, tool_name
 from harness.audit.report.visible_text import make_visible, visible_json
 from harness.canonical import canonical_json
 from harness.record import BegunRecord, DecisionRecord, LogRecord, RunFacts
-
-
-@dataclass(slots=True)
-class AskedQuestion:
-    """A question, and the number of the record with its answer once there is one."""
-
-    seq: int
-    trace: str
-    reason: str
-    answer: str = "no answer is on record"
-    answered_by: int | None = None
-    yes: bool | None = None
-
-
-class Questions:
-    """Collects questions and answers as records come."""
-
-    def __init__(self) -> None:
-        self.asked: list[AskedQuestion] = []
-        self._open: dict[tuple[str, str], AskedQuestion] = {}
-
-    @property
-    def approved(self) -> int:
-        """Return how many were answered with yes."""
-        return sum(one.yes is True for one in self.asked)
-
-    @property
-    def denied(self) -> int:
-        """Return how many were answered with no."""
-        return sum(one.yes is False for one in self.asked)
-
-    def add(self, record: DecisionRecord | BegunRecord) -> None:
-        """Take in a record: a question, an answer, or neither."""
-        if not isinstance(record, DecisionRecord):
-            return
-        key = record.report.trace_id, record.inputs.plan
-        if record.action == "ask" and isinstance(record.report.verify, Refused):
-            trace, reason = record.report.trace_id, record.report.verify.reasons[0]
-            asked = AskedQuestion(record.seq, make_visible(trace), make_visible(reason))
-            self.asked.append(asked)
-            self._open[key] = asked
-        question = None if record.answer is None else self._open.pop(key, None)
-        if question is not None and record.answer is not None:
-            question.answer, question.yes = _ANSWERED[record.answer.answer]
-            question.answer += make_visible(record.answer.approver or "")
-            question.answered_by = record.seq
-
-
-_ANSWERED: Final = {
-    "yes": ("approved by ", True),
-    "no": ("denied by ", False),
-    "lapsed": ("it lapsed without an answer", None),
-}
-
 
 Sharing = Callable[[Any], int]
 """Puts a value into the pool, and returns its number there."""
@@ -88,6 +32,7 @@ def opened_record(
         "prev": record.prev_hash,
         "rules": make_visible(record.ruleset_version),
         "code": record.rules_digest,
+        "said": record_line(record),
     }
     if checked is not None:
         detail["check"] = [checked.status, *(make_visible(one) for one in checked.reasons)]

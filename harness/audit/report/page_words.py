@@ -2,22 +2,85 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, assert_never
 
-OUTCOME_WORDS: Final[Mapping[str, str]] = MappingProxyType(
+from evals.kinds import Fate
+
+RECORD_WORDS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "refused": "Refused before it ran",
-        "failed": "Ran, and failed policy or safety",
-        "completed": "Ran within policy and safety",
-        "partial": "Allowed; no run in this record",
-        "begun": "An execution began",
-        "open": "Began, and no end is on record",
-        "critic_error": "The critic failed, so it refused",
+        "allowed": "Allowed",
+        "asked": "A person was asked",
+        "refused": "Refused",
+        "shadowed": "Would not be allowed, and is not enforced",
+        "denied": "A person said no",
+        "lapsed": "The question lapsed",
+        "began": "An execution began",
+        "ran": "What ran",
+        "critic_error": "The critic failed",
         "missing": "Missing from the log",
         "unreadable": "Cannot be read",
     }
 )
-"""What became of a record, by the code that rows hold."""
+"""What one record says, by the code that rows hold. What became of the turn is its fate."""
+
+Tone = Literal["bad", "warn", "good", "plain"]
+
+
+class FateLook(NamedTuple):
+    """How a fate is shown: its words, and its colour by day and by night."""
+
+    words: str
+    light: str
+    dark: str
+
+
+FATE_LOOKS: Final[Mapping[Fate, FateLook]] = MappingProxyType(
+    {
+        "ran_although_refused": FateLook("Ran although refused", "#a40e26", "#ff6b61"),
+        "open": FateLook("Began, with no end on record", "#8a5a00", "#f0c25c"),
+        "failed": FateLook("The critic failed; nothing ran", "#d04a00", "#ff9d66"),
+        "ran_in_shadow": FateLook("Ran in shadow", "#b14a85", "#e08cbc"),
+        "refused": FateLook("Refused; nothing ran", "#0072b2", "#56b4e9"),
+        "asked_open": FateLook("Waits for a person's answer", "#7b6a00", "#d6c84a"),
+        "asked_no": FateLook("Not approved; nothing ran", "#5a4fcf", "#a59bff"),
+        "not_run": FateLook("Allowed; no run on record", "#6e7781", "#8b98a5"),
+        "ran_in_part": FateLook("Ran in part", "#b87700", "#e6a532"),
+        "ran_after_yes": FateLook("Ran after a yes", "#00796b", "#4dd0bd"),
+        "ran": FateLook("Ran as planned", "#1a7f37", "#4ac26b"),
+    }
+)
+"""How each fate is shown: the one table of their words and colours."""
+
+
+def tone_of(fate: Fate) -> Tone:
+    """Return how bad a fate is."""
+    match fate:
+        case "ran_although_refused" | "failed":
+            return "bad"
+        case "open" | "ran_in_shadow" | "asked_open" | "ran_in_part":
+            return "warn"
+        case "refused" | "asked_no" | "not_run":
+            return "plain"
+        case "ran_after_yes" | "ran":
+            return "good"
+        case _:
+            assert_never(fate)
+
+
+FATE_WORDS: Final[Mapping[Fate, str]] = MappingProxyType(
+    {one: look.words for one, look in FATE_LOOKS.items()}
+)
+
+WORRIES: Final[Mapping[Fate, str]] = MappingProxyType(
+    {
+        "ran_although_refused": "Calls were made, and no ruling allowed them.",
+        "ran_after_yes": "The critic would not have allowed it alone. A person said yes.",
+        "ran_in_part": "A call failed, timed out, or was never made.",
+        "open": "It may have had effects: nothing says how it ended. This is no damage.",
+        "failed": "The critic itself failed, so it refused what it was asked.",
+    }
+)
+"""The fates that a reader should look at first, in this order, and what each means."""
 
 CHECK_WORDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -32,37 +95,23 @@ CHECK_WORDS: Final[Mapping[str, str]] = MappingProxyType(
 """What checking records found, after a number of records."""
 
 
-class KindLook(NamedTuple):
-    """How a kind of refusal is shown: what it is called, and its colour by day and by night."""
-
-    words: str
-    light: str
-    dark: str
-
-
-KIND_LOOKS: Final[Mapping[str, KindLook]] = MappingProxyType(
+REFUSAL_WORDS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "missing_evidence": KindLook("Evidence is missing", "#0072b2", "#56b4e9"),
-        "approval_mode_mismatch": KindLook("Beyond its mode or approval", "#b87700", "#e6a532"),
-        "violates_decision_spec": KindLook(
-            "Outside what the decision allows", "#009e73", "#2bc79a"
-        ),
-        "loop_guard": KindLook("Repeats itself", "#b14a85", "#e08cbc"),
-        "budget_exceeded": KindLook("Over the budget", "#5a4fcf", "#a59bff"),
-        "score": KindLook("Policy or safety failed after the run", "#d04a00", "#ff8a4c"),
+        "missing_evidence": "Evidence is missing",
+        "approval_mode_mismatch": "Beyond its mode or approval",
+        "violates_decision_spec": "Outside what the decision allows",
+        "loop_guard": "Repeats itself",
+        "budget_exceeded": "Over the budget",
+        "score": "Policy or safety failed after the run",
     }
 )
-"""The kinds of refusals; `score` is a run that failed, all others are plans that never ran."""
-
-REFUSAL_WORDS: Final[Mapping[str, str]] = MappingProxyType(
-    {kind: look.words for kind, look in KIND_LOOKS.items()}
-)
+"""The kinds of refusals; `score` is a run that failed, all others are of plans."""
 
 
-def kind_style() -> str:
-    """Return the rules of a style sheet that give each kind its colours."""
-    rules = [f".kind-{kind} {{ fill: {look.light}; }}\n" for kind, look in KIND_LOOKS.items()]
-    night = [f"  .kind-{kind} {{ fill: {look.dark}; }}\n" for kind, look in KIND_LOOKS.items()]
+def fate_style() -> str:
+    """Return the rules of a style sheet that give each fate its colours."""
+    rules = [f".fate-{one} {{ --fate: {look.light}; }}\n" for one, look in FATE_LOOKS.items()]
+    night = [f"  .fate-{one} {{ --fate: {look.dark}; }}\n" for one, look in FATE_LOOKS.items()]
     return f"{''.join(rules)}@media (prefers-color-scheme: dark) {{\n{''.join(night)}}}\n"
 
 

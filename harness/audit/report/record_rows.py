@@ -1,18 +1,27 @@
-"""One line of the table of records. Pure."""
+"""One line of the page: of a turn, or of a record beneath it. Pure."""
 
+from collections.abc import Sequence
 from typing import Any, Final, Literal, NamedTuple
 
-from critic.reports import CriticReport
-from critic.verdicts import Refused
 from evals.plan import Plan, ToolStep
 from evals.timestamps import format_time
-from harness.audit.report.parsed_inputs import ShownInputs
+from harness.audit.report.page_turns import PageTurn, TurnsOfPage, moment_of
 from harness.audit.report.visible_text import make_visible
-from harness.record import BegunRecord, DecisionRecord, Gap, LogRecord
+from harness.record import BegunRecord, CriticErrorRecord, DecisionRecord, Gap, LogRecord
 
 _TOOLS: Final = 8
 
-RowOutcome = Literal["refused", "failed", "completed", "partial", "begun", "open", "critic_error"]
+RecordOutcome = Literal[
+    "allowed",
+    "asked",
+    "refused",
+    "shadowed",
+    "denied",
+    "lapsed",
+    "began",
+    "ran",
+    "critic_error",
+]
 
 
 class Checked(NamedTuple):
@@ -22,25 +31,10 @@ class Checked(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def row_of(
-    record: LogRecord, inputs: ShownInputs | None, checked: Checked | None
-) -> dict[str, Any]:
+def row_of(record: LogRecord, checked: Checked | None) -> dict[str, Any]:
     """Return the line of a record."""
-    row: dict[str, Any] = {"seq": record.seq, "is": outcome_of_row(record, checked)}
-    if isinstance(record, DecisionRecord):
-        report = record.report
-        row |= {"at": format_time(report.decided_at), "said": make_visible(report.rationale)}
-        row |= {"trace": make_visible(report.trace_id), "key": make_visible(report.decision_key)}
-        row |= {"why": why} if (why := refusal_kind(report)) else {}
-    elif isinstance(record, BegunRecord):
-        row |= {"at": format_time(record.begun_at), "trace": make_visible(record.trace_id)}
-    else:
-        row |= {"at": format_time(record.failed_at), "said": make_visible(record.where)}
-        row |= {"trace": make_visible(record.trace_id)} if record.trace_id else {}
-    if inputs is not None and inputs.ctx is not None:
-        row["mode"] = inputs.ctx.safety_mode
-    if inputs is not None and inputs.plan is not None:
-        row["tools"] = _tool_names(inputs.plan)
+    row: dict[str, Any] = {"seq": record.seq, "is": outcome_of_row(record)}
+    row["at"] = format_time(moment_of(record))
     return row | ({"check": checked.status} if checked is not None else {})
 
 
@@ -55,27 +49,42 @@ def row_of_unreadable(seq: int, why: str, checked: Checked | None) -> dict[str, 
     return {"seq": seq, "is": "unreadable", "said": make_visible(why), "check": status}
 
 
-def outcome_of_row(record: LogRecord, checked: Checked | None) -> RowOutcome:
-    """Return what became of the plan of a record."""
+def row_of_turn(turn: PageTurn, turns: TurnsOfPage) -> dict[str, Any]:
+    """Return the line of a turn."""
+    row: dict[str, Any] = {"n": turn.number, "fate": turns.fate_of(turn), "s": turn.session}
+    row |= {"at": format_time(turn.at), "of": turn.records, "tools": turn.tools}
+    texts = {"trace": turn.trace, "key": turn.decision, "said": turn.reason, "by": turn.approver}
+    row |= {name: make_visible(text) for name, text in texts.items() if text is not None}
+    codes = {"why": turn.kind, "answer": turn.answer, "check": turn.worst}
+    row |= {name: code for name, code in codes.items() if code is not None}
+    return row
+
+
+def record_line(record: LogRecord) -> str:
+    """Return what a record says in a line."""
+    if isinstance(record, DecisionRecord):
+        return make_visible(record.report.rationale)
+    return make_visible(record.where) if isinstance(record, CriticErrorRecord) else ""
+
+
+def outcome_of_row(record: LogRecord) -> RecordOutcome:
+    """Return what one record says of its turn."""
     if isinstance(record, BegunRecord):
-        return "open" if checked is not None and checked.status == "open" else "begun"
-    if not isinstance(record, DecisionRecord):
+        return "began"
+    if isinstance(record, CriticErrorRecord):
         return "critic_error"
-    if record.report.refused_at == "score":
-        return "failed"
-    status = record.report.status
-    return "refused" if status == "refused_by_critic" else status
+    if record.run is not None:
+        return "ran"
+    if record.answer is not None and record.answer.answer != "yes":
+        return "denied" if record.answer.answer == "no" else "lapsed"
+    named: dict[str, RecordOutcome] = {"allow": "allowed", "ask": "asked", "shadow": "shadowed"}
+    return named.get(record.action, "refused")
 
 
-def refusal_kind(report: CriticReport) -> str | None:
-    """Return the kind of a refusal, `score` for a run that failed, None for no refusal."""
-    if isinstance(report.verify, Refused):
-        return report.verify.kind
-    return "score" if report.refused_at == "score" else None
-
-
-def _tool_names(plan: Plan) -> list[str]:
-    names = dict.fromkeys(tool_name(step) for step in plan.steps if isinstance(step, ToolStep))
+def tool_names(plan: Plan | None) -> list[str]:
+    """Return the names of the tools of a plan, as the page lists them."""
+    steps: Sequence[Any] = () if plan is None else plan.steps
+    names = dict.fromkeys(tool_name(step) for step in steps if isinstance(step, ToolStep))
     shown = [make_visible(name) for name in names][:_TOOLS]
     return shown + ([f"and {len(names) - _TOOLS} more"] if len(names) > _TOOLS else [])
 

@@ -8,21 +8,29 @@ Rule 3: the same log gives the same bytes.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
+from evals.kinds import FATES, AnswerKind, Fate
 from harness.audit.report.collecting import Collected
 from harness.audit.report.content_policy import content_policy
+from harness.audit.report.page_turns import PageTurn
 from harness.audit.report.page_words import (
     CHECK_WORDS,
     EXPLAINED,
-    OUTCOME_WORDS,
+    FATE_LOOKS,
+    FATE_WORDS,
+    RECORD_WORDS,
     REFUSAL_WORDS,
-    kind_style,
+    WORRIES,
+    Tone,
+    fate_style,
+    tone_of,
 )
+from harness.audit.report.record_rows import row_of_turn
 from harness.audit.report.visible_text import data_text, make_visible
 from harness.errors import UsageError
 
@@ -45,7 +53,7 @@ _UNITS: Final = (
 class Box(NamedTuple):
     """One box of a bar, in units of the picture."""
 
-    kind: str
+    fate: Fate
     x: float
     y: float
     width: float
@@ -53,11 +61,10 @@ class Box(NamedTuple):
 
 
 class ChartSpan(NamedTuple):
-    """The refusals of one span of time."""
+    """The turns of one span of time. Those that ran as planned have no box."""
 
     label: str
-    kinds: Counter[str]
-    decided: int
+    fates: Counter[Fate]
     boxes: tuple[Box, ...]
 
 
@@ -77,28 +84,26 @@ class Chart(NamedTuple):
     up: tuple[Tick, ...]
 
 
-def chart_of(refusals: Sequence[tuple[datetime, str]], decided: Iterable[datetime]) -> Chart | None:
+def chart_of(turns: Sequence[tuple[datetime, Fate]]) -> Chart | None:
     """Return the chart, or None where there is nothing to compare: fewer than two spans."""
-    if not refusals:
+    if all(fate == _AS_PLANNED for _, fate in turns):
         return None
-    seconds = [_seconds(one) for one in decided]
+    seconds = [_seconds(at) for at, _ in turns]
     first, last = min(seconds), max(seconds)
     size, unit = _unit(last - first)
     start, end = first // size, last // size
     if start == end:
         return None
-    kinds: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    for at, kind in refusals:
-        kinds[_seconds(at) // size - start][kind] += 1
-    totals = Counter(one // size - start for one in seconds)
-    highest = max(one.total() for one in kinds.values())
+    fates: defaultdict[int, Counter[Fate]] = defaultdict(Counter)
+    for at, fate in turns:
+        fates[_seconds(at) // size - start][fate] += 1
+    highest = max(one.total() - one[_AS_PLANNED] for one in fates.values())
     width = (WIDTH - _LEFT) / (end - start + 1)
     spans = tuple(
         ChartSpan(
             _label((start + n) * size, size),
-            kinds[n],
-            totals[n],
-            _boxes(kinds[n], n, width, highest),
+            fates[n],
+            _boxes(fates[n], n, width, highest),
         )
         for n in range(end - start + 1)
     )
@@ -127,16 +132,16 @@ def _label(seconds: int, size: int) -> str:
     return start.isoformat()[: 10 if size >= 86400 else 16].replace("T", " ")
 
 
-def _boxes(kinds: Counter[str], number: int, width: float, highest: int) -> tuple[Box, ...]:
+def _boxes(fates: Counter[Fate], number: int, width: float, highest: int) -> tuple[Box, ...]:
     tall = (HEIGHT - _TOP - _BOTTOM) / highest
     wide, x, y = min(width * 0.8, 40.0), _LEFT + width * number, float(HEIGHT - _BOTTOM)
     x += (width - wide) / 2
     boxes = []
-    for kind in REFUSAL_WORDS:
-        if count := kinds[kind]:
+    for fate in FATES:
+        if fate != _AS_PLANNED and (count := fates[fate]):
             y -= count * tall
             boxes.append(
-                Box(kind, round(x, 2), round(y, 2), round(wide, 2), round(count * tall, 2))
+                Box(fate, round(x, 2), round(y, 2), round(wide, 2), round(count * tall, 2))
             )
     return tuple(boxes)
 
@@ -147,8 +152,40 @@ def _scale(highest: int) -> tuple[Tick, ...]:
     return tuple(Tick(floor - tall * value / highest, str(value)) for value in values)
 
 
+class Worry(NamedTuple):
+    """The turns of a fate that a reader should look at, and the first of them."""
+
+    fate: Fate
+    words: str
+    tone: Tone
+    meaning: str
+    total: int
+    first: list[PageTurn]
+
+
+_MOST_LINKS: Final = 12
+
+
+def worries_of(found: Collected) -> list[Worry]:
+    """Return what a reader should look at first; nothing of what did not happen."""
+    shown = []
+    for fate, meaning in WORRIES.items():
+        turns = [one for one in found.turns_of(fate) if fate != "ran_after_yes" or one.overruled]
+        if turns:
+            first, words = turns[:_MOST_LINKS], FATE_WORDS[fate]
+            shown.append(Worry(fate, words, tone_of(fate), meaning, len(turns), first))
+    return shown
+
+
+_AS_PLANNED: Final[Fate] = "ran"
 _MOST_SAID: Final = 20
 _MOST_QUESTIONS: Final = 200
+_ANSWERED: Final[Mapping[AnswerKind | None, str]] = {
+    "yes": "yes, by",
+    "no": "no, by",
+    "lapsed": "it lapsed without an answer",
+    None: "no answer is on record",
+}
 
 
 def render_page(found: Collected, name: str) -> Iterator[str]:
@@ -190,25 +227,35 @@ def _file(name: str) -> str:
 
 
 def _style() -> str:
-    return _file("page.css") + kind_style()
+    return _file("page.css") + fate_style()
 
 
 def _data(found: Collected) -> dict[str, str]:
     """Return the JSON that the list needs. The script runs on it before the details are read."""
     kept = found.details.numbers()
     rows = [row | {"more": 1} if row["seq"] in kept else row for row in found.rows]
-    words = {"is": OUTCOME_WORDS, "why": REFUSAL_WORDS, "more": EXPLAINED}
-    legend = {name: dict(said) for name, said in words.items()}
-    return {"legend": data_text(legend), "rows": data_text(rows)}
+    words: dict[str, Mapping[Any, str]] = {
+        "is": RECORD_WORDS,
+        "fate": FATE_WORDS,
+        "why": REFUSAL_WORDS,
+        "more": EXPLAINED,
+    }
+    legend: dict[str, Any] = {name: dict(said) for name, said in words.items()}
+    legend["tone"] = {one: tone_of(one) for one in FATES}
+    turns = [row_of_turn(one, found.turns) for one in found.turns]
+    data = {"legend": legend, "rows": rows, "turns": turns}
+    return {name: data_text(value) for name, value in data.items()}
 
 
 def _facts(found: Collected, name: str) -> dict[str, Any]:
     tallies, answers, kinds = found.tallies, found.answers, found.tallies.kinds
+    asked = [turn for turn in found.turns if turn.asked is not None]
     said = [gap.text() for gap in found.gaps]
     said += [f"the log is damaged: {make_visible(one)}" for one in found.problems]
     said += [
         f"record {seq}: {one.status}: {make_visible('; '.join(one.reasons))}"
         for seq, one in found.checked.items()
+        if one.status != "open"
     ]
     return {
         "name": make_visible(name),
@@ -219,13 +266,18 @@ def _facts(found: Collected, name: str) -> dict[str, Any]:
         "checked": answers.total(),
         "said": said[:_MOST_SAID],
         "unsaid": max(len(said) - _MOST_SAID, 0),
-        "outcomes": [(one, OUTCOME_WORDS[one], tallies.outcomes[one]) for one in OUTCOME_WORDS],
+        "fates": [(one, FATE_LOOKS[one], tallies.by_fate[one]) for one in FATES],
+        "lost": [(one, RECORD_WORDS[one], number) for one, number in tallies.lost.items()],
+        "worries": worries_of(found),
         "kinds": [(one, REFUSAL_WORDS[one], kinds[one]) for one in REFUSAL_WORDS if kinds[one]],
-        "chart": chart_of(tallies.refusals, tallies.decided),
+        "chart": chart_of(tallies.fates),
         "size": (WIDTH, HEIGHT),
-        "words": REFUSAL_WORDS,
+        "words": FATE_WORDS,
+        "answered": _ANSWERED,
+        "visible": make_visible,
         "budgets": [one for one in tallies.budgets.values() if one.measured],
-        "questions": found.questions.asked[-_MOST_QUESTIONS:],
+        "questions": asked[-_MOST_QUESTIONS:],
+        "asked": Counter(turn.answer for turn in asked),
         "period": _period(found),
     }
 
@@ -237,9 +289,7 @@ def _unsound(found: Collected) -> str:
     """
     if found.gaps or found.problems or found.answers.keys() - {"same", "open", "redacted"}:
         return "The log is not as it should be"
-    if found.answers["redacted"]:
-        return "Values were taken out of records"
-    return "The records hold together, but executions have no end on record"
+    return "Values were taken out of records"
 
 
 def _period(found: Collected) -> tuple[str, str] | None:

@@ -3,9 +3,9 @@
 from harness.commands.arguments import Commands, add_command, add_known_head, positive_number
 
 _EXITS = (
-    "Exit status: 0 the records that are shown are sound; 1 records are missing, hashes or chain "
-    "do not hold, or the tables were changed: the page is written all the same, and says it; 2 the "
-    "log cannot be read, or the page not written."
+    "Exit status: 0 the records that are shown are sound; 1 calls ran although they were refused, "
+    "records are missing, hashes or chain do not hold, or the tables were changed: the page is "
+    "written all the same, and says it; 2 the log cannot be read, or the page not written."
 )
 
 

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Final
 
 from harness.audit.report.collecting import Collected, collect
+from harness.audit.report.page_turns import PageTurn
 from harness.audit.report.report_page import render_page
 from harness.commands.known_heads import known_head, print_head, require_keys_used
-from harness.commands.replay.replay_text import count_of_records, describe_red, red_turns
+from harness.commands.replay.replay_text import count_of_records, describe_red
 from harness.errors import UsageError, escape_text
+from harness.log.search.turns import TurnRecords
 from harness.log.sql import SqlDecisionLog
 from harness.whole_files import replace_file
 
@@ -19,7 +21,7 @@ _MOST_SAID: Final = 20
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the page. Return 1 if the log is not sound, as `critic log verify` does."""
+    """Write the page. Return 1 if the log is not sound, or calls ran although refused."""
     output = Path(args.output)
     if args.output == "-":
         raise UsageError("--output -: the page is put in place as a whole: name a file")
@@ -29,15 +31,13 @@ def run(args: argparse.Namespace) -> int:
     with SqlDecisionLog.open_for_reading(args.log) as log:
         departures = known.departures(log)
         found = collect(log, args.last, _MOST_BYTES)
-        red = red_turns(log, found.first - 1)
     found.problems = (*departures, *found.problems)
     replace_file(output, map(str.encode, render_page(found, _log_name(args.log))))
     sys.stdout.write(f"{escape_text(args.output)}: {count_of_records(found.answers.total())}\n")
     sys.stdout.writelines(f"note: {line}\n" for line in _left_out(found))
     print_head(found.head)
-    sys.stdout.flush()
-    sys.stderr.writelines(f"critic: {describe_red(turn)}\n" for turn in red[:_MOST_SAID])
-    return _EXIT_NOT_SOUND if red and found.sound else 0 if found.sound else _warn(found)
+    red = found.turns_of("ran_although_refused")
+    return 0 if found.sound and not red else _warn(found, red)
 
 
 def _keep_log(log: str, output: Path) -> None:
@@ -64,11 +64,13 @@ def _left_out(found: Collected) -> list[str]:
     return lines
 
 
-def _warn(found: Collected) -> int:
-    """Print what is wrong with the log on standard error; return the exit status."""
-    lines = [gap.text() for gap in found.gaps]
+def _warn(found: Collected, red: list[PageTurn]) -> int:
+    """Print what is wrong on standard error, red turns first; return the exit status."""
+    lines = [describe_red(TurnRecords(tuple(turn.records), turn.facts)) for turn in red]
+    lines += [gap.text() for gap in found.gaps]
     lines += [f"the log is damaged: {problem}" for problem in found.problems]
-    lines += [f"record {seq}: {one.status}" for seq, one in found.checked.items()]
+    checked = found.checked.items()
+    lines += [f"record {seq}: {one.status}" for seq, one in checked if one.status != "open"]
     more = len(lines) - _MOST_SAID
     said = lines[:_MOST_SAID] + ([f"and {more} more: `critic log verify`"] if more > 0 else [])
     sys.stdout.flush()

@@ -362,19 +362,21 @@ def test_the_page_counts_what_the_log_counts(guards: Path, critic: Critic) -> No
         replayed = Counter(one.status for one in replay(log, judge=False))
     assert page.answers == replayed
     assert [row["seq"] for row in page.rows] == [row["seq"] for row in rows]
-    names = {"refused_by_critic": "refused"}
-    outcomes = Counter(
-        "open" if row.get("open") else names.get(row["status"], row["status"]) for row in rows
-    )
-    assert dict(page.tallies.outcomes) == dict(outcomes)
+    assert sorted(seq for turn in page.turns for seq in turn.records) == [
+        row["seq"] for row in rows
+    ]
+    assert page.tallies.by_fate == {fate: n for fate, n in counted["fates"].items() if n}
     for name, tally in page.tallies.scores.items():
         score = counted["scores"][name]
         assert len(tally.scores) == score["scored"]
         assert tally.mean == pytest.approx(score["mean"])
     assert counted["budgets"]["tokens"]["measured"] == 2
-    tokens = page.tallies.budgets["bucket_tokens"]
-    assert tokens.measured == counted["budgets"]["tokens"]["measured"]
-    assert tokens.over == counted["budgets"]["tokens"]["over"]
+    for name, what in (("max_steps", "steps"), ("bucket_tokens", "tokens")):
+        turns = {
+            page.turns.place[use.seq].number for use in page.tallies.budgets[name].uses.values()
+        }
+        assert len(turns) == page.tallies.budgets[name].measured, "a turn is measured once"
+        assert page.tallies.budgets[name].over <= counted["budgets"][what]["over"]
     assert {*page.details.numbers()} == {row["seq"] for row in rows}
 
 
@@ -382,13 +384,10 @@ def test_the_page_has_the_questions_that_were_asked(written: Written) -> None:
     asked = [one for one in written.rulings if one["action"] == "ask"]
     denied = [one for one in written.rulings if one.get("note") == "denied by ada"]
     with SqlDecisionLog.open_for_reading(written.path) as log:
-        questions = collect(log, 10_000, 1 << 26).questions
-    assert [one.reason for one in questions.asked] == [
-        one["verdict"]["reasons"][0] for one in asked
-    ]
-    answers = Counter(one.answer for one in questions.asked)
-    assert answers == {"approved by ada": 2, "denied by ada": 1, "it lapsed without an answer": 1}
-    assert (questions.approved, questions.denied) == (2, len(denied))
+        turns = [one for one in collect(log, 10_000, 1 << 26).turns if one.asked is not None]
+    assert [one.reason for one in turns] == [one["verdict"]["reasons"][0] for one in asked]
+    answers = Counter((one.answer, one.approver) for one in turns)
+    assert answers == {("yes", "ada"): 2, ("no", "ada"): len(denied), ("lapsed", None): 1}
 
 
 def test_a_replay_says_the_same_however_it_is_run(

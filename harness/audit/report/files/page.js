@@ -1,5 +1,5 @@
 "use strict";
-// The list of records, and one record opened. Text is set as text: nothing here makes HTML of data.
+// The list of turns, one session as a conversation, and one record opened. Text is set as text: nothing here makes HTML of data.
 (() => {
   const PAGE = 100;
   const byId = (id) => document.getElementById(id);
@@ -22,56 +22,81 @@
   const scrolls = (text) => text.length > 1200 || text.split("\n").length > 14;
   const pre = (text, label) => make("pre", scrolls(text) ? {tabindex: "0", role: "region", "aria-label": label} : {}, text);
   const tag = (text, look) => make("span", {class: `tag ${look}`}, text);
-  const LOOKS = {refused: "no", failed: "no", critic_error: "no", missing: "no", unreadable: "no", open: "eh",
-    completed: "yes", partial: "yes", begun: "plain"};
+  const LOOKS = {refused: "no", denied: "no", lapsed: "eh", shadowed: "eh", asked: "eh", critic_error: "no", missing: "no", unreadable: "no",
+    allowed: "yes", began: "plain", ran: "plain"};
+  const TONES = {bad: "no", warn: "eh", good: "yes", plain: "plain"};
   const outcome = (row) => tag(said("is", row.is), LOOKS[row.is] || "plain");
   const unsound = (row) => row.check && row.check !== "open" && tag(row.check, "no");
+  const NAMED = {yes: "yes", no: "no", lapsed: "it lapsed"};
+  const answered = (turn) => turn.answer && (turn.by ? `${NAMED[turn.answer]} by ${turn.by}` : NAMED[turn.answer]);
+  // A run that failed policy or safety did run as planned, and is not green for that.
+  const toneOf = (turn) => turn.why === "score" && words.tone[turn.fate] === "good" ? "eh" : TONES[words.tone[turn.fate]];
+  const became = (turn) => turn.fate ? tag(said("fate", turn.fate), toneOf(turn)) : outcome(turn);
 
-  // ---- the list
+  // ---- the list: a line for each turn, and one for what is missing or cannot be read
 
   const filters = byId("filters"), body = byId("body"), matches = byId("matches");
   const field = (name) => byId(name).value;
-  let found = rows.map((_, at) => at).reverse(), start = 0;
-  for (const row of rows) {
-    row.find = [row.seq, row.trace, row.key, row.said, row.mode, said("is", row.is), row.why, row.why && said("why", row.why),
-      ...(row.tools || [])].join(" ").toLowerCase();
+  const turns = read("turns"), turnOf = new Map(), sessions = new Map();
+  for (const turn of turns) {
+    for (const seq of turn.of) turnOf.set(seq, turn);
+    if (!sessions.has(turn.s)) sessions.set(turn.s, []);
+    sessions.get(turn.s).push(turn);
+  }
+  const lost = rows.filter((row) => !turnOf.has(row.seq)).map((row) => ({...row, n: row.seq, of: [row.seq], tools: []}));
+  const lines = [...turns, ...lost].sort((one, other) => one.n - other.n);
+  const at = new Map(lines.map((turn, place) => [String(turn.n), place]));
+  let found = lines.map((_, at) => at).reverse(), start = 0;
+  const code = (turn) => turn.fate || turn.is;
+  const label = (name) => Object.hasOwn(words.fate, name) ? words.fate[name] : said("is", name);
+  for (const turn of lines) {
+    turn.find = [...turn.of, turn.trace, turn.key, turn.said, label(code(turn)), turn.why, turn.why && said("why", turn.why), turn.by,
+      ...turn.tools].join(" ").toLowerCase();
   }
   function options(name, values, label) {
     const seen = [...new Set(values)].sort();
     byId(name).append(...seen.map((value) => make("option", {value}, label(value))));
   }
-  options("is", rows.map((row) => row.is), (code) => said("is", code));
-  options("why", rows.flatMap((row) => row.why || []), (code) => said("why", code));
-  options("tool", rows.flatMap((row) => row.tools || []), (name) => name);
+  options("is", lines.map(code), label);
+  options("why", lines.flatMap((turn) => turn.why || []), (code) => said("why", code));
+  options("tool", lines.flatMap((turn) => turn.tools), (name) => name);
 
   function filter() {
     const wanted = field("text").toLowerCase().split(/\s+/).filter(Boolean);
     const is = field("is"), why = field("why"), tool = field("tool"), from = field("from"), to = field("to");
-    const fits = (row) => (!is || row.is === is) && (!why || row.why === why)
-      && (!tool || (row.tools || []).includes(tool))
-      && (!from || (row.at || "") >= from) && (!to || (row.at && row.at.slice(0, 10) <= to))
-      && wanted.every((word) => row.find.includes(word));
+    const fits = (turn) => (!is || code(turn) === is) && (!why || turn.why === why)
+      && (!tool || turn.tools.includes(tool))
+      && (!from || (turn.at || "") >= from) && (!to || (turn.at && turn.at.slice(0, 10) <= to))
+      && wanted.every((word) => turn.find.includes(word));
     found = [];
-    for (let at = rows.length - 1; at >= 0; at--) if (fits(rows[at])) found.push(at);
+    for (let at = lines.length - 1; at >= 0; at--) if (fits(lines[at])) found.push(at);
     start = 0;
     list();
   }
-  function line(row) {
-    const link = row.more ? make("a", {href: `#record-${row.seq}`, id: `link-${row.seq}`}, String(row.seq)) : String(row.seq);
+  const time = (one) => one.at && one.at.replace("T", " ").replace("Z", "");
+  const spaced = (nodes) => nodes.flatMap((node, at) => [at > 0 && ", ", node]);
+  const recordLink = (seq) => {
+    const row = rows[place.get(String(seq))];
+    return row && row.more ? make("a", {href: `#record-${seq}`}, String(seq)) : String(seq);
+  };
+  const records = (turn) => make("span", {class: "said"}, turn.of.length === 1 ? "record " : "records ", spaced(turn.of.map(recordLink)));
+  function line(turn) {
+    const link = turn.fate ? make("a", {href: `#turn-${turn.n}`, id: `link-${turn.n}`}, String(turn.n)) : String(turn.n);
     return make("tr", null,
       make("th", {scope: "row", class: "number"}, link),
-      make("td", null, row.at && row.at.replace("T", " ").replace("Z", "")),
-      make("td", null, outcome(row), " ", unsound(row), row.why && make("span", {class: "said"}, said("why", row.why))),
-      make("td", null, row.trace, row.key && make("span", {class: "said"}, row.key)),
-      make("td", null, (row.tools || []).flatMap((name, at) => [at > 0 && ", ", make("code", null, name)])),
-      make("td", null, row.said));
+      make("td", null, time(turn)),
+      make("td", null, became(turn), " ", unsound(turn), answered(turn) && make("span", {class: "said"}, answered(turn)),
+        turn.why && make("span", {class: "said"}, said("why", turn.why))),
+      make("td", null, turn.trace, turn.key && make("span", {class: "said"}, turn.key)),
+      make("td", null, spaced(turn.tools.map((name) => make("code", null, name)))),
+      make("td", null, turn.said, turn.fate && records(turn)));
   }
   function list() {
     const end = Math.min(start + PAGE, found.length);
-    body.replaceChildren(...found.slice(start, end).map((at) => line(rows[at])));
+    body.replaceChildren(...found.slice(start, end).map((at) => line(lines[at])));
     matches.textContent = found.length
-      ? `${count(found.length)} of ${count(rows.length)} records match; showing ${count(start + 1)} to ${count(end)}, the newest first`
-      : `None of ${count(rows.length)} records match`;
+      ? `${count(found.length)} of ${count(lines.length)} turns match; showing ${count(start + 1)} to ${count(end)}, the newest first`
+      : `None of ${count(lines.length)} turns match`;
     byId("back").disabled = start === 0;
     byId("on").disabled = end === found.length;
     byId("pages").hidden = found.length <= PAGE;
@@ -80,14 +105,14 @@
   filters.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(filter, 120); });
   filters.addEventListener("reset", () => setTimeout(filter));
   filters.addEventListener("submit", (event) => event.preventDefault());
-  function turn(by) {
+  function turnPage(by) {
     start += by;
     list();
     byId("records").focus({preventScroll: true});
     byId("matches").scrollIntoView();
   }
-  byId("back").addEventListener("click", () => turn(-PAGE));
-  byId("on").addEventListener("click", () => turn(PAGE));
+  byId("back").addEventListener("click", () => turnPage(-PAGE));
+  byId("on").addEventListener("click", () => turnPage(PAGE));
 
   // ---- one record
 
@@ -96,7 +121,7 @@
   const facts = (pairs) => make("dl", {class: "facts"}, pairs.filter(([, value]) => value !== undefined && value !== null && value !== "")
     .flatMap(([name, value]) => [make("dt", null, name), make("dd", null, value)]));
   const part = (name, ...children) => make("section", {"aria-label": name}, make("h2", null, name), children);
-  const code = (text) => text && make("code", {class: "hash"}, text);
+  const hash = (text) => text && make("code", {class: "hash"}, text);
   const listed = (texts) => texts && texts.length ? texts.join(", ") : undefined;
 
   function evidence(item, expired) {
@@ -151,7 +176,7 @@
         given.caveats.length > 0 && [make("p", null, "Not checked:"), make("ul", null, given.caveats.map((it) => make("li", null, it)))]];
     }
     const steps = detail.plan ? detail.plan.steps.length : 0;
-    return [make("p", null, tag("refused", "no"), " before any of it ran"),
+    return [make("p", null, tag("not allowed", "no"), " by the critic alone"),
       given.violations.map((one) => one.step === undefined || one.step >= steps ? violation(one)
         : make("p", {class: "why"}, make("strong", null, `Step ${one.step}: ${said("why", one.kind)}`), ` — ${one.reason}`))];
   }
@@ -178,18 +203,19 @@
     const inputs = Object.entries(detail.inputs || {});
     return [make("p", null, detail.check ? [tag(detail.check[0], detail.check[0] === "open" ? "eh" : "no"), " ", detail.check.slice(1).join("; ")]
       : `When this page was made, the hash of this record was that of its content, ${inputs.length ? "its inputs had the digests below, " : ""}and it followed the record before it.`),
-      facts([["Hash of the record", code(detail.hash)], ["Hash of the one before", code(detail.prev)],
-        ...inputs.map(([name, digest]) => [`SHA-256 of ${name}`, code(digest)]),
-        ["Permit", code(detail.permit)], ["Ends the execution", code(detail.begun)],
-        ["Rules", `version ${detail.rules}`], ["Digest of the rules", code(detail.code)]]),
+      facts([["Hash of the record", hash(detail.hash)], ["Hash of the one before", hash(detail.prev)],
+        ...inputs.map(([name, digest]) => [`SHA-256 of ${name}`, hash(digest)]),
+        ["Permit", hash(detail.permit)], ["Ends the execution", hash(detail.begun)],
+        ["Rules", `version ${detail.rules}`], ["Digest of the rules", hash(detail.code)]]),
       make("p", null, "To check it yourself: ", make("code", null, "critic log verify"), " recomputes every hash, ",
         make("code", null, "critic replay"), " derives every verdict again from the record alone, and ",
         make("code", null, `critic log show LOG ${row.seq}`), " prints this record.")];
   }
   function context(detail, row) {
     const ctx = detail.ctx || {}, spec = detail.spec;
-    return facts([["Outcome", outcome(row)], ["Said", row.said], ["Decided at", row.at], ["Trace", row.trace],
-      ["Decision", row.key], ["Must produce", spec && listed(spec.outputs)], ["Judged as of", ctx.as_of],
+    const turn = turnOf.get(row.seq);
+    return facts([["What it says", outcome(row)], ["What became of its turn", [became(turn), " ", answered(turn) || ""]], ["Said", detail.said], ["Recorded at", row.at],
+      ["Trace", turn.trace], ["Decision", turn.key], ["Must produce", spec && listed(spec.outputs)], ["Judged as of", ctx.as_of],
       ["Safety mode", ctx.mode], ["Budget", budget(ctx.budget)],
       ["Spent before", ctx.spent && listed([ctx.spent.steps && many(ctx.spent.steps, "step"), ctx.spent.tokens && many(ctx.spent.tokens, "token")].filter(Boolean))],
       ["Approvals", ctx.approvals && listed(ctx.approvals.map((one) => `${one.id} by ${one.by}`))],
@@ -200,10 +226,11 @@
       one.verdict.ok ? null : one.verdict.violations.map(violation), pre(one.plan, `Plan ${at + 1}`)));
   }
   function neighbours(row) {
-    const at = found.indexOf(place.get(String(row.seq)));
-    const near = (by) => { let to = at + by; while (at >= 0 && found[to] !== undefined && !rows[found[to]].more) to += by; return at >= 0 && rows[found[to]]; };
-    const [newer, older] = [near(-1), near(1)];
-    return make("nav", {class: "bar", "aria-label": "Records"}, make("a", {href: "#records"}, "← All records"),
+    const turn = turnOf.get(row.seq), here = place.get(String(row.seq));
+    const near = (by) => { let to = here + by; while (rows[to] !== undefined && !rows[to].more) to += by; return rows[to]; };
+    const [newer, older] = [near(1), near(-1)];
+    return make("nav", {class: "bar", "aria-label": "Records"}, make("a", {href: "#records"}, "← All turns"),
+      make("a", {href: `#turn-${turn.n}`}, `Turn ${turn.n}, in its session`),
       newer && make("a", {href: `#record-${newer.seq}`}, `Newer: ${newer.seq}`), older && make("a", {href: `#record-${older.seq}`}, `Older: ${older.seq}`));
   }
   function show(row) {
@@ -226,32 +253,133 @@
     return heading;
   }
 
-  // ---- which of the two is shown: the address says it, so Back and links work
+  // ---- one session, as a conversation
+
+  // Marks the values that were doubted wherever a text holds them.
+  function marked(text, values) {
+    const parts = [];
+    let rest = text;
+    while (rest) {
+      let first = rest.length, value = "";
+      for (const one of values) { const place = rest.indexOf(one); if (place >= 0 && place < first) { first = place; value = one; } }
+      parts.push(rest.slice(0, first), value && make("mark", null, value));
+      rest = rest.slice(first + value.length);
+      if (!value) break;
+    }
+    return parts;
+  }
+  const violations = (details) => details.flatMap((one) => one.verdict && !one.verdict.ok ? [one.verdict.violations] : []).pop() || [];
+  function doubted(details) {
+    const named = violations(details).flatMap((one) => [...one.reason.matchAll(/\[([^\[\]]{2,200})\]/g)].map((it) => it[1]));
+    return [...new Set(named)].slice(0, 20);
+  }
+  const quoted = (text) => /^"[^"\\]*"$/.test(text) ? text.slice(1, -1) : text;
+  function bubble(look, who, text, values) {
+    const shown = quoted(text);
+    return make("div", {class: `bubble ${look}`}, make("p", {class: "small"}, who),
+      make("pre", scrolls(shown) ? {tabindex: "0", role: "region", "aria-label": who} : {}, marked(shown, values)));
+  }
+  function spoken(item, values) {
+    const origin = [item.author && said("more", item.author), item.standing && said("more", item.standing), item.web].filter(Boolean).join(", ");
+    const user = item.author === "user" || item.author === "operator";
+    return bubble(user ? "from-user" : "from-tool", `${item.id}${item.subject ? `: ${item.subject}` : ""} — ${origin || "no author is named"}`, item.content, values);
+  }
+  const itemsOf = (details) => details.flatMap((one) =>
+    [...(one.others || []), ...(one.plan ? one.plan.steps.flatMap((step) => step.pins.flatMap((it) => it.item || [])) : [])]);
+  function callCard(one, values) {
+    const calls = one.calls || [];
+    return make("div", {class: "call"}, one.tool ? make("code", null, one.tool) : "reasoning, no tool", " ", one.tier && tag(one.tier, "plain"),
+      one.summary && make("p", null, one.summary),
+      one.args && one.args !== "{}" && make("pre", scrolls(one.args) ? {tabindex: "0", role: "region", "aria-label": `Arguments of ${one.tool}`} : {}, marked(one.args, values)),
+      calls.map((it) => make("p", {class: "small"}, tag(it.status, it.status === "completed" ? "yes" : "no"), it.error && ` ${it.error}`,
+        it.other_tool && [" Another tool was called: ", make("code", null, it.other_tool)], it.other_args && " Not sent as planned: see the record.")));
+  }
+  function turnCard(turn, details, values) {
+    const ran = details.filter((one) => one.run && one.plan).pop(), planned = ran || details.filter((one) => one.plan).pop();
+    const policy = details.map((one) => one.spec && one.spec.id).find(Boolean), error = details.map((one) => one.error).find(Boolean);
+    return make("section", {class: `turn fate-${turn.fate}`, id: `turn-at-${turn.n}`, "aria-label": `Turn ${turn.n}`, tabindex: "-1"},
+      make("h2", null, `Turn ${turn.n} `, became(turn), " ", answered(turn) && make("span", {class: "answered"}, answered(turn))),
+      make("p", {class: "small"}, time(turn), policy && [", judged by ", make("code", null, policy)], ", ", records(turn)),
+      details.length === 0 ? make("p", null, spaced(turn.tools.map((name) => make("code", null, name))), ` The details of this turn are left out: critic log show LOG ${turn.n} prints them.`)
+        : planned ? planned.plan.steps.map((one) => callCard(one, values)) : details.map((one) => one.said && make("p", null, one.said)),
+      violations(details).map(violation), error && make("p", {class: "small"}, error),
+      unsound(turn));
+  }
+  function cameBack(details, waiting, values) {
+    const ran = details.filter((one) => one.run && one.plan).pop();
+    const calls = ran ? ran.plan.steps.flatMap((step) => (step.calls || []).map((it) => [step.tool, it])) : [];
+    return calls.filter(([, it]) => it.output !== undefined).map(([tool, it]) => {
+      const known = [...waiting].find((number) => { const item = shared(number); return item.content === it.output && item.class === `result:${tool}`; });
+      if (known === undefined) return bubble("from-tool", `what ${tool} returned`, it.output, values);
+      waiting.delete(known);
+      return spoken(shared(known), values);
+    });
+  }
+  function converse(turn) {
+    const all = sessions.get(turn.s);
+    const read_ = all.map((one) => one.of.map((seq) => read(`detail-${seq}`)).filter(Boolean));
+    const values = [...new Set(read_.flatMap(doubted))];
+    const waiting = new Set(read_.flatMap(itemsOf));  // what is not shown yet
+    const counts = new Map();
+    for (const one of all) counts.set(one.fate, (counts.get(one.fate) || 0) + 1);
+    const cards = all.flatMap((one, at) => {
+      const mine = doubted(read_[at]), card = turnCard(one, read_[at], mine), back = cameBack(read_[at], waiting, values);
+      const before = [...new Set(itemsOf(read_[at]))].filter((number) => waiting.delete(number)).map((number) => spoken(shared(number), values));
+      return [...before, card, ...back];
+    });
+    const heading = make("h1", {tabindex: "-1", id: "record"}, "Session ", make("code", null, turn.trace || "without a trace"));
+    opened.replaceChildren(make("nav", {class: "bar", "aria-label": "Session"}, make("a", {href: "#records"}, "← All turns")), heading,
+      make("p", {class: "lead"}, `${many(all.length, "turn")}: `, [...counts].map(([fate, number]) => `${number} × ${said("fate", fate)}`).join("; "), "."),
+      make("nav", {class: "turns-bar", "aria-label": "Turns of this session"}, all.map((one) =>
+        make("a", {class: `fate-${one.fate}`, href: `#turn-${one.n}`, title: `Turn ${one.n}: ${said("fate", one.fate)}`},
+          make("span", {class: "hidden"}, `Turn ${one.n}: ${said("fate", one.fate)}`)))),
+      ...cards);
+    const card = byId(`turn-at-${turn.n}`);
+    return turn === all[0] ? heading : card;
+  }
+
+  // ---- which of the three is shown: the address says it, so Back and links work
 
   let from = null;
+  function opening() {
+    const [, what, number] = /^#(record|turn)-(-?\d+)$/.exec(location.hash) || [];
+    const row = what === "record" && rows[place.get(number)], turn = what === "turn" && lines[at.get(number)];
+    if (row && row.more) return {n: turnOf.get(row.seq).n, title: `Record ${row.seq}`, last: row.seq, show: () => show(row)};
+    if (!turn || !turn.fate) return null;
+    const last = Math.max(...sessions.get(turn.s).flatMap((one) => one.of).filter((seq) => rows[place.get(String(seq))].more), -Infinity);
+    return {n: turn.n, title: `Turn ${turn.n}`, last, show: () => converse(turn)};
+  }
   function route() {
-    const [, seq] = /^#record-(-?\d+)$/.exec(location.hash) || [];
-    const row = rows[place.get(seq)];
-    const opens = Boolean(row && row.more);
-    if (opens && !byId(`detail-${seq}`)) {  // the list is there before all details are
+    const one = opening();
+    if (one && one.last > -Infinity && !byId(`detail-${one.last}`)) {  // the list is there before all details are
       addEventListener("DOMContentLoaded", route, {once: true});
       return;
     }
-    for (const node of overviews) node.hidden = opens;
-    opened.hidden = !opens;
-    if (opens) {
-      const heading = show(row);
-      document.title = `Record ${row.seq} — ${title}`;
-      from = row.seq;
-      scrollTo(0, 0);
+    for (const node of overviews) node.hidden = Boolean(one);
+    opened.hidden = !one;
+    if (one) {
+      const heading = one.show();
+      document.title = `${one.title} — ${title}`;
+      from = one.n;
+      if (heading.tagName === "H1") scrollTo(0, 0); else heading.scrollIntoView();
       heading.focus({preventScroll: true});
       return;
     }
     document.title = title;
     opened.replaceChildren();
+    const [, fate] = /^#fate-([a-z_]+)$/.exec(location.hash) || [];
+    if (fate && Object.hasOwn(words.fate, fate)) {
+      from = null;
+      filters.reset();
+      byId("is").value = fate;
+      filter();
+      byId("records").scrollIntoView();
+      byId("records").focus({preventScroll: true});
+      return;
+    }
     if (from === null) return;
-    const at = found.indexOf(place.get(String(from)));
-    if (at >= 0 && (at < start || at >= start + PAGE)) { start = at - at % PAGE; list(); }
+    const where = found.indexOf(at.get(String(from)));
+    if (where >= 0 && (where < start || where >= start + PAGE)) { start = where - where % PAGE; list(); }
     const link = byId(`link-${from}`) || byId("records");
     from = null;
     link.scrollIntoView({block: "center"});

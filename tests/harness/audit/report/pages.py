@@ -57,6 +57,11 @@ class Page(HTMLParser):
         return {row["seq"]: row for row in self.data("rows")}
 
     @property
+    def turns(self) -> dict[int, Any]:
+        """The turns by the numbers of their first records."""
+        return {turn["n"]: turn for turn in self.data("turns")}
+
+    @property
     def said(self) -> str:
         return " ".join(" ".join(self.texts).split())
 

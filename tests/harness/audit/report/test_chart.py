@@ -1,34 +1,35 @@
-"""The chart: every refusal is in one box of it, and every box is within the picture."""
+"""The chart: every turn is in one box of it, and every box is within the picture."""
 
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.audit.report.page_words import REFUSAL_WORDS
+from evals.kinds import FATES, Fate
 from harness.audit.report.report_page import HEIGHT, WIDTH, chart_of
 from harness.audit.report.visible_text import make_visible, visible_json
 
 _TIMES = st.datetimes(timezones=st.just(UTC)) | st.datetimes(
     datetime(2026, 1, 1), datetime(2026, 3, 1), timezones=st.just(UTC)
 )
-_REFUSALS = st.lists(st.tuples(_TIMES, st.sampled_from([*REFUSAL_WORDS])), min_size=1, max_size=30)
+_TURNS = st.lists(st.tuples(_TIMES, st.sampled_from(FATES)), max_size=30)
 
 
-@given(_REFUSALS, st.lists(_TIMES))
-def test_every_refusal_is_in_one_box_within_the_picture(
-    refusals: list[tuple[datetime, str]], others: list[datetime]
+@given(_TURNS)
+def test_every_turn_that_did_not_run_as_planned_is_in_one_box_within_the_picture(
+    turns: list[tuple[datetime, Fate]],
 ) -> None:
-    decided = [*(at for at, _ in refusals), *others]
-    chart = chart_of(refusals, decided)
+    chart, others = chart_of(turns), [at for at, fate in turns if fate != "ran"]
     if chart is None:
-        assert max(decided) - min(decided) < timedelta(hours=1)
+        at = [one for one, _ in turns]
+        assert not others or max(at) - min(at) < timedelta(hours=1)
         return
+    assert others
     assert 2 <= len(chart.spans) <= 48
-    assert sum(span.kinds.total() for span in chart.spans) == len(refusals)
-    assert sum(span.decided for span in chart.spans) == len(decided)
+    assert sum(span.fates.total() for span in chart.spans) == len(turns)
     for span in chart.spans:
-        assert {box.kind for box in span.boxes} == {kind for kind in span.kinds if span.kinds[kind]}
+        counted = {fate for fate, count in span.fates.items() if count}
+        assert {box.fate for box in span.boxes} == counted - {"ran"}
         for box in span.boxes:
             assert box.x >= 36
             assert box.x + box.width <= WIDTH + 0.001

@@ -73,7 +73,8 @@ def test_every_record_has_a_line_and_opens_as_it_was_recorded(tmp_path: Path) ->
     assert [*page.rows] == [record.seq for record in records]
     for record in records:
         row, detail = page.rows[record.seq], page.data(f"detail-{record.seq}")
-        assert row["said"] == record.report.rationale
+        assert detail["said"] == record.report.rationale
+        assert page.turns[record.seq]["of"] == [row["seq"]]
         assert (detail["hash"], detail["prev"]) == (record.hash, record.prev_hash)
         assert detail["inputs"] == record.inputs.wire()
         calls = [one for step in detail["plan"]["steps"] for one in step.get("calls", ())]
@@ -98,10 +99,15 @@ def test_a_question_has_its_answer(tmp_path: Path, answer: bool | None) -> None:
     with SqlDecisionLog.open(tmp_path / "audit.db") as log:
         answers_to(guard_of(desk(), log=log), [*ASKS[:4], *answers, call("read_note", name="x")])
     said = page_of(tmp_path / "audit.db").said
-    numbers = {True: "1 approved, 0 denied, 0", False: "0 approved, 1 denied, 0", None: ""}
-    numbers[None] = "0 approved, 0 denied, 1"
+    numbers: dict[bool | None, str] = {True: "1 answered yes, 0 answered no, 0 lapsed, 0"}
+    numbers |= {False: "0 answered yes, 1 answered no, 0 lapsed, 0"}
+    numbers[None] = "0 answered yes, 0 answered no, 1 lapsed, 0"  # by the next call
     assert f"{numbers[answer]} without an answer" in said
-    texts = {True: "approved by ada", False: "denied by ada", None: "no answer is on record"}
+    texts: dict[bool | None, str] = {
+        True: "yes, by ada",
+        False: "no, by ada",
+        None: "it lapsed without an answer",
+    }
     assert texts[answer] in said
 
 
@@ -117,7 +123,9 @@ def test_older_records_are_left_out_and_it_says_so(tmp_path: Path) -> None:
 def test_a_page_within_a_size_says_whose_details_are_left_out(tmp_path: Path, size: int) -> None:
     filled(tmp_path / "audit.db", 9).close()
     page = page_of(tmp_path / "audit.db", size=size)
-    kept = {name: text for name, text in page.blocks.items() if name not in ("words", "rows")}
+    kept = {
+        name: text for name, text in page.blocks.items() if name not in ("words", "rows", "turns")
+    }
     opens = [seq for seq, row in page.rows.items() if row.get("more")]
     assert sum(map(len, kept.values())) <= size
     assert opens == [*range(10 - len(opens), 10)]
@@ -138,21 +146,20 @@ def test_an_empty_log_has_a_page(tmp_path: Path) -> None:
     assert page.rows == {}
 
 
-def test_refusals_are_counted_by_their_kind(tmp_path: Path) -> None:
+def test_turns_are_counted_by_the_kind_of_their_refusal(tmp_path: Path) -> None:
     with SqlDecisionLog.open(tmp_path / "audit.db") as log:
         log.append_all(decision(n, kind="refused", minutes=n * 600) for n in range(1, 30))
     page = page_of(tmp_path / "audit.db")
     assert "missing_evidence 29" in page.said
-    assert "Refusals for each 6 hours" in page.said
+    assert "Turns that did not run as planned, for each 6 hours" in page.said
     assert sum(row[0] == "rect" and "x" in row for row in page.shape) == 29
 
 
 def test_an_execution_without_an_end_is_not_called_damage(tmp_path: Path) -> None:
     varied(tmp_path / "audit.db").close()
     said = page_of(tmp_path / "audit.db").said
-    assert "The records hold together, but executions have no end on record" in said
-    assert "33 records checked: 32 sound, 1 begun with no end on record." in said
-    assert "A plan that ran can have three" in said
+    assert "✔ The records hold together 33 records checked" in said
+    assert "1 Began, with no end on record It may have had effects" in said
     meddle(tmp_path / "audit.db", ("DELETE FROM records WHERE seq = 2", ()))
     said = page_of(tmp_path / "audit.db").said
     assert "The log is not as it should be" in said

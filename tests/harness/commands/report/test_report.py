@@ -84,7 +84,7 @@ _DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a hash": (_change_hash, "record 3: tampered"),
     "an input": (_take_input, "record 6: incomplete"),
     "a trigger": (_drop_trigger, "the log is damaged: trigger records_no_delete is missing"),
-    "an end": (_begin, "Audit of"),
+    "an end": (_begin, "1 Began, with no end on record"),
 }
 
 

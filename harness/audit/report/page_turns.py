@@ -1,0 +1,137 @@
+"""The turns of a page: the records of each, what became of it, and who answered. Pure.
+
+Rule 1: the unit is the turn. `harness.record.fates` says what became of it, and nothing here does.
+Rule 2: an execution is open while no record that was read names it as the one that it ends.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from critic.verdicts import Refused
+from evals.kinds import AnswerKind, Fate
+from harness.record import BegunRecord, CriticErrorRecord, LogRecord, RecordFacts, TurnKey, fate
+from harness.record.fates import end_known, join_facts
+from harness.record.index_row import IndexRow, turn_key
+
+_NO_FACTS: Final = RecordFacts(0)
+
+
+@dataclass(slots=True)
+class PageTurn:
+    """One turn of the page.
+
+    Attributes:
+        session: the number of its trace among those of the page, from 1.
+        records: the numbers of its records, in their order.
+        facts: those of all its records together, without executions that began.
+        began: the hashes of its executions.
+        asked: the record of the question to a person, or None.
+        kind: why it was refused or asked about: `score` for a run that failed; None for neither.
+        reason: the first reason of that.
+        overruled: whether a verdict of it would not have allowed it.
+        approver: who answered yes or no, and `answered` is the record of that answer.
+    """
+
+    session: int
+    trace: str | None
+    at: datetime
+    records: list[int] = field(default_factory=list)
+    facts: RecordFacts = _NO_FACTS
+    began: list[str] = field(default_factory=list)
+    decision: str | None = None
+    tools: list[str] = field(default_factory=list)
+    asked: int | None = None
+    answered: int | None = None
+    answer: AnswerKind | None = None
+    approver: str | None = None
+    kind: str | None = None
+    reason: str | None = None
+    overruled: bool = False
+    worst: str | None = None
+
+    @property
+    def number(self) -> int:
+        """The number of its first record, which names the turn."""
+        return self.records[0]
+
+
+class TurnsOfPage:
+    """Collects turns as records come."""
+
+    def __init__(self) -> None:
+        self._turns: dict[TurnKey, PageTurn] = {}
+        self._sessions: dict[str | None, int] = {}
+        self._ended: set[str] = set()
+        self.place: dict[int, PageTurn] = {}
+
+    def __iter__(self) -> Iterator[PageTurn]:
+        return iter(self._turns.values())
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    def add(self, record: LogRecord, row: IndexRow, approver: str | None) -> PageTurn:
+        """Take in a record; return its turn.
+
+        Args:
+            record: the record, under the number that it is kept under.
+            row: its columns, derived from it and its inputs.
+            approver: who approved its plan, if its context holds an approval of it.
+        """
+        key = turn_key(row)
+        turn = self._turns.get(key)
+        if turn is None:
+            session = self._sessions.setdefault(key.trace, len(self._sessions) + 1)
+            turn = self._turns[key] = PageTurn(session, _trace_of(record), moment_of(record))
+        turn.records.append(record.seq)
+        self.place[record.seq] = turn
+        turn.facts |= end_known(RecordFacts(row.facts))
+        if isinstance(record, BegunRecord):
+            turn.began.append(record.hash)
+        elif not isinstance(record, CriticErrorRecord):
+            self._ended.update(() if record.begun is None else (record.begun,))
+            _add_verdict(turn, record)
+        if RecordFacts(row.facts) & RecordFacts.YES and turn.answer is None:
+            turn.answer, turn.approver = "yes", approver
+        return turn
+
+    def facts_of(self, turn: PageTurn) -> RecordFacts:
+        """Return the facts of all its records together."""
+        is_open = any(one not in self._ended for one in turn.began)
+        return join_facts((turn.facts, RecordFacts.BEGAN if is_open else _NO_FACTS))
+
+    def fate_of(self, turn: PageTurn) -> Fate:
+        """Return what became of a turn."""
+        return fate([self.facts_of(turn)])
+
+
+def moment_of(record: LogRecord) -> datetime:
+    """Return the time of a record."""
+    if isinstance(record, BegunRecord):
+        return record.begun_at
+    return record.failed_at if isinstance(record, CriticErrorRecord) else record.report.decided_at
+
+
+def _trace_of(record: LogRecord) -> str | None:
+    if isinstance(record, BegunRecord | CriticErrorRecord):
+        return record.trace_id
+    return record.report.trace_id
+
+
+def _add_verdict(turn: PageTurn, record: LogRecord) -> None:
+    """Take in what a decision says: why it was refused, that a person was asked, and the answer."""
+    if isinstance(record, BegunRecord | CriticErrorRecord):
+        return
+    report = record.report
+    turn.decision = report.decision_key
+    if isinstance(report.verify, Refused):
+        turn.kind, turn.reason, turn.overruled = report.verify.kind, report.verify.reasons[0], True
+    elif report.refused_at == "score":
+        turn.kind, turn.reason = "score", report.rationale
+    if record.action == "ask" and turn.asked is None:
+        turn.asked = record.seq
+    if record.answer is not None:
+        turn.answer, turn.approver = record.answer.answer, record.answer.approver
+        turn.answered = record.seq
