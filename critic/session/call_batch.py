@@ -33,10 +33,19 @@ class Call(NamedTuple):
     estimated_tokens: int | None = None
 
 
+class OtherCall(NamedTuple):
+    """A call that was made in the place of the one that was allowed."""
+
+    adapter_id: str
+    capability_id: str
+    args: Mapping[str, Any]
+
+
 class CallResult(NamedTuple):
     """How a call ended. Measures that are absent were not taken.
 
-    `cut` says that it returned more than `output` and `error` hold.
+    `cut` says that it returned more than `output` and `error` hold. `sent` is what was made, where
+    that is not the call that was allowed: no ruling was about it.
     """
 
     status: CallStatus
@@ -46,12 +55,13 @@ class CallResult(NamedTuple):
     duration_ms: int | None = None
     cost_micros: int | None = None
     cut: bool = False
+    sent: OtherCall | None = None
 
     @property
     def measured(self) -> dict[str, Any]:
         """What a run says of it, by the fields of a ToolCall."""
         told = self._asdict()
-        del told["cut"]
+        del told["cut"], told["sent"]
         return told
 
 
@@ -177,13 +187,17 @@ class RunningBatch:
     def _tool_call(self, step: int, result: CallResult) -> ToolCall:
         planned = self.plan.steps[step]
         assert isinstance(planned, ToolStep)  # noqa: S101 - the plan of a batch has no others
-        return ToolCall(
-            step=step,
-            adapter_id=planned.adapter_id,
-            capability_id=planned.capability_id,
-            args=planned.args,
-            **result.measured,
-        )
+        sent = result.sent or OtherCall(planned.adapter_id, planned.capability_id, planned.args)
+        return ToolCall(step=step, **sent._asdict(), **result.measured)
+
+    @property
+    def has_strayed(self) -> bool:
+        """Whether a call was made that is not the one of its step."""
+        return any(call.args != self._planned_args(call.step) for call in self.ended)
+
+    def _planned_args(self, step: int) -> Mapping[str, Any] | None:
+        planned = self.plan.steps[step]
+        return planned.args if isinstance(planned, ToolStep) else None
 
     def run_of(self, proposal: Proposal) -> Run:
         """Return what ran, as a run of the batch's proposal."""

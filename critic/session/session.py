@@ -247,7 +247,8 @@ class Session:
     def _score_batch(self, running: RunningBatch) -> Ran:
         """Score a batch that is over: it is not kept any longer."""
         batch = running.batch(self.rules, self.trail)
-        scored = score(running.run_of(batch.scored))
+        # What a call held that nobody ruled on may be any of the evidence.
+        scored = score(running.run_of(batch.proposal if running.has_strayed else batch.scored))
         scores = scored.scorecard.scores
         before = self.turns[batch.turn - 1]
         turn = before.model_copy(

@@ -22,6 +22,7 @@ from critic.session import (
     SessionReport,
     verify_batch,
 )
+from critic.session.call_batch import OtherCall
 from evals.envelope import is_identifier
 from evals.escaping import escape_name
 from evals.json_value import detach_json
@@ -36,6 +37,7 @@ from harness.guard.session_events import (
     CloseEvent,
     ResultEvent,
     SaidEvent,
+    SentCall,
     SessionEvent,
 )
 from harness.guard.session_time import SessionTime
@@ -337,9 +339,22 @@ class Course:
             event.cost_micros,
             bool(event.cut),
         )
+        if event.sent is not None:  # what it returned is no result of the call that was allowed
+            status = "unknown" if event.status == "completed" else event.status
+            result = result._replace(status=status, output=None, error=None, cut=True)
+            result = result._replace(sent=self._sent_call(event.sent))
         ran = self.session.ran(event.id, result, as_of)
         records = () if ran.ended is None else (_outcome(ran.ended),)
         return Answered(replace(self, session=ran.session), None, records)
+
+    def _sent_call(self, sent: SentCall) -> OtherCall:
+        """Return a call that nobody ruled on, by the name that the policy has for its tool."""
+        tool = self.session.rules.tools.get(sent.tool)
+        if tool is None:
+            name = sent.tool if is_identifier(sent.tool) else "unnamed"
+            return OtherCall("unknown", name, sent.args)
+        capability = tool.capability
+        return OtherCall(capability.adapter_id, capability.capability_id, sent.args)
 
     def close(self, event: CloseEvent, as_of: datetime) -> Answered:
         """Answer with the report of the session."""

@@ -99,8 +99,18 @@ class CallsEvent(_Event):
         return self
 
 
+class SentCall(Envelope):
+    """A call that was made in the place of the one that was allowed."""
+
+    tool: CallId
+    args: JsonObject
+
+
 class ResultEvent(_Event):
     """How an allowed call ended. `error` is the text of its failure: evidence, like `output`.
+
+    `sent` is what was made, where that is another call, which somebody changed after the ruling: it
+    ran although no ruling allowed it, and what it returned is not evidence.
 
     `cut` says that the call returned more than is told here. The rest may mention anything: it
     contests each field value until the session closes, and each link in content asks.
@@ -115,6 +125,7 @@ class ResultEvent(_Event):
     duration_ms: Annotated[Count | None, OPTIONAL] = None
     cost_micros: Annotated[Count | None, OPTIONAL] = None
     cut: Annotated[bool | None, RESTRICTION] = None
+    sent: Annotated[SentCall | None, OPTIONAL] = None
 
 
 class AnswerEvent(_Event):

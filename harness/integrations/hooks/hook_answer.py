@@ -112,7 +112,10 @@ def _take_result(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutc
     if known.ended:  # it came too late: what it returned is not known to the session
         return HookOutcome(after, "allow")
     if known.key != call_key(event):
-        _tell_guard(guard, memory, "result", id=known.id, status="unknown", cut=True)
+        args = event._replace(folder=known.folder).judged_args
+        told = {"status": "unknown", "cut": True, "sent": {"tool": event.tool, "args": args}}
+        if known.asked is None:
+            _tell_guard(guard, memory, "result", id=known.id, **told)
         what = "the call that ended is not the one that was allowed: its arguments were changed"
         return HookOutcome(after, "refuse", what)
     if known.asked is not None and not known.shown:

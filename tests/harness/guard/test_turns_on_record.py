@@ -46,6 +46,14 @@ CASES: dict[str, tuple[list[Any], list[Fate]]] = {
         ["ran", "asked_no", "open"],
     ),
     "lapsed at the close": ([*ASKS, close()], ["ran", "asked_no"]),
+    "another call than the allowed one": (
+        [open_(), call("list_mail"), result("x", sent={"tool": "list_mail", "args": {"all": 1}})],
+        ["ran_although_refused"],
+    ),
+    "another tool than the allowed one": (
+        [open_(), call("list_mail"), result("x", sent={"tool": "no such tool", "args": {}})],
+        ["ran_although_refused"],
+    ),
     "refused": ([open_(), call("transfer", iban="iban-9", reason="")], ["refused"]),
 }
 

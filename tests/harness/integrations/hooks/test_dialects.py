@@ -227,9 +227,14 @@ def test_a_result_that_is_too_large_a_number_or_too_deep_is_evidence(
 def test_a_call_whose_arguments_were_changed_is_not_the_one_allowed(
     agent: Agent, critic: Critic, tmp_path: Path
 ) -> None:
-    agent.decided(critic, tmp_path, agent.call(agent.read, "c1"))
+    log = str(tmp_path / "audit.db")
+    agent.decided(critic, tmp_path, agent.call(agent.read, "c1"), "--log", log)
     changed = agent.read._replace(args={"file_path": "/etc/shadow"})
-    assert agent.decided(critic, tmp_path, agent.result(changed, "c1", "x")) == "deny"
+    ended = agent.result(changed, "c1", "x")
+    assert agent.decided(critic, tmp_path, ended, "--log", log) == "deny"
+    said = critic("log", "list", log)
+    assert (said.status, " ran_although_refused: " in said.lines[0]) == (1, True)
+    assert "/etc/shadow" in critic("log", "show", log, "3").out
 
 
 @every_agent
