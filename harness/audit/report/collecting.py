@@ -31,7 +31,7 @@ from harness.record import (
     RawRecord,
     read_record,
 )
-from harness.record.index_row import IndexRow, index_row
+from harness.record.index_row import index_row
 from harness.record.integrity import START
 from harness.replay.engine import Replayer
 from harness.replay.log_check import check_log
@@ -165,7 +165,7 @@ def collect(log: SqlDecisionLog, last: int, most_bytes: int) -> Collected:
         for raw, record in read:
             while gaps and gaps[0].first < raw.seq:
                 _miss(found, gaps.pop(0))
-            _take(log, found, raw, record, inputs)
+            _take(found, raw, record, inputs)
     found.tallies.add_turns(found.turns)
     return found
 
@@ -207,11 +207,7 @@ def _miss(found: Collected, gap: Gap) -> None:
 
 
 def _take(
-    log: SqlDecisionLog,
-    found: Collected,
-    raw: RawRecord,
-    record: LogRecord | str,
-    inputs: InputsOfRecords,
+    found: Collected, raw: RawRecord, record: LogRecord | str, inputs: InputsOfRecords
 ) -> None:
     checked = found.checked.get(raw.seq)
     if isinstance(record, str):
@@ -221,30 +217,16 @@ def _take(
     # A record that claims another number is shown where it is; the check says what is wrong.
     record = record.model_copy(update={"seq": raw.seq})
     given = None if isinstance(record, CriticErrorRecord) else inputs.inputs_of(record.inputs)
-    turn = found.turns.add(record, _columns_of(log, record, given), _approver_of(record, given))
-    turn.tools = turn.tools or tool_names(None if given is None else given.plan)
+    ctx, plan = (None, None) if given is None else (given.ctx, given.plan)
+    row = index_row(record, ctx, plan, raw.seq)
+    turn = found.turns.add(record, row, _approver_of(record, given))
+    turn.tools = turn.tools or tool_names(plan)
     if checked is not None and checked.status != "open":
         turn.worst = checked.status
     if isinstance(record, DecisionRecord) and given is not None:
         found.tallies.add(record, turn, given)
     found.rows.append(row_of(record, checked))
     found.details.add(raw.seq, opened_record(record, given, checked, found.details.share))
-
-
-def _columns_of(log: SqlDecisionLog, record: LogRecord, given: ShownInputs | None) -> IndexRow:
-    """Return the columns of a record, as it says them: by its index where inputs were taken out."""
-    if given is None:
-        return index_row(record, None, None, record.seq)
-    row = index_row(record, given.ctx, given.plan, record.seq)
-    if given.ctx is not None and given.plan is not None:
-        return row
-    kept = log.index([record.seq]).get(record.seq)
-    if kept is None:
-        return row
-    known = IndexRow(*kept)
-    facts = row.facts | known.facts if type(known.facts) is int else row.facts
-    turn = known.turn if row.turn is None and type(known.turn) is int else row.turn
-    return row._replace(facts=facts, turn=turn)
 
 
 def _approver_of(record: LogRecord, given: ShownInputs | None) -> str | None:
