@@ -13,9 +13,8 @@ from harness.commands.log.log_filters import damage_texts, warn
 from harness.commands.log.log_text import RecordShown, record_lines, step_cells
 from harness.commands.recorded import RecordedWire, WireReader
 from harness.errors import UsageError
-from harness.log.search.listing import Listing
 from harness.log.search.query import Filters
-from harness.log.search.turns import TurnRecords
+from harness.log.search.turns import TurnRecords, TurnTable
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
 from harness.record.drafts import begun_claim
@@ -38,8 +37,8 @@ _STEP_COLUMNS: Final = (
 def show_record(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     """Print a record. Return 1 if it is missing or not as it was recorded, or the log is damaged.
 
-    No other record is read. One that is not what its hash says is not printed, nor one with an
-    input that is not what its digest says.
+    No other record is read but those of its turn. One that is not what its hash says is not
+    printed, nor one with an input that is not what its digest says.
     """
     head = log.head()
     if not 0 < args.seq <= head.seq:
@@ -52,19 +51,29 @@ def show_record(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     if shown.problem:
         return warn([shown.problem, *damage_texts(log.problems)])
     form = args.format or ("text" if sys.stdout.isatty() else "json")
-    turn = _turn_of(log, found.row)
+    turn = _turn_of(log, found.row, head.seq, reader)
     for text in _render_record(form, shown, log, turn):
         sys.stdout.write(text)
     print_head(head, form)
     return warn(damage_texts([*log.problems, *reader.problems()]))
 
 
-def _turn_of(log: SqlDecisionLog, row: IndexRow | None) -> TurnRecords | None:
-    """Return the turn of a record, as the index says it."""
-    if row is None:
+def _turn_of(
+    log: SqlDecisionLog, row: IndexRow | None, last: int, reader: IndexedReader
+) -> TurnRecords | None:
+    """Return the turn of a record: which its records are as the index says it, and what they say.
+
+    The index is searched by the trace alone: nothing is counted of the whole log.
+    """
+    if row is None or row.trace is None:
         return None
-    turns = Listing(log).turns(Filters(trace=row.trace)).turns()
-    return next((one for one in turns if row.seq in one.records), None)
+    with log.begin_reading() as connection:
+        turns = TurnTable(connection, Filters(trace=row.trace).condition(), frozenset(), last)
+    turn = next((one for one in turns.turns() if row.seq in one.records), None)
+    if turn is None:
+        return None
+    rows = [one.row for one in reader.read(turn.records)]
+    return turn.as_recorded(one.facts for one in rows if one is not None)
 
 
 def _render_record(

@@ -1,12 +1,16 @@
 """The page of a pack in a real browser: it checks itself, shows what holds, and nothing else."""
 
+import base64
 import json
 import random
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from harness.record import sha256
 from tests.harness.audit.packs.signed_packs import guarded_log, pack, places_in
 from tests.harness.audit.report.browser import Tab, browsing
 from tests.harness.audit.report.hostile_log import TRAPS, log_with
@@ -16,6 +20,7 @@ from tests.harness.console import Critic
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.slow
 
+Json = dict[str, Any]
 HOLDS = "What this page shows is as it was signed"
 NOT = "This pack does not hold"
 
@@ -92,32 +97,62 @@ def test_a_pack_changed_in_one_byte_does_not_hold(tab: Tab, signed: Signed, tmp_
         assert tab.js("document.querySelectorAll('article').length") == 0
 
 
-@pytest.mark.parametrize("part", ["path", "body", "note", "keys", "inputs", "seq", "digest"])
+def _sign_otherwise(note: str) -> str:
+    *before, own = note.split(" ")
+    made = bytearray(base64.b64decode(own))
+    made[40] ^= 1
+    return " ".join([*before, base64.b64encode(made).decode() + "\n"])
+
+
+def _with_record(held: Json, **members: Any) -> Json:
+    first, *others = held["records"]
+    return {**held, "records": [{**first, **members}, *others]}
+
+
+def _with_inputs(held: Json, change: Callable[[str, str], dict[str, str]]) -> Json:
+    digest, text = next(iter(held["inputs"].items()))
+    rest = {name: one for name, one in held["inputs"].items() if name != digest}
+    return {**held, "inputs": {**rest, **change(digest, text)}}
+
+
+PARTS: dict[str, Callable[[Json], Json]] = {
+    "path": lambda held: _with_record(held, path=held["records"][1]["path"]),
+    "body": lambda held: _with_record(
+        held, body=held["records"][0]["body"].replace('"completed"', '"failed"', 1)
+    ),
+    "number": lambda held: _with_record(held, seq=4),
+    "input": lambda held: _with_inputs(
+        held, lambda digest, text: {digest: text.replace("{", '{"a":1,', 1)}
+    ),
+    "input left out": lambda held: _with_inputs(held, lambda _digest, _text: {}),
+    "input that nothing names": lambda held: _with_inputs(
+        held, lambda digest, text: {digest: text, sha256(b"{}"): "{}"}
+    ),
+    "origin": lambda held: {**held, "note": held["note"].replace(ORIGIN, "example.com/other")},
+    "line that the page does not use": lambda held: {
+        **held,
+        "note": re.sub("(record 1 [0-9a-f]{63}).", r"\1x", held["note"]),
+    },
+    "signature": lambda held: {**held, "note": _sign_otherwise(held["note"])},
+    "no key": lambda held: {**held, "keys": []},
+    "id of the key": lambda held: {
+        **held,
+        "keys": [re.sub(r"\+[0-9a-f]{8}\+", "+00000000+", held["keys"][0])],
+    },
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
 def test_each_part_of_a_pack_is_checked(
     tab: Tab, signed: Signed, tmp_path: Path, part: str
 ) -> None:
     text = pack(signed, "--record", "5", "--record", "6").read_text("utf-8")
     data = places_in(text)
     held = json.loads(text[data.start : data.stop])
-    first = held["records"][0]
-    digest = next(iter(held["inputs"]))
-    match part:
-        case "path":
-            first["path"] = held["records"][1]["path"]
-        case "body":
-            first["body"] = first["body"].replace('"completed"', '"failed"', 1)
-        case "note":
-            held["note"] = held["note"].replace(ORIGIN, "example.com/other")
-        case "keys":
-            held["keys"] = []
-        case "inputs":
-            held["inputs"][digest] = held["inputs"][digest].replace("{", '{"a":1,', 1)
-        case "seq":
-            first["seq"] = 4
-        case _:
-            del held["inputs"][digest]
+    altered = PARTS[part](held)
+    assert altered != held
     changed = tmp_path / "changed.html"
-    spelled = json.dumps(held).replace("<", "\\u003c")
+    spelled = json.dumps(altered).replace("<", "\\u003c")
     changed.write_text(text[: data.start] + spelled + text[data.stop :], "utf-8")
     assert opened(tab, changed) == NOT
 

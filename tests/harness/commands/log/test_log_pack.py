@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.audit.packs.pack_page import read_pack
+from harness.audit.packs.pack_page import read_pack, render_pack
+from harness.record import sha256
 from harness.wire import parse_json
 from tests.harness.audit.packs.signed_packs import guarded_log, pack, places_in
 from tests.harness.audit.report.hostile_log import TRAPS, log_with
@@ -124,6 +125,14 @@ def test_no_byte_of_a_page_can_be_changed(signed: Signed) -> None:
         page.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         if page.read_bytes().startswith(b"<!DOCTYPE html>\n<!-- plan-critic pack"):
             one_line(check(signed, page))
+
+
+def test_an_input_that_no_record_names_is_refused(signed: Signed) -> None:
+    page = pack(signed, "--record", "3")
+    held = read_pack(page.read_bytes(), "")
+    for more in ({"inputs": {**held.inputs, sha256(b"{}"): "{}"}}, {"redacted": ("0" * 64,)}):
+        page.write_text(render_pack(held.model_copy(update=more)), "utf-8")
+        assert "it holds an input that no record names" in one_line(check(signed, page))
 
 
 def test_a_page_of_another_version_is_shown_and_not_compared(signed: Signed) -> None:

@@ -281,3 +281,23 @@ def test_a_record_of_another_tree_is_refused(signed: Signed) -> None:
     own = proved(signed, 3).read_text("utf-8").split("\n")[1]
     with changed(proof, own, other):
         assert "another record" in one_line(alone(signed, proof))
+
+
+def test_another_spelling_of_what_a_proof_holds_is_refused(signed: Signed) -> None:
+    """No blank, order of members, number or doubled member may be another than was hashed."""
+    proof = proved(signed, 3).read_text("utf-8")
+    content, target = _content(proof), signed.write("altered", "")
+    document = parse_json(content)
+    others = [
+        content.replace(b'{"inputs":{', b'{"inputs": {', 1),
+        content.replace(b'"record":{', b'"record":\n{', 1),
+        b'{"record":%s,"inputs":%s}'
+        % (canonical_json(document["record"]), canonical_json(document["inputs"])),
+        content.replace(b'{"inputs":', b'{"inputs":{},"inputs":', 1),
+        content.replace(b'"seq":3', b'"seq":3.0', 1),
+        content + b"\n",
+    ]
+    for other in others:
+        assert other != content
+        target.write_text(_altered(proof, other), "utf-8")
+        assert one_line(alone(signed, target)).startswith("altered: its record was altered: ")
