@@ -228,6 +228,7 @@ def test_wherever_the_disk_fails_a_ruling_and_its_beginning_are_both_on_record_o
         with SqlDecisionLog.open(path) as log, monkeypatch.context() as patch:
             guard = guard_of(desk(), log=log)
             answers_to(guard, [open_()])
+            log._store.close()  # so that the next connection is one that fails
             patch.setattr(sqlite3, "connect", disk.connect)
             (answer,) = answers_to(guard, [call("list_mail")]).values()
         with SqlDecisionLog.open(path) as log:
