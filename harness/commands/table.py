@@ -40,6 +40,7 @@ COMMANDS: Final[Mapping[str, _Command]] = MappingProxyType(
         "gate": _Command(
             "compare the runs of two logs, or in files: pass, block or inconclusive", "gate"
         ),
+        "shadow": _Command("count what a shadow would have stopped, by tool and reason", "shadow"),
         "log": _Command("search and check a decision log", "log"),
         "report": _Command("write a decision log as one page of HTML", "report"),
         "policy": _Command("check, compare and test a policy file", "policy"),

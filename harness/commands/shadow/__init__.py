@@ -1,0 +1,1 @@
+"""`critic shadow`: parsers, commands, texts."""

@@ -1,0 +1,15 @@
+"""The parser of `critic shadow`. Nothing heavy is imported, for `critic --help`."""
+
+from harness.commands.arguments import Commands, add_command
+
+_EXITS = (
+    "Exit status: 0 counted; 1 records are missing, or the tables or the index were changed; 2 the "
+    "log cannot be read."
+)
+
+
+def add_shadow(commands: Commands) -> None:
+    """Add `critic shadow`."""
+    shadow = add_command(commands, "shadow", _EXITS)
+    shadow.add_argument("log", metavar="LOG")
+    shadow.add_argument("--format", choices=("text", "json"), default="text")

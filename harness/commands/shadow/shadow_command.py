@@ -1,0 +1,79 @@
+"""`critic shadow`: what a shadow would have stopped, by tool and reason."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from critic.verdicts import Refused
+from evals.escaping import escape_line
+from evals.plan import Plan
+from harness.audit.shadow_stops import StoppedTurn, ToolStops, stopped_turn, tool_stops
+from harness.canonical import ascii_json
+from harness.commands.known_heads import print_head
+from harness.commands.log.log_filters import EXIT_NOT_SOUND, damage_texts, warn
+from harness.log.search.listing import Listing
+from harness.log.search.query import Filters
+from harness.log.search.turns import TurnRecords
+from harness.log.sql import SqlDecisionLog
+from harness.record import DecisionRecord, Gap
+from harness.wire import InvalidInput, parse
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what a shadow would have stopped. Return 1 if the log is damaged."""
+    with SqlDecisionLog.open_for_reading(args.log) as log:
+        head, listing = log.head(), Listing(log)
+        every = [one for one in listing.turns(Filters()).turns() if one.shadow]
+        turns = [one for one in (_stopped_turn(turn, log) for turn in every) if one is not None]
+        stops = tool_stops(turns, _sessions_of(listing))
+        lines = _json_lines if args.format == "json" else _text_lines
+        for line in lines(stops, len(every), len(every) - len(turns)):
+            sys.stdout.write(f"{line}\n")
+        print_head(head, args.format)
+        has_gaps = any(True for _ in listing.gaps())
+    return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if has_gaps else 0)
+
+
+def _sessions_of(listing: Listing) -> dict[str, set[str]]:
+    """Return the traces in which each tool was called."""
+    sessions: dict[str, set[str]] = {}
+    for one in listing.rows(Filters()):
+        tools = "" if isinstance(one, Gap) else one.row.tools or ""
+        for tool in tools.split():
+            sessions.setdefault(tool, set()).add(
+                "" if isinstance(one, Gap) else one.row.trace or ""
+            )
+    return sessions
+
+
+def _stopped_turn(turn: TurnRecords, log: SqlDecisionLog) -> StoppedTurn | None:
+    """Return what would have been stopped of a turn; None if its plan cannot be read any more."""
+    for seq in turn.records:
+        record = next(log.entries(seq), None)
+        if not isinstance(record, DecisionRecord) or not isinstance(record.report.verify, Refused):
+            continue
+        body = log.input(record.inputs.plan)
+        try:
+            plan = None if body is None else parse(Plan, body, max_bytes=len(body))
+        except InvalidInput:
+            plan = None
+        return (
+            None
+            if plan is None
+            else stopped_turn(record.report.trace_id, record.report.verify, plan)
+        )
+    return None
+
+
+def _text_lines(stops: list[ToolStops], turns: int, unread: int) -> Iterator[str]:
+    yield f"{turns} turn{'' if turns == 1 else 's'} would have been stopped"
+    if unread:
+        yield f"  of {unread} of them the plan cannot be read any more"
+    for one in stops:
+        of = f"{one.stopped} of {one.sessions} session{'' if one.sessions == 1 else 's'}"
+        yield f"{escape_line(one.tool)}  {of}: {one.refused} would be refused, {one.asked} asked"
+        yield from (f"  {count:>4}  {escape_line(reason)}" for reason, count in one.reasons)
+
+
+def _json_lines(stops: list[ToolStops], turns: int, unread: int) -> Iterator[str]:
+    yield ascii_json({"turns": turns, "unread": unread, "tools": [one.wire() for one in stops]})
