@@ -13,7 +13,7 @@ from harness.canonical import digest
 from harness.guard import Answer, Guard, Ruling, SessionEvent
 from harness.guard.recording import OnDecision
 from harness.policy import Policy
-from harness.record import Decision
+from harness.record import Decision, RecordFacts, fate
 from harness.wire import MAX_DOCUMENT_BYTES
 
 CONVENTIONS: Final = "0.66b2"
@@ -39,6 +39,7 @@ CRITIC_NAMES: Final[Mapping[str, str]] = MappingProxyType(
         "kind": "critic.refusal.kind",
         "ruleset": "critic.ruleset.version",
         "seq": "critic.log.seq",
+        "fate": "critic.turn.fate",
         "session": "critic.session",
         "turn": "critic.turn",
         "status": "critic.session.status",
@@ -85,7 +86,7 @@ class ObservedGuard(Guard):
             if on_decision is not None:
                 on_decision(decision)
             with suppress(Exception):
-                self._show_scores(decision)
+                self._show_decision(decision)
 
         super().__init__(policy, on_decision=observe_decision, **options)
 
@@ -134,10 +135,19 @@ class ObservedGuard(Guard):
         self._trace.get_current_span().set_attributes(own)
         self._emit("critic.session", {"label": report.status}, report.rationale, own)
 
-    def _show_scores(self, decision: Decision) -> None:
+    def _show_decision(self, decision: Decision) -> None:
+        """Show the scores of a run, and what became of its turn as far as that is known now."""
+        own = _own_attributes(plan_digest=digest(decision.proposal.plan), ruleset=RULESET_VERSION)
+        self._show_scores(decision, own)
+        if decision.run is None and decision.action in ("allow", "shadow"):
+            return  # it runs only now
+        found, of = fate([RecordFacts(decision.snapshot.row.facts)]), decision.proposal.ctx.session
+        where = {} if of is None else {"session": escape_line(of.id), "turn": of.turn}
+        self._emit("critic.turn", {"label": found}, "", own | _own_attributes(fate=found, **where))
+
+    def _show_scores(self, decision: Decision, own: _Attributes) -> None:
         if decision.report.score is None:
             return
-        own = _own_attributes(plan_digest=digest(decision.proposal.plan), ruleset=RULESET_VERSION)
         for name, found, explanation in _evaluations(decision.report.score):
             self._emit(name, found, explanation, own)
 

@@ -10,6 +10,7 @@ from harness.log import SqlDecisionLog
 from harness.replay import replay
 from tests.harness.serve.asking import BASE, app_of, ask
 from tests.support.guarding import desk
+from tests.support.turns import fates_in
 
 HERE = Path(__file__).parent
 POLICY = json.loads((HERE / "authzen_policy.json").read_bytes())
@@ -144,6 +145,20 @@ def test_a_shadow_permits_and_shows_the_verdict() -> None:
     answer = ask(app_of(policy), ONE, bob).json()
     assert (answer["decision"], answer["context"]["critic"]["ok"]) == (True, False)
     assert ask(app_of(policy), ONE, {}).json()["decision"] is False
+
+
+def test_what_a_shadow_permits_is_on_record_as_a_shadow(tmp_path: Path) -> None:
+    policy = {**POLICY, "guard": {**POLICY["guard"], "shadow": True}}
+    bob = {**QUESTION, "subject": {"type": "user", "id": "bob"}, "action": {"name": "write"}}
+    with SqlDecisionLog.open(tmp_path / "audit.db") as log:
+        app = app_of(policy, log=log)
+        for question in (bob, QUESTION):
+            assert ask(app, ONE, question).json()["decision"] is True
+        app.close()
+    with SqlDecisionLog.open_for_reading(tmp_path / "audit.db") as log:
+        assert [record.action for record in log.records()] == ["shadow", "allow"]
+        assert [one.status for one in replay(log)] == ["same"] * 2
+        assert [*fates_in(log).values()] == ["ran_in_shadow", "not_run"]
 
 
 def test_each_decision_is_on_record_and_replays(tmp_path: Path) -> None:

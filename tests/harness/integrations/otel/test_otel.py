@@ -209,11 +209,12 @@ def test_the_record_of_a_ruling_is_named(seen: Seen, tmp_path: Path) -> None:
 def test_reasons_are_safe_short_and_can_be_left_out(seen: Seen) -> None:
     events = [open_("s", HOSTILE), call("transfer", iban=HOSTILE * 300, reason=HOSTILE)]
     answers_to(seen.guard(desk()), events)
-    (shown,) = seen.events
+    turn, shown = seen.events
+    assert (turn["name"], turn["fate"]) == ("critic.turn", "refused")
     assert is_safe(shown["explanation"])
     assert 0 < len(shown["explanation"]) <= 1000
     answers_to(seen.guard(desk(), explain=False), [*events, close()])
-    assert not any("explanation" in one for one in seen.events[1:])
+    assert not any("explanation" in one for one in seen.events[2:])
 
 
 def test_the_names_are_those_of_the_installed_conventions() -> None:

@@ -84,6 +84,27 @@ def _scores(decision: Decision) -> Iterator[Json]:
         MET["score"] += 1
 
 
+def _turn(decision: Decision) -> Iterator[Json]:
+    """Yield what is told of a turn, where the decision says what became of it."""
+    answer = None if decision.answer is None else decision.answer.answer
+    facts = decision.proposal.ctx.session
+    assert facts is not None
+    if decision.run is not None:
+        completed = {call.status for call in decision.run.calls} == {"completed"}
+        ran = "ran_after_yes" if decision.proposal.ctx.approvals else "ran"
+        found = ran if completed else "ran_in_part"
+        found = "ran_in_shadow" if decision.action == "shadow" else found
+    elif decision.action in ("ask", "refuse"):
+        denied = "asked_no" if answer in ("no", "lapsed") else "refused"
+        found = "asked_open" if decision.action == "ask" else denied
+    else:
+        return
+    MET[found] += 1
+    told = {"name": "critic.turn", "label": found, "fate": found, "turn": facts.turn}
+    plan = {"plan_digest": digest(decision.proposal.plan), "session": escape_line(facts.id)}
+    yield {**told, **plan}
+
+
 def _why(text: str) -> Json:
     return {"explanation": escape_line(text)[:1000]} if text else {}
 
@@ -158,7 +179,7 @@ def _require_told(
     told: list[Json], answer: Json | None, recorded: list[Decision], before: int
 ) -> None:
     """Require that an event told the scores that were recorded, its ruling, and nothing else."""
-    expected = [one for decision in recorded for one in _scores(decision)]
+    expected = [one for decision in recorded for one in (*_scores(decision), *_turn(decision))]
     if answer is not None and "action" in answer:
         rulings = [one for one in recorded if one.run is None and not has_lapsed(one)]
         assert len(rulings) <= 1
@@ -191,5 +212,5 @@ def test_an_observer_is_told_what_was_ruled_and_recorded_and_nothing_else() -> N
         derandomize=examples(100) < 100,
         suppress_health_check=[HealthCheck.too_slow],
     )(_check)()
-    kinds = ("allow", "ask", "refuse", "failed", "shadowed", "score", "report")
+    kinds = ("allow", "ask", "refuse", "failed", "shadowed", "score", "report", "ran")
     assert min(MET[kind] for kind in kinds) >= 3, MET
