@@ -7,6 +7,7 @@ Rule 2: what may become worse by some, may not surely become worse by more; and 
 Rule 3: where both have the same cases, each is compared with itself.
 Rule 4: what is missing is inconclusive: too few runs, no measures, a record that cannot be read, a
         case that the candidate lacks.
+Rule 5: plans are counted by turns, each once. A turn that ran although no ruling allowed it blocks.
 """
 
 from collections import Counter
@@ -15,13 +16,16 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
-from evals.kinds import HARD_EVALUATORS
+from evals.kinds import HARD_EVALUATORS, Fate
 from harness.audit.gate.bootstrap import BootstrapInterval, mean_drop, mean_rise
 
 GateStatus = Literal["pass", "block", "inconclusive"]
 """The answers of the gate, and those of each of its checks."""
 
-_RISING: Final = {"latency": "wall_ms", "cost": "cost_micros"}
+_RISING: Final = {"latency": "wall_ms", "cost": "cost_micros", "tokens": "tokens"}
+_RED: Final = "ran_although_refused"
+SHARES: Final = ("refused turns", "asked turns", "shadow turns", "open turns")
+"""The checks on shares of turns. Turns that are open decide nothing unless they surely rise."""
 
 
 class ReleaseCase(NamedTuple):
@@ -30,10 +34,23 @@ class ReleaseCase(NamedTuple):
     Attributes:
         decision_key: the id of the spec.
         trace_id: the trace.
+        turn: the number of a turn in its session; the canonical loop counts no turns.
     """
 
     decision_key: str
     trace_id: str
+    turn: int | None = None
+
+    @property
+    def order(self) -> tuple[str, str, int]:
+        """Return what cases are sorted by."""
+        return self.decision_key, self.trace_id, -1 if self.turn is None else self.turn
+
+    @property
+    def text(self) -> str:
+        """Return the case as it is named."""
+        number = "" if self.turn is None else f" turn {self.turn}"
+        return f"{self.decision_key} ({self.trace_id}{number})"
 
 
 class _OfCase(Protocol):
@@ -45,10 +62,34 @@ _Compared = TypeVar("_Compared", bound=_OfCase)
 
 
 class JudgedCase(NamedTuple):
-    """One plan that was judged: 1.0 if it was verified, 0.0 if it was refused."""
+    """One turn that was judged.
+
+    Attributes:
+        verified: 1.0 if its plan was verified in the end, else 0.0.
+        fate: what became of it.
+        is_asked: a person was asked about it.
+        is_shadow: it was not allowed, and that was not enforced.
+        failed: the evaluators that its run fails.
+        records: the numbers of its records; those of runs in files have none.
+    """
 
     case: ReleaseCase
     verified: float
+    fate: Fate = "ran"
+    is_asked: bool = False
+    is_shadow: bool = False
+    failed: frozenset[str] = frozenset()
+    records: tuple[int, ...] = ()
+
+    def share(self, name: str) -> float:
+        """Return 1.0 if it is one of those that a check of `SHARES` counts, else 0.0."""
+        found = {
+            "refused turns": self.fate == "refused",
+            "asked turns": self.is_asked,
+            "shadow turns": self.is_shadow,
+            "open turns": self.fate == "open",
+        }
+        return float(found[name])
 
 
 class MeasuredRun(NamedTuple):
@@ -58,13 +99,15 @@ class MeasuredRun(NamedTuple):
         case: what was run.
         failed: the evaluators whose status is fail.
         scores: the score of each evaluator, from 0 to 1.
-        measures: `wall_ms` and `cost_micros`, as far as they were measured.
+        measures: `wall_ms`, `cost_micros` and `tokens`, as far as they were measured.
+        is_idle: no call was made and nothing was measured: there is nothing to compare.
     """
 
     case: ReleaseCase
     failed: frozenset[str]
     scores: Mapping[str, float]
     measures: Mapping[str, float]
+    is_idle: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,14 +118,17 @@ class GateBounds:
         floors: evaluators whose mean score may not drop at all.
         utility_drop: by how much the mean score of utility may drop.
         verified_drop: by how much the share of verified plans may drop.
-        rises: by which share of the baseline the means of latency and cost may rise, by name.
+        share_rises: by how much the share of turns may rise, by the names of `SHARES`.
+        rises: by which share of the baseline the means of latency, cost and tokens may rise, by
+            name.
         min_runs: fewer runs, on either side, decide nothing but a block.
     """
 
     floors: tuple[str, ...] = HARD_EVALUATORS
     utility_drop: float = 0.02
     verified_drop: float = 0.02
-    rises: Mapping[str, float] = field(default_factory=lambda: {"latency": 0.1, "cost": 0.1})
+    share_rises: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(SHARES, 0.02))
+    rises: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(_RISING, 0.1))
     min_runs: int = 30
 
 
@@ -120,18 +166,65 @@ def gate_checks(
     checks += [_failures(name, baseline, candidate) for name in HARD_EVALUATORS]
     checks += [_floor(name, baseline, candidate) for name in bounds.floors]
     checks.append(_utility(baseline, candidate, bounds.utility_drop))
-    checks += [_rise(name, baseline, candidate, most) for name, most in bounds.rises.items()]
+    for name, most in bounds.rises.items():
+        checks += _rise(name, baseline, candidate, most)
     return checks
+
+
+def turn_checks(
+    before: Sequence[JudgedCase], after: Sequence[JudgedCase], bounds: GateBounds
+) -> list[GateCheck]:
+    """Return what the turns of a candidate say: those that ran although refused come first."""
+    checks = [_unruled(before, after), *missing_cases(before, after)]
+    checks.append(refusal_check(before, after, bounds.verified_drop))
+    checks += [_share(name, before, after, most) for name, most in bounds.share_rises.items()]
+    return checks
+
+
+def failure_check(before: int, after: int) -> GateCheck:
+    """Return whether the critic itself failed more often: what it was asked was not judged."""
+    status: GateStatus = "pass" if after <= before else "inconclusive"
+    return GateCheck("critic failures", status, f"{before} failures before, {after} after")
+
+
+def _unruled(before: Sequence[JudgedCase], after: Sequence[JudgedCase]) -> GateCheck:
+    found = [[one for one in side if one.fate == _RED] for side in (before, after)]
+    said = f"{len(found[0])} turns before, {len(found[1])} after"
+    if not found[1]:
+        return GateCheck(_RED.replace("_", " "), "pass", said)
+    first = found[1][0]
+    named = f"{said}, the first: {first.case.text}{records_text(first.records)}"
+    return GateCheck(_RED.replace("_", " "), "block", named)
+
+
+def records_text(records: Sequence[int]) -> str:
+    """Return the numbers of records behind what they are of; nothing if there are none."""
+    noun = "record" if len(records) == 1 else "records"
+    return f", {noun} {', '.join(map(str, records))}" if records else ""
 
 
 def refusal_check(
     before: Sequence[JudgedCase], after: Sequence[JudgedCase], most: float
 ) -> GateCheck:
-    """Return whether the share of verified plans drops by more than `most`."""
+    """Return whether the share of turns with a verified plan drops by more than `most`."""
     if not before or not after:
         return GateCheck("verified plans", "inconclusive", "no decisions")
     interval = _compare_values(before, after, lambda one: one.verified, mean_drop)
     return _check_bound("verified plans", "drop", interval, most)
+
+
+def _share(
+    name: str, before: Sequence[JudgedCase], after: Sequence[JudgedCase], most: float
+) -> GateCheck:
+    if not before or not after:
+        return GateCheck(name, "inconclusive", "no decisions")
+    shares = [fmean(one.share(name) for one in side) for side in (before, after)]
+    # What rises is what drops below zero.
+    interval = _compare_values(before, after, lambda one: -one.share(name), mean_drop)
+    check = _check_bound(name, "rise", interval, most)
+    said = f"{shares[0]:.1%} before, {shares[1]:.1%} after: {check.said}"
+    is_state = name == "open turns" and check.status == "inconclusive"
+    return check._replace(said=said, status="pass" if is_state else check.status)
 
 
 def missing_cases(before: Sequence[JudgedCase], after: Sequence[JudgedCase]) -> list[GateCheck]:
@@ -143,10 +236,9 @@ def missing_cases(before: Sequence[JudgedCase], after: Sequence[JudgedCase]) -> 
     missing = cases - {one.case for one in after}
     if not missing or missing == cases:
         return []
-    first = min(missing)
+    first = min(missing, key=lambda case: case.order)
     said = f"{len(missing)} of {len(cases)} of the baseline are missing in the candidate"
-    named = f"{first.decision_key} ({first.trace_id})"
-    return [GateCheck("cases", "inconclusive", f"{said}, the first: {named}")]
+    return [GateCheck("cases", "inconclusive", f"{said}, the first: {first.text}")]
 
 
 def _compare_values(
@@ -155,13 +247,13 @@ def _compare_values(
     value: Callable[[_Compared], float],
     worse: Callable[..., BootstrapInterval],
 ) -> BootstrapInterval:
-    """Return how much worse a value is, of each case against itself if both have the same cases."""
-    of_case = [{one.case: one for one in side} for side in (before, after)]
-    is_paired = of_case[0].keys() == of_case[1].keys() and all(
-        len(cases) == len(side) for cases, side in zip(of_case, (before, after), strict=True)
-    )
-    same = [of_case[1][one.case] for one in before] if is_paired else after
-    return worse([*map(value, before)], [*map(value, same)], is_paired=is_paired)
+    """Return how much worse a value is, of each case against itself if both have the same cases.
+
+    Of a case that is there more than once, the first is compared with the first, and so on.
+    """
+    first, second = (sorted(side, key=lambda one: one.case.order) for side in (before, after))
+    is_paired = [one.case for one in first] == [one.case for one in second]
+    return worse([*map(value, first)], [*map(value, second)], is_paired=is_paired)
 
 
 def _enough(baseline: list[MeasuredRun], candidate: list[MeasuredRun], least: int) -> GateCheck:
@@ -188,7 +280,7 @@ def _new_failures(
     new = dict[str, str]()
     for case, count in after.items():
         if case in known and count > before[case]:
-            new.setdefault(case.decision_key, f"{case.decision_key} ({case.trace_id})")
+            new.setdefault(case.decision_key, case.text)
     totals = [Counter[str](), Counter[str]()]
     for total, failures in zip(totals, (before, after), strict=True):
         for case, count in failures.items():
@@ -224,13 +316,17 @@ def _utility(baseline: list[MeasuredRun], candidate: list[MeasuredRun], most: fl
 
 def _rise(
     name: str, baseline: list[MeasuredRun], candidate: list[MeasuredRun], most: float
-) -> GateCheck:
+) -> list[GateCheck]:
+    """Return whether what runs take rises. Tokens are compared where any run has them."""
     measure = _RISING[name]
-    both = baseline + candidate
-    if not baseline or not candidate or any(measure not in run.measures for run in both):
-        return GateCheck(name, "inconclusive", f"not every run has {measure}")
-    interval = _compare_values(baseline, candidate, lambda run: run.measures[measure], mean_rise)
-    return _check_bound(name, "rise", interval, most)
+    before, after = ([run for run in side if not run.is_idle] for side in (baseline, candidate))
+    both = before + after
+    if name == "tokens" and not any(measure in run.measures for run in both):
+        return []
+    if not before or not after or any(measure not in run.measures for run in both):
+        return [GateCheck(name, "inconclusive", f"not every run has {measure}")]
+    interval = _compare_values(before, after, lambda run: run.measures[measure], mean_rise)
+    return [_check_bound(name, "rise", interval, most)]
 
 
 def _check_bound(name: str, worse: str, interval: BootstrapInterval, most: float) -> GateCheck:

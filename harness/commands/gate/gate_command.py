@@ -11,14 +11,16 @@ from critic import Run
 from evals.escaping import escape_line
 from evals.kinds import HARD_EVALUATORS
 from harness.audit.gate.bootstrap import quantile
+from harness.audit.gate.changed_cases import ChangedCase, changed_cases
 from harness.audit.gate.release_decision import (
+    SHARES,
     GateBounds,
     GateCheck,
     GateStatus,
+    failure_check,
     gate_checks,
-    missing_cases,
     overall_status,
-    refusal_check,
+    turn_checks,
 )
 from harness.audit.gate.run_reading import ReleaseSample, release_sample, sample_of
 from harness.canonical import ascii_json
@@ -74,7 +76,8 @@ def _read_documents(files: list[Path]) -> Iterator[InputDocument]:
 
 
 _EXIT_INCONCLUSIVE: Final = 3
-_MEASURES: Final = ("wall_ms", "cost_micros")
+_MEASURES: Final = ("wall_ms", "cost_micros", "tokens")
+_MOST_NAMED: Final = 10
 _PERCENTS: Final = (50, 95, 99)
 
 
@@ -83,30 +86,48 @@ def run(args: argparse.Namespace) -> int:
     require_keys_used(args, "checkpoint", "baseline-checkpoint")
     known = known_head(args, "baseline_"), known_head(args)
     (before, first), (after, second) = map(_sample, (args.baseline, args.candidate), known)
-    bounds = GateBounds(
-        floors=tuple(dict.fromkeys((*HARD_EVALUATORS, *args.floor))),
-        utility_drop=args.utility_drop,
-        verified_drop=args.verified_drop,
-        rises={"latency": args.latency_rise, "cost": args.cost_rise},
-        min_runs=args.min_runs,
-    )
-    checks = gate_checks(before.runs, after.runs, bounds, before.unread + after.unread)
-    checks += missing_cases(before.judged, after.judged)
-    checks.append(refusal_check(before.judged, after.judged, bounds.verified_drop))
-    status = overall_status(checks)
+    checks = _checks(before, after, _bounds(args), args.without)
+    status, changed = overall_status(checks), changed_cases(before.judged, after.judged)
     quantiles = {"baseline": _quantiles(before), "candidate": _quantiles(after)}
     if args.format == "json":
         heads = {"baseline": first, "candidate": second}
+        named = [one.wire() for one in changed[:_MOST_NAMED]]
         wire = {
             "status": status,
             "checks": [*map(_wire, checks)],
+            "without": sorted({*args.without}),
+            "changed": {"cases": len(changed), "first": named},
             "quantiles": quantiles,
             "heads": {side: head_text(head) for side, head in heads.items() if head is not None},
         }
         sys.stdout.write(ascii_json(wire) + "\n")
     else:
-        _tell(status, checks, quantiles, {"baseline": first, "candidate": second})
+        _tell_checks(checks, args.without)
+        _tell_changes(changed)
+        _tell(status, quantiles, {"baseline": first, "candidate": second})
     return {"pass": EXIT_OK, "block": EXIT_REFUSED, "inconclusive": _EXIT_INCONCLUSIVE}[status]
+
+
+def _bounds(args: argparse.Namespace) -> GateBounds:
+    shares = args.refused_rise, args.asked_rise, args.shadow_rise, args.open_rise
+    return GateBounds(
+        floors=tuple(dict.fromkeys((*HARD_EVALUATORS, *args.floor))),
+        utility_drop=args.utility_drop,
+        verified_drop=args.verified_drop,
+        share_rises=dict(zip(SHARES, shares, strict=True)),
+        rises={"latency": args.latency_rise, "cost": args.cost_rise, "tokens": args.tokens_rise},
+        min_runs=args.min_runs,
+    )
+
+
+def _checks(
+    before: ReleaseSample, after: ReleaseSample, bounds: GateBounds, without: list[str]
+) -> list[GateCheck]:
+    """Return all checks but those that are left out."""
+    checks = gate_checks(before.runs, after.runs, bounds, before.unread + after.unread)
+    checks.append(failure_check(before.failures, after.failures))
+    checks += turn_checks(before.judged, after.judged, bounds)
+    return [check for check in checks if check.name.replace(" ", "-") not in without]
 
 
 def _sample(name: str, known: KnownHead) -> tuple[ReleaseSample, Head | None]:
@@ -152,14 +173,22 @@ def _wire(check: GateCheck) -> dict[str, Any]:
     return {**wire, "interval": {name: end for name, end in ends.items() if end is not None}}
 
 
-def _tell(
-    status: GateStatus,
-    checks: list[GateCheck],
-    quantiles: dict[str, Any],
-    heads: dict[str, Head | None],
-) -> None:
+def _tell_checks(checks: list[GateCheck], without: list[str]) -> None:
     for check in checks:
-        sys.stdout.write(f"{check.status:<12}  {check.name:<15}  {escape_line(check.said)}\n")
+        sys.stdout.write(f"{check.status:<12}  {check.name:<20}  {escape_line(check.said)}\n")
+    for name in sorted({*without}):
+        sys.stdout.write(f"{'left out':<12}  {name.replace('-', ' ')}\n")
+
+
+def _tell_changes(changed: list[ChangedCase]) -> None:
+    """Print the first cases that changed, and how many there are."""
+    for one in changed[:_MOST_NAMED]:
+        sys.stdout.write(f"changed: {escape_line(one.text)}\n")
+    if len(changed) > _MOST_NAMED:
+        sys.stdout.write(f"changed: {len(changed)} cases, of which these are the first\n")
+
+
+def _tell(status: GateStatus, quantiles: dict[str, Any], heads: dict[str, Head | None]) -> None:
     for side, measures in quantiles.items():
         for name, found in measures.items():
             shown = ", ".join(f"{label} {value:g}" for label, value in found.items())

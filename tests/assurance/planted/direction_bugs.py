@@ -9,11 +9,32 @@ _READING: Final = "harness/audit/gate/run_reading.py"
 
 DIRECTION_BUGS: Final[tuple[Bug, ...]] = (
     slip(
-        "open-run-left-out",
+        "damaged-beginning-left-out",
         _READING,
-        "an execution that never ended is left out of a release quietly",
-        "isinstance(recorded.record, BegunRecord) and not recorded.problems.reasons:",
-        "isinstance(recorded.record, BegunRecord):",
+        "a damaged record of a beginning is left out of a release quietly",
+        "return bool(problems.tampered or problems.incomplete or problems.redacted)",
+        "return False",
+    ),
+    slip(
+        "turn-judged-by-record",
+        _READING,
+        "a turn of a guard is judged again with each of its records",
+        "key = TurnKey(proposal.ctx.trace_id, _number_of(proposal), record.inputs.plan)",
+        "key = TurnKey(proposal.ctx.trace_id, seq, record.inputs.plan)",
+    ),
+    slip(
+        "part-of-a-cost-compared",
+        _READING,
+        "the costs of some calls are taken for those of all",
+        "return own or all(",
+        "return own or any(",
+    ),
+    slip(
+        "ran-although-refused-passes",
+        "harness/audit/gate/release_decision.py",
+        "a turn that ran although refused does not block where the baseline has one",
+        "if not found[1]:",
+        "if len(found[1]) <= len(found[0]):",
     ),
     slip(
         "one-looser-plan-passes",

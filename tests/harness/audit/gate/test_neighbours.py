@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from critic import Proposal, Run
 from harness.log import SqlDecisionLog
 from harness.record import Begun, CriticError, Decision
 from tests.harness.console import Critic
@@ -65,6 +66,30 @@ def every(**measures: int) -> Callable[[Path, Path], Path]:
     return lambda path, _: log_of(path, *(made(n, **measures) for n in range(1, RUNS + 1)))
 
 
+def refused(number: int) -> Proposal:
+    return proposal(number, pinned=False)
+
+
+def of_calls(number: int, took: list[tuple[int, int | None]]) -> Run:
+    """Return a run whose calls took so many milliseconds and millionths, and which says nothing."""
+    run = run_of(proposal(number), number)
+    calls = [
+        call.model_copy(update={"duration_ms": ms, "cost_micros": cost})
+        for call, (ms, cost) in zip(run.calls, took, strict=True)
+    ]
+    return run.model_copy(update={"calls": tuple(calls)})
+
+
+def of_every_call(ms: int, cost: int) -> Callable[[Path, Path], Path]:
+    return lambda path, _: log_of(
+        path,
+        *(
+            judged(proposal(number), of_calls(number, [(ms, cost)] * 2))
+            for number in range(1, RUNS + 1)
+        ),
+    )
+
+
 WORSE: dict[str, tuple[str, Callable[[Path, Path], Path]]] = {
     "a new failure": ("block", lambda path, _: with_last(path, failing(RUNS))),
     "all slower by more": ("block", every(wall_ms=1101)),
@@ -87,14 +112,40 @@ WORSE: dict[str, tuple[str, Callable[[Path, Path], Path]]] = {
             path, lambda log: log.append_error(CriticError(asked={}, where="x", failed_at=NOON))
         ),
     ),
-    "an execution without an end": (
-        "inconclusive",
+    "all without an end": (
+        "block",
         lambda path, _: plus(
-            path, lambda log: log.begin(Begun(proposal=proposal(1), begun_at=NOON))
+            path,
+            lambda log: [
+                log.begin(Begun(proposal=proposal(number), begun_at=NOON))
+                for number in range(1, RUNS + 1)
+            ],
         ),
     ),
+    "one refusal more": (
+        "inconclusive",
+        lambda path, _: with_last(path, judged(refused(RUNS), None)),
+    ),
+    "one that ran although refused": (
+        "block",
+        lambda path, _: plus(
+            path, lambda log: log.append(judged(refused(RUNS + 1), run_of(refused(RUNS + 1))))
+        ),
+    ),
+    "one call without its cost": (
+        "inconclusive",
+        lambda path, _: with_last(
+            path, judged(proposal(RUNS), of_calls(RUNS, [(1000, 1000), (1000, None)]))
+        ),
+    ),
+    "calls that are dearer by more": ("block", of_every_call(550, 551)),
+    "calls that are slower by more": ("block", of_every_call(1101, 500)),
 }
 AS_GOOD: dict[str, Callable[[Path, Path], Path]] = {
+    "an execution without an end": lambda path, _: plus(
+        path, lambda log: log.begin(Begun(proposal=proposal(1), begun_at=NOON))
+    ),
+    "the measures of the calls instead": of_every_call(1000, 500),
     "the same": lambda path, base: Path(shutil.copy(base, path)),
     "slower within the bound": every(wall_ms=1099),
     "dearer within the bound": every(cost_micros=1099),

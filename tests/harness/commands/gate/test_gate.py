@@ -34,7 +34,7 @@ def test_a_log_against_itself_passes(critic: Critic, baseline: Path) -> None:
 def test_too_few_runs_exit_3(critic: Critic, baseline: Path) -> None:
     said = critic("gate", baseline, baseline)
     assert (said.status, said.lines[-1]) == (3, "inconclusive")
-    assert said.lines[0] == "inconclusive  runs             5 and 5 runs, and 30 are needed"
+    assert said.lines[0] == "inconclusive  runs                  5 and 5 runs, and 30 are needed"
 
 
 def test_a_slow_candidate_blocks_unless_that_is_allowed(
@@ -53,7 +53,9 @@ def test_a_call_that_was_not_planned_blocks(critic: Critic, baseline: Path, tmp_
     other = log_of(tmp_path / "other.db", calls=[call])
     said = critic("gate", baseline, other)
     assert (said.status, said.lines[-1]) == (1, "block")
-    failed = "block         policy failures  0 failures before, 5 after: new in refund (trace_1)"
+    failed = (
+        "block         policy failures       0 failures before, 5 after: new in refund (trace_1)"
+    )
     assert failed in said.lines
 
 
@@ -76,7 +78,7 @@ def test_a_candidate_that_leaves_cases_out_does_not_pass(
     said = critic("gate", baseline, some, "--min-runs", "3")
     assert (said.status, said.lines[-1]) == (3, "inconclusive")
     missing = "2 of 5 of the baseline are missing in the candidate, the first: refund (trace_4)"
-    assert f"inconclusive  cases            {missing}" in said.lines
+    assert f"inconclusive  cases                 {missing}" in said.lines
     assert critic("gate", some, baseline, "--min-runs", "3").status == 0
 
 
