@@ -289,7 +289,8 @@ _PLAIN: Final[Mapping[str, Make]] = {
     "signs": lambda: orjson.dumps({"ctx": "\ufdfa" * (MOST // 3), "input": "\ufdfa"}),
     "members": lambda: orjson.dumps({f"{at:x}": 1 for at in range(MOST // 9)}),
     "lists": lambda: orjson.dumps([[]] * (MOST // 3)),
-    "lines": lambda: b"{}\n" * (MOST // 3),
+    # Where each line is a document of its own, 10,000 of them.
+    "lines": lambda: (b"{}" + b" " * 97 + b"\n") * (MOST // 100),
     "blanks": lambda: b" " * MOST,
     "lines of a note": lambda: b"log\n1\nAAAA\n\n" + "\u2014 a b\n".encode() * (MOST // 8),
     "parts of a key": lambda: b"a." * (MOST // 2) + b"a = 1",
