@@ -228,7 +228,8 @@ class Guard:
             return None
         marks, rows = found
         course = self._reader.go_on(None, marks, rows)
-        self._recorder.check_found(marks)
+        while rows := self._recorder.rows_missed(marks):  # made while these were read
+            course = self._reader.go_on(course, marks, rows)
         with self._lock:
             return self._entries.setdefault(name, OpenSession(course, 0, marks))
 

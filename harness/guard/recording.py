@@ -27,14 +27,15 @@ from harness.guard.guard_state import GuardState
 from harness.guard.rulings import Ruling
 from harness.guard.session_events import CloseEvent
 from harness.guard.session_journal import (
+    JournalAltered,
     JournalPlace,
     KeepsSessions,
     Marks,
     ToldEvent,
     claim_prefix,
     event_body,
+    is_whole,
     note_body,
-    require_whole,
     session_key,
     state_body,
     step_claim,
@@ -177,15 +178,21 @@ class RulingRecorder:
         prefix = claim_prefix(session_key(session))
         return self._keeper is not None and self._keeper.last_claim(prefix) is not None
 
-    def check_found(self, marks: Marks) -> None:
-        """Check that a journal that was read has all steps that records claim.
+    def rows_missed(self, marks: Marks) -> Sequence[JournalRow]:
+        """Return the steps that records claim, and that a journal did not have when it was read.
 
         Raises:
-            JournalAltered: it was cut, or an older one was put back.
+            JournalAltered: it does not have them now either: it was cut, or put back.
         """
-        if self._keeper is not None and marks.place is not None:
-            claimed = self._keeper.last_claim(claim_prefix(marks.place.session))
-            require_whole(marks.place, claimed)
+        if self._keeper is None or marks.place is None:
+            return ()
+        claimed = self._keeper.last_claim(claim_prefix(marks.place.session))
+        if is_whole(marks.place, claimed):
+            return ()
+        rows = self.rows_after(marks.place)
+        if not rows:
+            raise JournalAltered("records of later steps are in the log: it was cut, or put back")
+        return rows
 
     def rows_after(self, place: JournalPlace) -> Sequence[JournalRow] | None:
         """Return the steps that other processes made; None if the session is over."""

@@ -18,6 +18,7 @@ from tests.assurance.crash.forks import forks
 from tests.assurance.crash.kills import kills
 from tests.assurance.crash.room import full_disk, killed_at_writes, short_writes
 from tests.assurance.crash.server import killed_servers, killed_writers_of_a_server
+from tests.assurance.crash.sessions import killed_sessions
 from tests.assurance.row import Row
 from tests.support.postgres import NoServer, postgres_server
 
@@ -30,6 +31,7 @@ _PARTS: Final[tuple[Callable[..., Row], ...]] = (
     killed_at_writes,
     full_disk,
     failing_disk,
+    killed_sessions,
     forks,
     flips,
     flips_of_the_file,

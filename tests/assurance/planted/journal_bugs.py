@@ -31,8 +31,8 @@ JOURNAL_BUGS: Final[tuple[Bug, ...]] = (
         "old-journal-taken",
         _JOURNAL,
         "a journal that was put back is gone on from",
-        "    if last_claim is None:\n        return",
-        "    if last_claim is None or place.number:\n        return",
+        "    if last_claim is None:\n        return True",
+        "    if last_claim is None or place.number:\n        return True",
     ),
     slip(
         "claim-of-another-number",
