@@ -24,6 +24,7 @@ from critic import (
     context_digest,
 )
 from critic.session import SessionRules
+from evals.escaping import escape_name
 from evals.kinds import ApprovalMode
 from harness.canonical import digest
 from harness.guard.guard_rules import rules_of
@@ -64,12 +65,52 @@ class Alteration:
         return None if self.policy is None else rules_of(self.policy)
 
 
+ChangeBySpec = Alteration | Mapping[str, Alteration]
+"""One change of all plans, or one for each spec, by its id."""
+
+
+def changed_inputs(change: ChangeBySpec) -> "ChangedInputs | InputsBySpec":
+    """Return what makes changed proposals.
+
+    Raises:
+        ValueError: a policy gives evidence an id, or a class a name, that sessions give.
+    """
+    return ChangedInputs(change) if isinstance(change, Alteration) else InputsBySpec(change)
+
+
+class InputsBySpec:
+    """Makes changed proposals of a log of several specs: each by the change for its own."""
+
+    def __init__(self, changes: Mapping[str, Alteration]) -> None:
+        """Take the changes by the ids of specs.
+
+        Raises:
+            ValueError: a policy gives evidence an id, or a class a name, that sessions give.
+        """
+        self._changed = {spec: ChangedInputs(change) for spec, change in changes.items()}
+        self.makes_turns_anew = any(one.makes_turns_anew for one in self._changed.values())
+
+    def proposal(self, recorded: Proposal, compiled_digest: str) -> Proposal | Unjudgeable:
+        """Return a recorded proposal as it would be, or why that is not known."""
+        changed = self._changed.get(recorded.spec.id)
+        if changed is None:
+            return Unjudgeable(f"no policy was given for spec {escape_name(recorded.spec.id)}")
+        return changed.proposal(recorded, compiled_digest)
+
+
 class ChangedInputs:
     """Makes changed proposals, and keeps the contexts that it made last."""
 
     def __init__(self, change: Alteration) -> None:
+        """Take a change.
+
+        Raises:
+            ValueError: the policy gives evidence an id, or a class a name, that sessions give.
+        """
+        _ = change.rules  # raises now, and not at the first session
         self._change = change
         self._contexts: dict[str, CompiledContext] = {}
+        self.makes_turns_anew = change.policy is not None
 
     def proposal(self, recorded: Proposal, compiled_digest: str) -> Proposal | Unjudgeable:
         """Return a recorded proposal as it would be, or why the record does not say that.

@@ -18,7 +18,14 @@ from harness.replay.engine import RecordedLog, Replayer
 from harness.replay.recheck import RecordedInputs
 from harness.what_if.changed_turns import Unjudgeable
 from harness.what_if.plan_answers import ShiftDirection, Stance, answer_entry, direction_between
-from harness.what_if.recorded_change import Alteration, ChangedInputs
+from harness.what_if.recorded_change import (
+    ChangeBySpec,
+    ChangedInputs,
+    InputsBySpec,
+    changed_inputs,
+)
+
+_Changed = ChangedInputs | InputsBySpec
 
 NotJudgedStatus = Literal["critic_error", "tampered", "incomplete", "redacted", "unknown"]
 """Why a record was not judged. `unknown`: it does not say what it would be after the change."""
@@ -124,7 +131,7 @@ def session_turn(ctx: RunContext) -> int | None:
 
 
 def what_if(
-    log: RecordedLog, change: Alteration, *, decision_key: str | None = None
+    log: RecordedLog, change: ChangeBySpec, *, decision_key: str | None = None
 ) -> Iterator[Compared]:
     """Yield what a change makes of each recorded plan, in the order of the records.
 
@@ -135,11 +142,10 @@ def what_if(
         ValueError: the policy gives evidence an id, or a class a name, that sessions give.
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
-    _ = change.rules  # raises now, and not at the first session
-    return _compare_log(log, ChangedInputs(change), decision_key)
+    return _compare_log(log, changed_inputs(change), decision_key)
 
 
-def _compare_log(log: RecordedLog, changed: ChangedInputs, key: str | None) -> Iterator[Compared]:
+def _compare_log(log: RecordedLog, changed: _Changed, key: str | None) -> Iterator[Compared]:
     for recorded in recorded_plans(log, key):
         if isinstance(recorded, RecordedPlans):
             yield from compared_plans(recorded, changed)
@@ -166,7 +172,7 @@ def recorded_plans(
             yield RecordedPlans(recorded.seq, key, _recorded_plans(recorded))
 
 
-def compared_plans(recorded: RecordedPlans, changed: ChangedInputs) -> list[Compared]:
+def compared_plans(recorded: RecordedPlans, changed: _Changed) -> list[Compared]:
     """Return what a change makes of the plans of one record."""
     try:
         return [_judge_changed(one, changed) for one in recorded.plans]
@@ -175,7 +181,7 @@ def compared_plans(recorded: RecordedPlans, changed: ChangedInputs) -> list[Comp
         return [_failed_plan(recorded.seq, error)]
 
 
-def _judge_changed(one: RecordedPlan | NotJudged, changed: ChangedInputs) -> Compared:
+def _judge_changed(one: RecordedPlan | NotJudged, changed: _Changed) -> Compared:
     if isinstance(one, NotJudged):
         return one
     would_be = changed.proposal(one.proposal, one.compiled)

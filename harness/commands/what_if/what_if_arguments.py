@@ -18,7 +18,13 @@ def add_what_if(commands: Commands) -> None:
     """Add `critic what-if`."""
     parser = add_command(commands, "what-if", _EXITS)
     parser.add_argument("log", metavar="LOG", help="or a Parquet file that has its plans")
-    parser.add_argument("--policy", metavar="FILE", help="the policy to judge by; - is stdin")
+    parser.add_argument(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="the policy to judge by; - is stdin; of several, each judges the plans of its spec",
+    )
     parser.add_argument("--safety-mode", choices=_MODES, help="the safety mode to judge by")
     parser.add_argument(
         "--budget",

@@ -33,7 +33,7 @@ from harness.replay.log_check import LogCheck, check_log
 from harness.what_if.columns.column_writing import is_parquet
 from harness.what_if.columns.plan_columns import HEAD_KEY
 from harness.what_if.matrix import LeftOutTally, Matrix, TurnTally
-from harness.what_if.recorded_change import Alteration, KeptEvidence
+from harness.what_if.recorded_change import Alteration, ChangeBySpec, KeptEvidence
 from harness.what_if.rejudging import Compared, JudgedPlan, NotJudged, what_if
 from harness.what_if.turn_shifts import TurnShifts
 
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _judge_log(
-    args: argparse.Namespace, change: Alteration, known: KnownHead, matrix: Matrix
+    args: argparse.Namespace, change: ChangeBySpec, known: KnownHead, matrix: Matrix
 ) -> tuple[LogCheck, Head]:
     """Judge the plans of a log. Return what is wrong with it as a whole, and its head."""
     with SqlDecisionLog.open_for_reading(args.log) as log:
@@ -89,7 +89,7 @@ def _require_decision(asked: str | None, matrix: Matrix) -> None:
 
 
 def _judge_columns(
-    args: argparse.Namespace, change: Alteration, matrix: Matrix
+    args: argparse.Namespace, change: ChangeBySpec, matrix: Matrix
 ) -> tuple[LogCheck, Head | None]:
     """Judge the plans of an export. Return what was wrong with its log, and its head then."""
     try:
@@ -121,19 +121,26 @@ def _tell(
         _print(ascii_json(turn_wire(counted, turn)) if is_json else turn_text(counted, turn))
 
 
-def _change(args: argparse.Namespace) -> Alteration:
+def _change(args: argparse.Namespace) -> ChangeBySpec:
     """Return the change that is asked for.
 
     Raises:
-        UsageError: none is, or the policy is invalid.
+        UsageError: none is, or a policy is invalid, or two are for one spec.
     """
-    if args.policy is None and args.safety_mode is None and not args.budget:
+    if not args.policy and args.safety_mode is None and not args.budget:
         raise UsageError("say what would be different: --policy, --safety-mode or --budget")
-    if args.evidence is not None and args.policy is None:
+    if args.evidence is not None and not args.policy:
         raise UsageError("--evidence goes with --policy: without one, evidence is as recorded")
-    policy = None if args.policy is None else load_policy(args.policy, size_limit(args)).policy
     evidence: KeptEvidence = args.evidence or "both"
-    return Alteration(policy, args.safety_mode, args.budget, evidence)
+    policies = [load_policy(name, size_limit(args)).policy for name in args.policy]
+    changes = {
+        one.spec.id: Alteration(one, args.safety_mode, args.budget, evidence) for one in policies
+    }
+    if len(changes) < len(policies):
+        raise UsageError("--policy: two policies are for the spec of one id: give each its own")
+    if len(changes) > 1:
+        return changes
+    return next(iter(changes.values()), Alteration(None, args.safety_mode, args.budget, evidence))
 
 
 def _print(text: str) -> None:

@@ -33,7 +33,7 @@ from harness.record.index_row import EPOCH, MICROSECOND
 from harness.what_if.changed_turns import Unjudgeable
 from harness.what_if.columns.plan_columns import PlanRow
 from harness.what_if.columns.plan_rows import RowReader, row_context
-from harness.what_if.recorded_change import ChangedInputs
+from harness.what_if.recorded_change import ChangedInputs, InputsBySpec
 from harness.wire import parse
 
 _MOST_FACTS: Final = 50_000  # of one setting: they are forgotten together
@@ -192,7 +192,7 @@ class TimedSettings:
 class ChangedSettings:
     """Makes settings, and keeps those that it made last."""
 
-    def __init__(self, changed: ChangedInputs, most: int = 8) -> None:
+    def __init__(self, changed: ChangedInputs | InputsBySpec, most: int = 8) -> None:
         self._changed, self._most = changed, most
         self._reader = RowReader()
         self._kept: dict[tuple[str, str, str], TimedSettings] = {}

@@ -30,7 +30,7 @@ from harness.what_if.columns.plan_columns import PlanRow
 from harness.what_if.columns.plan_rows import RowReader
 from harness.what_if.matrix import LeftOutTally, TurnTally
 from harness.what_if.plan_answers import ANSWERS, answer_entry, direction_between
-from harness.what_if.recorded_change import Alteration, ChangedInputs
+from harness.what_if.recorded_change import ChangeBySpec, changed_inputs
 from harness.what_if.rejudging import Compared, JudgedPlan, NotJudged, RecordedPlans, compared_plans
 
 _IS_CHANGED: Final = np.array(
@@ -45,7 +45,7 @@ class PlanJudge:
     """Judges the groups of a file under one change."""
 
     def __init__(
-        self, change: Alteration, decision_key: str | None = None, *, shown: bool = True
+        self, change: ChangeBySpec, decision_key: str | None = None, *, shown: bool = True
     ) -> None:
         """Judge under a change.
 
@@ -56,10 +56,9 @@ class PlanJudge:
         Raises:
             ValueError: the policy gives evidence an id, or a class a name, that sessions give.
         """
-        _ = change.rules
-        self._changed, self._key, self._shown = ChangedInputs(change), decision_key, shown
+        self._changed, self._key, self._shown = changed_inputs(change), decision_key, shown
         self._settings = ChangedSettings(self._changed)
-        self._makes_turns_anew = change.policy is not None
+        self._makes_turns_anew = self._changed.makes_turns_anew
         self._reader, self._scratch = RowReader(), Scratch()
 
     def compare_file(self, file: PlanFile) -> Iterator[Compared | TurnTally | LeftOutTally]:

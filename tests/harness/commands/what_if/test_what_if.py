@@ -7,8 +7,9 @@ import pytest
 
 from harness.log import SqlDecisionLog
 from harness.record import CriticError
+from harness.wire import build
 from tests.harness.console import Critic
-from tests.harness.log.decisions import NOON, filled, meddle, proposal
+from tests.harness.log.decisions import NOON, filled, judged, meddle, proposal
 from tests.harness.what_if.test_what_if import policy_wire
 
 
@@ -134,6 +135,56 @@ def test_damage_is_never_excused(
     assert said.status == 1
     assert f"{status})" in said.lines[-1]
     assert "damaged or missing, which no option excuses" in said.out
+
+
+def _of_specs(tmp_path: Path, *names: str) -> list[Path]:
+    """Return a policy for each spec: those after the first ask about destructive calls."""
+    paths = []
+    for name in names:
+        asks = {} if name == names[0] else {"approval_required_from": "destructive"}
+        spec = {**proposal().wire()["spec"], "id": name, **asks}
+        paths.append(tmp_path / f"{name}.json")
+        paths[-1].write_text(json.dumps(policy_wire(spec=spec)))
+    return paths
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """Return a log of three specs, of the same plans."""
+    with SqlDecisionLog.open(tmp_path / "mixed.db") as log:
+        for number, name in enumerate(["refund", "refund", "sale", "gift"], start=1):
+            wire = proposal(number).wire()
+            wire["spec"]["id"] = name
+            log.append(judged(build(type(proposal()), wire)))
+    return tmp_path / "mixed.db"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_each_of_several_policies_judges_the_plans_of_its_spec(
+    critic: Critic, mixed: Path, tmp_path: Path, order: int
+) -> None:
+    paths = _of_specs(tmp_path, "refund", "sale", "gift")[::order]
+    together = critic("what-if", mixed, *(f"--policy={path}" for path in paths), "--counts")
+    assert together.status == 0
+    assert together.lines[-1] == "4 turns judged: 2 unchanged, 0 looser, 2 tighter, 0 other"
+    file = tmp_path / "mixed.parquet"
+    critic("log", "export", mixed, "--to", "parquet", "--plans", "-o", file)
+    assert critic("what-if", file, *(f"--policy={one}" for one in paths), "--counts") == together
+
+
+def test_a_plan_of_no_given_policy_is_not_judged(
+    critic: Critic, mixed: Path, tmp_path: Path
+) -> None:
+    paths = _of_specs(tmp_path, "refund", "sale")
+    command = "what-if", mixed, *(f"--policy={path}" for path in paths)
+    said = critic(*command)
+    assert said.status == 1
+    assert "  no policy was given for spec gift" in said.lines
+    assert said.lines[-1].endswith("1 tighter, 0 other; 1 record not judged (1 unknown)")
+    assert critic(*command, "--allow-unjudged").status == 0
+    twice = critic("what-if", mixed, f"--policy={paths[0]}", f"--policy={paths[0]}")
+    assert (twice.status, twice.out) == (2, "")
+    assert "two policies are for the spec of one id" in twice.err
 
 
 @pytest.mark.parametrize(
