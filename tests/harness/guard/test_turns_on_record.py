@@ -11,6 +11,7 @@ from harness.log import SqlDecisionLog
 from harness.record import DecisionRecord
 from harness.replay import replay
 from harness.single_use import PermitError
+from tests.harness.log.decisions import decision
 from tests.harness.replay.forging import forged
 from tests.support.guarding import ASKS, answers_to, call, close, desk, guard_of, open_, result, yes
 from tests.support.turns import fates_in
@@ -134,3 +135,56 @@ def test_an_action_that_does_not_follow_is_tampered(seq: int, action: str, tmp_p
     is_ruling = isinstance(record, DecisionRecord) and record.run is None
     sound = {own, *(believed[own] if is_ruling else set())}
     assert (answers[seq].status != "tampered") == (action in sound), answers[seq].reasons
+
+
+FORGED: dict[str, tuple[int, dict[str, Any], str]] = {
+    "a yes of somebody else": (
+        5,
+        {"answer": {"answer": "yes", "approver": "eve"}},
+        "its context has no such approval",
+    ),
+    "a yes that nobody gave": (
+        1,
+        {"answer": {"answer": "yes", "approver": "ada"}},
+        "its context has no such approval",
+    ),
+    "a no to what nobody was asked": (
+        1,
+        {"action": "refuse", "answer": {"answer": "no", "approver": "ada"}},
+        "no approval would clear",
+    ),
+    "a lapse that refuses nothing": (
+        4,
+        {"action": "ask", "answer": {"answer": "lapsed"}},
+        "after the answer lapsed it is refuse",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_an_answer_that_does_not_follow_is_tampered(name: str, tmp_path: Path) -> None:
+    path, (seq, change, said) = tmp_path / "log.db", FORGED[name]
+    with SqlDecisionLog.open(path) as log:
+        answers_to(guard_of(desk(), log=log), [*ASKS, yes()])
+        assert [record.seq for record in log.records()] == [1, 3, 4, 5], "the decisions"
+    forged(path, seq, lambda record: record.update(change))
+    with SqlDecisionLog.open_for_reading(path) as log:
+        answer = next(one for one in replay(log) if one.seq == seq)
+    assert answer.status == "tampered"
+    assert any(said in reason for reason in answer.reasons), answer.reasons
+
+
+@pytest.mark.parametrize(
+    ("kind", "action"), [("partial", "refuse"), ("refused", "shadow"), ("refused", "ask")]
+)
+def test_the_canonical_loop_is_no_stricter_than_verify_and_no_shadow(
+    kind: str, action: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "log.db"
+    with SqlDecisionLog.open(path) as log:
+        log.append(decision(1, kind=kind))
+    forged(path, 1, lambda record: record.update(action=action))
+    with SqlDecisionLog.open_for_reading(path) as log:
+        (answer,) = replay(log)
+    assert answer.status == "tampered"
+    assert any("its action is" in reason for reason in answer.reasons)

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from evals.kinds import FATES
+from evals.plan import Proposal
 from harness.log import SqlDecisionLog
+from harness.wire import build
 from tests.harness.console import Critic
 from tests.harness.log.decisions import decision, judged, meddle, proposal, run_of
 from tests.harness.log.guard_logs import write_guard_log
@@ -119,3 +121,13 @@ def test_an_export_has_the_fates(critic: Critic, log: Path) -> None:
     said = critic("log", "export", log, "--to", "opa", "-o", "-")
     fates = [json.loads(line)["custom"]["log"]["fate"] for line in said.lines]
     assert fates == [row["fate"] for row in listed(critic, log, "--records")]
+
+
+def test_one_plan_in_two_turns_of_a_session_is_two_turns(critic: Critic, tmp_path: Path) -> None:
+    log = tmp_path / "log.db"
+    with SqlDecisionLog.open(log) as kept:
+        for turn in (1, 2, None, 2):
+            wire = proposal(1).wire()
+            wire["ctx"] |= {} if turn is None else {"session": {"id": "s", "turn": turn}}
+            kept.append(judged(build(Proposal, wire)))
+    assert [row["records"] for row in listed(critic, log)] == [[1], [2, 4], [3]]

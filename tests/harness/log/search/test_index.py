@@ -104,7 +104,7 @@ def test_the_index_takes_no_row_out_of_order_and_no_change_in_postgresql(
     url = postgres.url()
     filled(url, 2).close()
     for statement in (
-        "INSERT INTO record_index (seq, asked, approvals, attempts) VALUES (4, 0, 0, 0)",
+        "INSERT INTO record_index (seq, facts, approvals, attempts) VALUES (4, 0, 0, 0)",
         "UPDATE record_index SET status = 'completed'",
         "DELETE FROM record_index",
         "TRUNCATE record_index",
