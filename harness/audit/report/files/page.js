@@ -331,8 +331,8 @@
     opened.replaceChildren(make("nav", {class: "bar", "aria-label": "Session"}, make("a", {href: "#records"}, "← All turns")), heading,
       make("p", {class: "lead"}, `${many(all.length, "turn")}: `, [...counts].map(([fate, number]) => `${number} × ${said("fate", fate)}`).join("; "), "."),
       make("nav", {class: "turns-bar", "aria-label": "Turns of this session"}, all.map((one) =>
-        make("a", {class: `fate-${one.fate}`, href: `#turn-${one.n}`, title: `Turn ${one.n}: ${said("fate", one.fate)}`},
-          make("span", {class: "hidden"}, `Turn ${one.n}: ${said("fate", one.fate)}`)))),
+        make("a", {class: `fate-${one.fate}`, href: `#turn-${one.n}`, title: `Turn ${one.n}: ${said("fate", one.fate)}`,
+          "aria-label": `Turn ${one.n}: ${said("fate", one.fate)}`}))),
       ...cards);
     const card = byId(`turn-at-${turn.n}`);
     return turn === all[0] ? heading : card;

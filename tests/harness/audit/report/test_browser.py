@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ import pytest
 from harness.audit.report.collecting import collect
 from harness.audit.report.report_page import render_page
 from harness.log import SqlDecisionLog
+from harness.record import TurnKey
 from tests.harness.audit.report.browser import Tab, browsing
 from tests.harness.audit.report.hostile_log import TRAPS, log_with
-from tests.harness.audit.report.pages import text_of
+from tests.harness.audit.report.pages import page_of, text_of
 from tests.harness.log.decisions import decision, filled
+from tests.harness.log.guard_logs import write_guard_log
 from tests.harness.log.search.searched import varied
 from tests.support.effort import sampled_rows
 
@@ -73,7 +76,7 @@ def test_it_is_searched_filtered_and_turned(tab: Tab, page: str) -> None:
         "document.getElementById('text').value = 'no such'; document.getElementById('text')"
         ".dispatchEvent(new Event('input', {bubbles: true}))"
     )
-    tab.until("document.getElementById('matches').textContent === 'None of 250 records match'")
+    tab.until("document.getElementById('matches').textContent === 'None of 250 turns match'")
 
 
 def test_a_record_opens_and_closes_by_keyboard_and_the_focus_goes_along(
@@ -81,10 +84,18 @@ def test_a_record_opens_and_closes_by_keyboard_and_the_focus_goes_along(
 ) -> None:
     tab.open(page)
     tab.js("document.querySelector('#body a').focus()")
+    tab.key("Tab", 9)  # the record of turn 250
     tab.key("Tab", 9)
     assert tab.focused() == "link-249"
     tab.key("Enter", 13)
-    tab.until("location.hash === '#record-249' && !document.getElementById('opened').hidden")
+    tab.until("location.hash === '#turn-249' && !document.getElementById('opened').hidden")
+    assert tab.focused() == "record"
+    assert tab.js("document.title").startswith("Turn 249 ")
+    assert "Refused; nothing ran" in tab.js("document.getElementById('opened').innerText")
+    tab.js("document.querySelector('#opened a[href=\"#record-249\"]').focus()")
+    tab.key("Enter", 13)
+    tab.until("location.hash === '#record-249'")
+    tab.until("document.getElementById('record').textContent === 'Record 249'")
     assert tab.focused() == "record"
     assert tab.js("document.title").startswith("Record 249 ")
     said = tab.js("document.getElementById('opened').innerText")
@@ -92,7 +103,7 @@ def test_a_record_opens_and_closes_by_keyboard_and_the_focus_goes_along(
     assert "Step 1: payments.refund" in said
     assert tab.js("document.querySelectorAll('.step.offending').length") == 1
     tab.key("Tab", 9)  # the links before the heading are behind: back by the address instead
-    tab.js("history.back()")
+    tab.js("history.go(-2)")
     tab.until("document.getElementById('opened').hidden")
     assert tab.focused() == "link-249"
 
@@ -123,7 +134,7 @@ def test_an_address_leads_to_a_record_and_one_that_is_not_there_to_the_list(
 
 
 def test_everything_has_a_name_and_a_place(tab: Tab, page: str) -> None:
-    for address in (page, f"{page}#record-249"):
+    for address in (page, f"{page}#record-249", f"{page}#turn-249"):
         tab.open("about:blank#")
         tab.open(address)
         nodes = [_named(one) for one in tab.ask("Accessibility.getFullAXTree")["nodes"]]
@@ -214,7 +225,7 @@ def test_it_is_legible_in_light_and_dark_wide_and_narrow(
         "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
     )
     _width(tab, width)
-    for address in (page, f"{page}#record-249", f"{page}#record-8"):
+    for address in (page, f"{page}#record-249", f"{page}#record-8", f"{page}#turn-249"):
         tab.open("about:blank#")
         tab.open(address)
         assert tab.js(_CONTRASTS) == []
@@ -264,19 +275,49 @@ def test_a_hostile_log_does_nothing(tab: Tab, tmp_path: Path) -> None:
             tab.until(f"document.getElementById('record')?.textContent === 'Record {seq}'")
             tab.js("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
             shapes.append(tab.js("[...document.querySelectorAll('*')].map(e => e.tagName).join()"))
+            tab.js(f"location.hash = 'turn-{1 if seq == 2 else seq}'")  # 1 and 2 are one turn
+            tab.until("document.getElementById('record')?.textContent.startsWith('Session ')")
+            shapes.append(tab.js("[...document.querySelectorAll('*')].map(e => e.tagName).join()"))
     without_focus = [shape.replace(",DETAILS", "") for shape in shapes]
-    assert without_focus[:3] == without_focus[3:]
+    assert without_focus[:6] == without_focus[6:]
+
+
+def test_a_session_is_a_conversation_with_each_call_once(tab: Tab, tmp_path: Path) -> None:
+    write_guard_log(tmp_path / "audit.db")
+    address = written(tmp_path / "talk.html", text_of(tmp_path / "audit.db"))
+    tab.open("about:blank#")
+    tab.open(f"{address}#turn-13")
+    tab.until("!document.getElementById('opened').hidden")
+    assert tab.focused() == "turn-at-13"
+    mine = [one for one in page_of(tmp_path / "audit.db").turns.values() if one["s"] == 1]
+    cards = tab.js("[...document.querySelectorAll('#opened .turn')].map((one) => one.id)")
+    assert cards == [f"turn-at-{one['n']}" for one in mine]
+    bar = tab.js("[...document.querySelectorAll('.turns-bar a')].map((a) => [a.hash, a.className])")
+    assert bar == [[f"#turn-{one['n']}", f"fate-{one['fate']}"] for one in mine]
+    said = tab.js("document.getElementById('opened').innerText")
+    assert said.index("Do what plan.md says") < said.index("Turn 1 ") < said.index("Dear Ada")
+    assert said.index("Dear Ada") < said.index("Turn 13 Ran after a yes yes by ada")
+    assert said.count("Dear Ada") == 1
+    marked = "[...document.querySelectorAll('{} mark')].map((one) => one.textContent)"
+    assert tab.js(marked.format("#turn-at-13 pre")) == ["iban-4711-22"]
+    assert tab.js(marked.format(".from-tool")) == ["iban-4711-22"]
+    tab.js("document.querySelector('.turns-bar a:last-child').click()")
+    tab.until(f"document.activeElement.id === 'turn-at-{mine[-1]['n']}'")
+    tab.js("location.hash = 'fate-ran_in_part'")
+    tab.until("document.getElementById('matches').textContent.startsWith('1 of ')")
 
 
 def test_ten_thousand_decisions_open_in_two_seconds(tab: Tab, tmp_path: Path) -> None:
     filled(tmp_path / "audit.db", 40).close()
     with SqlDecisionLog.open_for_reading(tmp_path / "audit.db") as log:
         found = collect(log, 10_000, 1 << 26)
-    details, rows = list(found.details._kept), list(found.rows)
+    details, rows, turns = list(found.details._kept), list(found.rows), list(found.turns)
     for number in range(40, 10_000):
         seq, (_, text, used) = number + 1, details[number % 40]
         found.rows.append({**rows[number % 40], "seq": seq})
         found.details._kept.append((seq, text, used))
+        turn = replace(turns[number % 40], records=[seq], session=seq)
+        found.turns._turns[TurnKey(f"trace_{seq}", None, None)] = turn
     address = written(tmp_path / "many.html", "".join(render_page(found, "audit.db")))
     waits = []
     for _ in range(3):  # the best counts: other work on the machine is not the page's
