@@ -92,13 +92,14 @@ def _write(path: Path, count: int, answers: Any) -> None:
             begins, positions = _repeats(ends, own)
             arrays["repeated_calls"] = _lists(begins, pyarrow.array(positions.astype(np.int32)))
             seq = pyarrow.array(np.arange(first, upto) + 1)
+            arrays["turn_id"] = seq  # each is of a turn of its own
             writer.write_table(pyarrow.Table.from_arrays([seq, *arrays.values()], schema=schema))
 
 
 def _row() -> Any:
     """Return the row of a plan whose steps are left to be filled in."""
     whole = proposal([0])
-    one = RecordedPlan(1, None, whole, "digest", verify_proposal(whole))
+    one = RecordedPlan(1, 0, None, whole, "digest", verify_proposal(whole))
     return next(RowWriter().rows(RecordedPlans(1, whole.spec.id, (one,))))
 
 

@@ -149,8 +149,8 @@ class PlanFile:
         groups = range(self._file.num_row_groups)
         columns = [self.table(number, ["turn_id"]).column(0).drop_null() for number in groups]
         found = np.concatenate([np.empty(0, np.int64), *(one.to_numpy() for one in columns)])
-        turns, counts = np.unique(found, return_counts=True)
-        repeated: Numbers = turns[counts > 1]
+        found.sort()
+        repeated: Numbers = np.unique(found[1:][found[1:] == found[:-1]])
         return repeated
 
     def table(self, number: int, names: Iterable[str]) -> Any:
