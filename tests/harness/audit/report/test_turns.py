@@ -3,12 +3,16 @@
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from critic import digest
 from evals.kinds import FATES
+from evals.plan import Proposal
 from harness.audit.report.page_words import FATE_WORDS, WORRIES
 from harness.log import SqlDecisionLog
+from harness.wire import build
 from tests.harness.audit.report.pages import Page, page_of
 from tests.harness.audit.report.plain_reader import PlainReader
 from tests.harness.console import Critic
@@ -31,8 +35,21 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
         kept.append(judged(refused, run_of(refused, 91)))
         kept.append(judged(strayed, run_of(strayed, 92, calls=calls)))
         kept.append(judged(idle))
+        _append_more(kept)
         answers_to(guard_of(desk(), log=kept), [{**one, "session": "asks"} for one in ASKS[:4]])
     return path
+
+
+def _append_more(log: SqlDecisionLog) -> None:
+    """Append a turn that ran and was then refused, and one that was approved from the start."""
+    wire: Any = proposal(94).wire()
+    log.append(judged(proposal(94), run_of(proposal(94), 94)))
+    wire["compiled"]["manifests"]["tool_manifest"] = []
+    log.append(judged(build(Proposal, wire)))
+    wire = proposal(95).wire()
+    digests = {"plan_digest": digest(proposal(95).plan), "context_digest": "0" * 64}
+    wire["ctx"]["approvals"] = [{"approval_id": "a", "approver": "zoe", **digests}]
+    log.append(judged(build(Proposal, wire), run_of(build(Proposal, wire), 95)))
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +64,10 @@ def test_the_log_has_a_turn_of_every_fate(log: Path) -> None:
 def test_each_turn_has_its_records_its_fate_and_who_answered(log: Path, page: Page) -> None:
     shown = [(one["of"], one["fate"], one.get("by")) for one in page.turns.values()]
     read = [(one.records, one.fate, one.approver) for one in PlainReader(log).turns()]
-    assert shown == read
+    assert [one[:2] for one in shown] == [one[:2] for one in read]
+    before = [fate for _, fate, by in shown if by == "zoe"]  # in the context: no record answers
+    assert before == ["ran_after_yes"]
+    assert [one[2] for one in read] == [None if one[2] == "zoe" else one[2] for one in shown]
 
 
 def test_other_logs_have_the_same_turns_too(tmp_path: Path) -> None:
