@@ -15,7 +15,15 @@ from harness.commands.gate.gate_arguments import OPTIONAL_CHECKS
 from harness.guard import Guard
 from harness.log import SqlDecisionLog
 from tests.harness.console import Critic
-from tests.harness.log.decisions import body_of, judged, proposal, put_body, run_of
+from tests.harness.log.decisions import (
+    body_of,
+    decision,
+    judged,
+    meddle,
+    proposal,
+    put_body,
+    run_of,
+)
 from tests.harness.log.guard_logs import write_guard_log
 from tests.harness.replay.forging import forged
 from tests.support.guarding import Json, answers_to, call, desk, open_, policy_of, yes
@@ -224,6 +232,21 @@ def test_a_damaged_beginning_at_the_end_does_not_pass(critic: Critic, tmp_path: 
     without = [f"--without={name}" for name in OPTIONAL_CHECKS]
     assert gated(critic, few, few, *without, "--min-runs=1")["status"] == "pass"
     answer = gated(critic, few, damaged, *without, "--min-runs=1")
+    assert failed(answer) == {"records"}
+
+
+def test_an_action_that_does_not_follow_from_the_verdict_is_not_believed(
+    critic: Critic, tmp_path: Path
+) -> None:
+    """Or what ran although refused could be said to have run in a shadow."""
+    refused, log = proposal(2, pinned=False), tmp_path / "log.db"
+    with SqlDecisionLog.open(log) as opened:
+        opened.append_all([decision(1), judged(refused, run_of(refused, 2))])
+    forged(log, 2, lambda record: record.update(action="shadow"))
+    indexed = "UPDATE record_index SET action = 'shadow', facts = (facts & ~8) | 2 WHERE seq = 2"
+    meddle(log, (indexed, ()))
+    without = [f"--without={name}" for name in OPTIONAL_CHECKS]
+    answer = gated(critic, log, log, *without, "--min-runs=1")
     assert failed(answer) == {"records"}
 
 
