@@ -88,11 +88,12 @@ class Listing:
         Raises:
             harness.log.log_errors.LogError: the log cannot be read any further.
         """
-        gaps, turns = self.gaps(), self.turns(Filters(fates=filters.fates))
+        gaps, turns = self.gaps(), None
         gap = next(gaps, None)
         for listed in self._list_rows(self.condition(filters)):
+            turns = self.turns(Filters()) if turns is None else turns
             fate = turns.fate_of(listed.row.seq)
-            if filters.fates and fate is None:
+            if filters.fates and fate not in filters.fates:
                 continue
             while gap is not None and gap.last < listed.row.seq:
                 yield gap

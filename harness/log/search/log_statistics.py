@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from evals.kinds import EVALUATOR_IDS, FATES, Fate
 from harness.log.search.listing import Listing
 from harness.log.search.query import Filters
-from harness.log.search.turns import fate_named, require_facts, turn_rows
+from harness.log.search.turns import fate_named, require_facts, turn_groups, turn_rows
 from harness.log.tables import INDEX
 from harness.record import RecordFacts
 
@@ -35,8 +35,8 @@ _STATUSES: Final = (
     "SELECT status, count(*), min(at_us), max(at_us) FROM {rows} GROUP BY status ORDER BY status"
 )
 _TURNS: Final = (
-    f"SELECT turn_facts, kind, tool, {_DAY_OF}, count(*) FROM {{rows}} AND seq = first_seq "  # noqa: S608
-    f"GROUP BY turn_facts, kind, tool, {_DAY_OF}"
+    f"SELECT turn_facts, kind, tool, {_DAY_OF}, count(*) FROM {{rows}} "  # noqa: S608
+    f"JOIN {INDEX} ON seq = first_seq GROUP BY turn_facts, kind, tool, {_DAY_OF}"
 )
 _SCORES: Final = (
     "SELECT "  # noqa: S608
@@ -57,7 +57,7 @@ _BUDGETS: Final = (
         f"sum(CAST({one} AS DOUBLE PRECISION))"
         for one in _OF_BUDGET
     )
-    + " FROM {rows} AND seq = last_seq"
+    + f" FROM {{rows}} JOIN {INDEX} ON seq = last_seq"
 )
 _MOST: Final = (
     "SELECT seq, trace, {column} FROM {rows} AND {column} IS NOT NULL "  # noqa: S608
@@ -156,9 +156,10 @@ def log_statistics(listing: Listing, filters: Filters) -> Statistics:
         harness.log.log_errors.LogError: the columns cannot be read.
     """
     condition = listing.condition(filters)
-    of_turns = f"{turn_rows(condition, filters.fates)} WHERE 1 = 1"
+    turns_wanted = turn_groups(condition, filters.fates)
     is_whole = filters == Filters()
-    of_records = f"{INDEX} WHERE seq <= :last{condition.text}" if is_whole else of_turns
+    of_these = f"{turn_rows(condition, filters.fates)} WHERE 1 = 1"
+    of_records = f"{INDEX} WHERE seq <= :last{condition.text}" if is_whole else of_these
 
     def query_rows(statement: str, source: str, column: str = "") -> list[tuple[Any, ...]]:
         text = statement.format(rows=source, column=column)
@@ -168,7 +169,7 @@ def log_statistics(listing: Listing, filters: Filters) -> Statistics:
 
     statuses = query_rows(_STATUSES, of_records)
     times = [time for row in statuses for time in row[2:] if time is not None]
-    turns = _Turns(query_rows(_TURNS, of_turns))
+    turns = _Turns(query_rows(_TURNS, turns_wanted))
     return Statistics(
         statuses={str(status): count for status, count, *_ in statuses},
         first_us=min(times, default=None),
@@ -179,7 +180,7 @@ def log_statistics(listing: Listing, filters: Filters) -> Statistics:
         tools=turns.refused_by(2),
         days=turns.days(),
         scores=_scores(query_rows(_SCORES, of_records)[0]),
-        budgets=_budgets(query_rows(_BUDGETS, of_turns)[0]),
+        budgets=_budgets(query_rows(_BUDGETS, turns_wanted)[0]),
         slowest=tuple(Most(*row) for row in query_rows(_MOST, of_records, "wall_ms")),
         costliest=tuple(Most(*row) for row in query_rows(_MOST, of_records, "cost_micros")),
     )

@@ -7,7 +7,6 @@ Rule 2: a few numbers are kept of each record: no text, so that a large log fits
 
 from array import array
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -28,11 +27,16 @@ _BEGAN: Final = int(RecordFacts.BEGAN)
 _UNDER_WAY: Final = (
     f"CASE WHEN facts & {_BEGAN} > 0 AND {ENDED_BY} IS NULL THEN {_BEGAN} ELSE 0 END"
 )
-_FACTS: Final = " | ".join(
-    f"max({_UNDER_WAY if one == RecordFacts.BEGAN else f'facts & {int(one)}'}) OVER turn_of"
+"""Whether an execution began, and its end is not known, in SQL."""
+
+_SAID: Final = f"(facts & {~_BEGAN}) | {_UNDER_WAY}"
+"""The facts of a record in SQL. An execution that ended is not under way."""
+
+_BITS: Final = [
+    f"max({_UNDER_WAY if one == RecordFacts.BEGAN else f'facts & {int(one)}'})"
     for one in RecordFacts
-)
-"""The facts of all records of a turn together. An execution that ended is not under way."""
+]
+_KEY: Final = "trace, turn, plan"
 
 
 class TurnRecords(NamedTuple):
@@ -85,31 +89,50 @@ def facts_with(fates: frozenset[Fate]) -> tuple[int, ...]:
     return tuple(number for number in range(2 * max(RecordFacts)) if fate_named(number) in fates)
 
 
-def turn_rows(condition: Condition, fates: frozenset[Fate] = frozenset()) -> str:
-    """Return what selects the records of the turns that are asked for: a table of its own.
-
-    It has the columns of the index, and of the turn of each record: `first_seq` and `last_seq`, the
-    numbers of its first and of its last record that is not a beginning, and `turn_facts`.
-    """
-    wanted = f"CASE WHEN 1 = 1{condition.text} THEN 1 ELSE 0 END"
-    # A trace is of whole turns: the others need not be looked at.
-    within = " AND trace = :f_trace" if ":f_trace" in condition.text else ""
-    own = "" if not fates else f" AND turn_facts IN ({', '.join(map(str, facts_with(fates)))})"
+def turn_rows(condition: Condition, fates: frozenset[Fate]) -> str:
+    """Return what selects the records of the turns that are asked for: a table of its own."""
+    facts = " | ".join(f"{bit} OVER turn_of" for bit in _BITS)
     return (
-        f"(SELECT * FROM (SELECT {INDEX}.*, min(seq) OVER turn_of AS first_seq, "  # noqa: S608
-        "max(CASE WHEN status <> 'begun' THEN seq END) OVER turn_of AS last_seq, "
-        f"{_FACTS} AS turn_facts, max({wanted}) OVER turn_of AS is_wanted "
-        f"FROM {INDEX} WHERE seq <= :last{within} "
-        "WINDOW turn_of AS (PARTITION BY trace, turn, plan)) AS every "
-        f"WHERE is_wanted = 1{own}) AS turns"
+        f"(SELECT * FROM (SELECT {INDEX}.*, {facts} AS turn_facts, "  # noqa: S608
+        f"max({_wanted(condition)}) OVER turn_of AS is_wanted "
+        f"FROM {INDEX} WHERE seq <= :last{_within(condition)} "
+        f"WINDOW turn_of AS (PARTITION BY {_KEY})) AS every "
+        f"WHERE is_wanted = 1{_of_fates('turn_facts', fates)}) AS turns"
     )
+
+
+def turn_groups(condition: Condition, fates: frozenset[Fate]) -> str:
+    """Return what selects the turns that are asked for: a table of its own.
+
+    It has the numbers of the first record and of the last one that is not a beginning, `first_seq`
+    and `last_seq`, and `turn_facts`.
+    """
+    facts = " | ".join(_BITS)
+    return (
+        "(SELECT min(seq) AS first_seq, "  # noqa: S608
+        f"max(CASE WHEN status <> 'begun' THEN seq END) AS last_seq, {facts} AS turn_facts "
+        f"FROM {INDEX} WHERE seq <= :last{_within(condition)} GROUP BY {_KEY} "
+        f"HAVING max({_wanted(condition)}) = 1{_of_fates(facts, fates)}) AS turns"
+    )
+
+
+def _wanted(condition: Condition) -> str:
+    return f"CASE WHEN 1 = 1{condition.text} THEN 1 ELSE 0 END"
+
+
+def _within(condition: Condition) -> str:
+    """Return what need not be looked at: a trace is of whole turns."""
+    return " AND trace = :f_trace" if ":f_trace" in condition.text else ""
+
+
+def _of_fates(facts: str, fates: frozenset[Fate]) -> str:
+    return f" AND ({facts}) IN ({', '.join(map(str, facts_with(fates)))})" if fates else ""
 
 
 class TurnTable:
     """The turns that are asked for, by the numbers of their records.
 
-    It holds a few numbers for each record: its own, the facts of its turn, and the places of the
-    next and the last record of that.
+    It holds a few numbers for each record and for each turn, which are counted by their keys.
     """
 
     def __init__(
@@ -120,53 +143,62 @@ class TurnTable:
         Raises:
             LogDamaged: the index holds what no version writes.
         """
-        self._seqs, self._facts = array("q"), array("h")
-        self._next, self._latest = array("q"), array("q")
+        self._seqs, self._turn_of, self._next = array("q"), array("q"), array("q")
+        self._latest, self._facts, self._wanted = array("q"), array("h"), bytearray()
         self._firsts = array("q")
-        rows = turn_rows(condition, fates)
-        text = f"SELECT seq, first_seq, turn_facts FROM {rows} ORDER BY seq LIMIT :most"  # noqa: S608
+        text = (
+            f"SELECT seq, dense_rank() OVER (ORDER BY {_KEY}), {_SAID}, "  # noqa: S608
+            f"{_wanted(condition)} FROM {INDEX} WHERE seq <= :last{_within(condition)} "
+            "ORDER BY seq LIMIT :most"
+        )
         given = {**condition.values, "last": last, "most": 2**62}
-        for seq, first, facts in connection.execute(text, given):
-            self._add(seq, first, require_facts(facts))
+        for seq, rank, facts, wanted in connection.execute(text, given):
+            self._add(seq, rank, require_facts(facts), wanted)
+        self._firsts = array("q", (one for one in self._firsts if self._is_asked_for(one, fates)))
 
-    def _add(self, seq: int, first: int, facts: int) -> None:
+    def _add(self, seq: int, turn: int, facts: int, wanted: int) -> None:
         place = len(self._seqs)
-        for column, value in ((self._seqs, seq), (self._next, -1), (self._latest, place)):
-            column.append(value)
-        self._facts.append(facts)
-        if seq == first:
+        if (more := turn + 1 - len(self._latest)) > 0:
+            self._latest.extend([-1] * more)
+            self._facts.extend([0] * more)
+            self._wanted.extend(bytes(more))
+        if (before := self._latest[turn]) < 0:
             self._firsts.append(place)
         else:
-            begins = self._place_of(first)
-            self._next[self._latest[begins]] = place
-            self._latest[begins] = place
+            self._next[before] = place
+        self._latest[turn] = place
+        self._facts[turn] |= facts
+        self._wanted[turn] |= wanted
+        self._seqs.append(seq)
+        self._turn_of.append(turn)
+        self._next.append(-1)
 
-    def _place_of(self, seq: int) -> int:
-        return bisect_left(self._seqs, seq)
+    def _is_asked_for(self, place: int, fates: frozenset[Fate]) -> bool:
+        is_wanted = bool(self._wanted[self._turn_of[place]])
+        return is_wanted and (not fates or self._fate_at(place) in fates)
+
+    def _fate_at(self, place: int) -> Fate:
+        return fate_named(self._facts[self._turn_of[place]])
 
     def __len__(self) -> int:
         return len(self._firsts)
 
-    def counts(self) -> Counter[Fate]:
-        """Return how many turns have each fate."""
-        return Counter(fate_named(self._facts[place]) for place in self._firsts)
-
     def fate_of(self, seq: int) -> Fate | None:
-        """Return what became of the turn of a record; None if it is not asked for."""
-        place = self._place_of(seq)
-        if place == len(self._seqs) or self._seqs[place] != seq:
-            return None
-        return fate_named(self._facts[place])
+        """Return what became of the turn of a record, whether it is asked for or not."""
+        place = bisect_left(self._seqs, seq)
+        is_known = place < len(self._seqs) and self._seqs[place] == seq
+        return self._fate_at(place) if is_known else None
 
     def turns(self) -> Iterator[TurnRecords]:
         """Yield the turns by their first records, but first what ran although it was refused."""
-        yield from (one for one in self._in_order(is_red=True))
-        yield from (one for one in self._in_order(is_red=False))
+        yield from self._in_order(is_red=True)
+        yield from self._in_order(is_red=False)
 
     def _in_order(self, *, is_red: bool) -> Iterator[TurnRecords]:
         for place in self._firsts:
-            if (fate_named(self._facts[place]) == RED) == is_red:
-                yield TurnRecords(tuple(self._records(place)), RecordFacts(self._facts[place]))
+            if (self._fate_at(place) == RED) == is_red:
+                facts = RecordFacts(self._facts[self._turn_of[place]])
+                yield TurnRecords(tuple(self._records(place)), facts)
 
     def _records(self, place: int) -> Iterator[int]:
         while place >= 0:
