@@ -165,13 +165,12 @@ INSIDE = "the-secret-key"
 KEPT = {"confined_evidence": ("keys",)}
 
 
-def keyed() -> Session:
+def keyed(**spec: Any) -> Session:
     """Return a session that read an order, has a secret, and may wipe and refund."""
     keys = EvidenceItem(id="keys", classification="keys", content=INSIDE)
     seal = EvidenceItem(id="seal", classification="keys", content={"no": 7})
-    session = opened(
-        "wipe disk-1, x-100", spec=KEPT, evidence=(keys, seal), scope=["wipe", "web", "refund"]
-    )
+    scope, spec = ["wipe", "web", "refund"], {**KEPT, **spec}
+    session = opened("wipe disk-1, x-100", spec=spec, evidence=(keys, seal), scope=scope)
     return after(session, Call("o", "order", {}), {"id": "x-100"})
 
 
@@ -188,7 +187,7 @@ def keyed() -> Session:
     ],
 )
 def test_a_ruling_of_each_check_is_that_on_the_proposal(calls: list[Call], ok: bool) -> None:
-    session = keyed()
+    session = keyed(required_evidence=("keys",))
     batch = session.propose(calls, NOW)
     assert_judged_as_verified(batch)
     assert verify_batch(batch).ok == ok
