@@ -37,7 +37,8 @@ _HASHES: Final = "two SHA-256 of 65 bytes"
 _VERIFIED: Final = "critic log verify, a record"
 _FILTERS: Final = (
     *("status", "kind", "check", "tool", "mode", "trace", "session"),
-    *("since", "until", "min_cost", "max_cost", "text"),
+    *("since", "until", "min_cost", "max_cost", "text", "fate"),
+    *("head", "checkpoint", "origin", "log"),
 )
 _MOST_BYTES: Final = 64 * 1024 * 1024
 
@@ -117,7 +118,8 @@ def reported(log: SqlDecisionLog) -> int:
 def exporting(folder: Path, form: Literal["opa", "parquet"]) -> Callable[[SqlDecisionLog], bytes]:
     """Return what exports all records to a file of the folder, and reads and removes it."""
     output = folder / f"export.{form}"
-    args = argparse.Namespace(**dict.fromkeys(_FILTERS), form=form, output=str(output), plans=False)
+    given = {"form": form, "output": str(output), "plans": False, "public_key": []}
+    args = argparse.Namespace(**dict.fromkeys(_FILTERS), **given)
 
     def export(log: SqlDecisionLog) -> bytes:
         with redirect_stdout(StringIO()):

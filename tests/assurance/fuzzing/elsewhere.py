@@ -259,6 +259,7 @@ COMMANDS_IN: Final[Mapping[str, str]] = {
     "gate": "gate",
     "log": "log list",
     "report": "report",
+    "shadow": "reads a log as `critic log stats` does",
     "policy": "policy check",
     "init": "init",
     "loop": "loop",

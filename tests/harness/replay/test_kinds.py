@@ -18,7 +18,7 @@ from tests.harness.replay.forging import edited, forged
 from tests.harness.runtime.test_beginning import approved
 from tests.support.examples import proposal_of
 
-BIG = "z" * 2000
+BIG = "z" * 5000
 
 
 @pytest.fixture

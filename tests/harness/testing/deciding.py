@@ -214,6 +214,7 @@ def of_decisions() -> Iterator[Equality]:
     """A report is of the decision that names its trace and its spec."""
     made = decision(1, kind="partial")
     wire = {"proposal": made.proposal.wire(), "report": made.report.wire()}
+    wire["action"] = made.action
     for name in ("trace_id", "decision_key"):
         yield Equality(
             f"the {name} of a report",

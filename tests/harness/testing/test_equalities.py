@@ -126,6 +126,8 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
         "approval_id": "a used approval",
         "plan_digest": "the plan of a used approval",
     },
+    "RecordedAnswer": {"approver": WORDS},
+    "SentCall": {"tool": WORDS, "args": WORDS},
     "CriticError": {"where": WORDS, "trace_id": "the trace that a search names, trace_1"},
     "GuardState": {"denied": "a tool that was denied"},
     "SessionState": {"policy_digest": "the policy of a state", "scope": "the tool of a scope"},

@@ -87,7 +87,7 @@ def test_a_value_of_a_run_is_gone_and_every_proof_holds(signed: Signed, value: s
     assert signed.check(proof).status == 0
     anew = signed._replace(log=new).prove("after", "9", "--checkpoint", signed.checkpoint)
     told = "record 9 of 10: it is in the log as it was signed; it is redacted, and its hash alone "
-    assert signed.check(anew).out == f"{told}is proved\n"
+    assert signed.check(anew).lines[0] == f"{told}is proved"
     given = ("--key", signed.key, "--origin", "example.com/audit")
     again = signed.critic("log", "checkpoint", new, *given)
     assert (again.status, again.out) == (0, signed.checkpoint.read_text("utf-8"))
@@ -327,5 +327,5 @@ def test_what_is_left_of_a_record_has_to_be_one(signed: Signed) -> None:
     put_body(new, 9, bytes(body).replace(b'"report":{', b'"report":7,"x":{', 1))
     for command in (("show", new, "9"), ("export", new, "--to", "opa", "-o", "-")):
         said = signed.critic("log", *command)
-        assert said.status == 2
-        assert "record 9 cannot be read" in said.err
+        assert said.status == 1
+        assert "record 9 is not what was recorded" in said.err

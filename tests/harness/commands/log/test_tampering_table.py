@@ -209,7 +209,7 @@ NOTICED: dict[str, tuple[str, str, str]] = {
     "plan edited": ("all but list filter stats parquet",) * 3,
     "index row edited": ("all",) * 3,
     "index cut": ("all but show",) * 3,
-    "claim deleted": ("verify replay report gate",) * 3,
+    "claim deleted": ("verify replay report",) * 3,
     "extra trigger": ("all",) * 3,
 }
 """Which commands notice. `list` and `stats` read no plan; `show` reads no record but its own."""
