@@ -80,7 +80,7 @@ class _Index:
         self._contents = _contents_of(items)
         self._spelled = _spell(self._contents)
 
-    def sent(self, values: Iterable[SentValues]) -> SentIndex:
+    def index_sent(self, values: Iterable[SentValues]) -> SentIndex:
         """Return an index of what a session sent: each is read once, if others come behind."""
         ordered = [(one.seq, one.values, one) for one in sorted(values, key=lambda sent: sent.seq)]
         before = _spell([one[:2] for one in ordered[: len(self._sent)]])
@@ -203,7 +203,7 @@ def seen_in(
             index = _RECENT.take_over(manifests) or _Index(manifests)
             index.grow_to(manifests)
         index.seen.move_to(as_of)
-        yield Looked(*both_seen(index.seen), index.sent(sent))
+        yield Looked(*both_seen(index.seen), index.index_sent(sent))
         kept.index = index
         if not is_known:
             _RECENT.add(kept)

@@ -252,7 +252,9 @@ class Course:
             expires_at=None if question is None else question.expires_at,
             unknown=unknown,
         )
-        return Answered(course, ruling, (*self._lapsed(), self._to_record(batch, judged, ruled)))
+        return Answered(
+            course, ruling, (*self._end_of_question(), self._to_record(batch, judged, ruled))
+        )
 
     def _to_record(self, batch: Batch, judged: Verified | Refused, ruled: Ruled) -> ToRecord:
         """Return a ruling as it is recorded: what the action or the answer says is no note."""
@@ -261,7 +263,7 @@ class Course:
         note = None if ruled.answer or action == "shadow" else ruled.note
         return ToRecord(batch, judged, action, ruled.answer, note=note, begins=begins)
 
-    def _lapsed(self) -> tuple[ToRecord, ...]:
+    def _end_of_question(self) -> tuple[ToRecord, ...]:
         """Return the end of a question that is open without an answer, if there is one."""
         question = self.question
         if question is None or question.has_lapsed:
@@ -275,7 +277,7 @@ class Course:
         if question is None or is_unexpired(question.expires_at, as_of):
             return Answered(self)
         lapsed = replace(self, question=question._replace(has_lapsed=True))
-        return Answered(lapsed, None, self._lapsed())
+        return Answered(lapsed, None, self._end_of_question())
 
     def answer(self, event: AnswerEvent, as_of: datetime, record: int | None = None) -> Answered:
         """Take in a person's answer to the open question. It is judged as of the question.
@@ -359,7 +361,9 @@ class Course:
     def close(self, event: CloseEvent, as_of: datetime) -> Answered:
         """Answer with the report of the session."""
         closed = self.session.closed(event.outputs, as_of)
-        return Answered(self, closed.report, (*self._lapsed(), *map(_outcome, closed.ended)))
+        return Answered(
+            self, closed.report, (*self._end_of_question(), *map(_outcome, closed.ended))
+        )
 
     def _require_new_ids(self, event: CallsEvent) -> None:
         """Check that no result could be taken for that of another call."""

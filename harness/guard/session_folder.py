@@ -48,7 +48,7 @@ class SessionFolder:
             StateUnusable: the folder is not private, or another process does not let go.
             OSError: the folder or the lock cannot be made.
         """
-        with self._locked(session, ".hold"):
+        with self._hold_lock(session, ".hold"):
             yield
 
     def journal(self, session: str, after: int = 0) -> Sequence[JournalRow]:
@@ -58,7 +58,7 @@ class SessionFolder:
             StateUnusable: they cannot be believed.
             OSError: they cannot be read.
         """
-        with self._locked(session, ".lock"):
+        with self._hold_lock(session, ".lock"):
             return [row for row in self._read(session) if row.number > after]
 
     def last_step(self, session: str) -> int:
@@ -67,7 +67,7 @@ class SessionFolder:
         Raises:
             StateUnusable, OSError: as for `journal`.
         """
-        with self._locked(session, ".lock"):
+        with self._hold_lock(session, ".lock"):
             return self._tail(session).number
 
     def append_step(
@@ -81,7 +81,7 @@ class SessionFolder:
             OSError: it cannot be written.
         """
         assert not tuple(entries)  # noqa: S101 - a guard without a log makes none
-        with self._locked(step.session, ".lock"):
+        with self._hold_lock(step.session, ".lock"):
             tail = self._tail(step.session)
             if step.number != tail.number + 1:
                 raise JournalMoved
@@ -143,7 +143,7 @@ class SessionFolder:
         return self._folder / f"{session}.jsonl"
 
     @contextmanager
-    def _locked(self, session: str, suffix: str) -> Iterator[None]:
+    def _hold_lock(self, session: str, suffix: str) -> Iterator[None]:
         _make_private(self._folder)
         lock = self._folder / f"{session}{suffix}"
         with ExitStack() as held:

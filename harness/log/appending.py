@@ -301,4 +301,4 @@ def _placed_step(append: Append) -> list[tuple[JournalStep, JournalRow]]:
     placed = [*zip(append.placed, kinds, strict=True)]
     decided = [one.seq for one, kind in placed if kind is None]
     begun = [one.hash for one, kind in placed if kind == _BEGUN]
-    return [(append.step, append.step.placed(decided, begun))]
+    return [(append.step, append.step.to_row(decided, begun))]

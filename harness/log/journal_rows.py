@@ -71,7 +71,7 @@ class JournalStep(NamedTuple):
     is_whole: bool = False
     is_end: bool = False
 
-    def placed(self, decided: Sequence[int], begun: Sequence[str]) -> JournalRow:
+    def to_row(self, decided: Sequence[int], begun: Sequence[str]) -> JournalRow:
         """Return the row of the step that caused these decisions, and these beginnings."""
         seq = decided[-1] if decided else self.seq
         return JournalRow(self.number, seq, begun[-1] if begun else None, self.body)

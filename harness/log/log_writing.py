@@ -127,7 +127,7 @@ def sample_after(before: Head) -> Written:
         {name: body},
         {name: seq},
         [row],
-        [(step, step.placed((), ()))],
+        [(step, step.to_row((), ()))],
     )
 
 

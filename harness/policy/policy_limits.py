@@ -20,13 +20,13 @@ MAX_ENTRIES: Final = {"tool": 10_000, "class": 5_000, "evidence": 10_000}
 MAX_NAMES: Final = 1_000
 """How many entries any other list or table of a policy may have: arguments, bindings, fields."""
 
-MAX_NAME: Final = 1_000
+_MAX_NAME: Final = 1_000
 """How many characters a name, or a text that is no content, may have."""
 
-MAX_SEGMENTS: Final = 64
+_MAX_SEGMENTS: Final = 64
 """How many segments a JSON pointer may have: no value is nested deeper."""
 
-MAX_PATTERN: Final = 10_000
+_MAX_PATTERN: Final = 10_000
 """How many characters a pattern or a name in a schema may have."""
 
 MAX_KEY_PARTS: Final = 20
@@ -86,16 +86,19 @@ def _many_entries(path: Parts, value: dict[str, Any] | list[Any]) -> Iterator[tu
 
 
 def _long_text(path: Parts, text: str) -> Iterator[tuple[Parts, str]]:
-    if len(text) > MAX_NAME:
-        yield path, f"{len(text):,} characters, and the limit is {MAX_NAME:,}: shorten it"
-    elif text.startswith("/") and text.count("/") > MAX_SEGMENTS:
+    if len(text) > _MAX_NAME:
+        yield path, f"{len(text):,} characters, and the limit is {_MAX_NAME:,}: shorten it"
+    elif text.startswith("/") and text.count("/") > _MAX_SEGMENTS:
         segments = text.count("/")
-        yield path, f"a pointer of {segments} segments, and the limit is {MAX_SEGMENTS}: shorten it"
+        yield (
+            path,
+            f"a pointer of {segments} segments, and the limit is {_MAX_SEGMENTS}: shorten it",
+        )
 
 
 def _long_patterns(path: Parts, schema: Any) -> Iterator[tuple[Parts, str]]:
     for part in every_object(schema):
         for text in (part.get("pattern"), *part):
-            if isinstance(text, str) and len(text) > MAX_PATTERN:
+            if isinstance(text, str) and len(text) > _MAX_PATTERN:
                 message = f"{escape_name(text[:20])}... has {len(text):,} characters"
-                yield path, f"{message}, and the limit is {MAX_PATTERN:,}: shorten it"
+                yield path, f"{message}, and the limit is {_MAX_PATTERN:,}: shorten it"

@@ -5,10 +5,10 @@ from typing import Any, Final
 from evals.schema_budget import Targets
 from evals.schema_keywords import Json, every_object, keywords_judging, parts_of
 
-MAX_CHOICES: Final = 1_000
+_MAX_CHOICES: Final = 1_000
 """How many choices the canonical form of a schema may have: each takes some time and memory."""
 
-MAX_CONDITIONS: Final = 2_000
+_MAX_CONDITIONS: Final = 2_000
 """How many conditions may stand beside one another: each is compared with each."""
 
 _SAME: Final = keywords_judging("same")
@@ -26,14 +26,16 @@ def has_many_choices(schema: Any) -> bool:
     if type(schema) is not dict:
         return False
     objects = list(every_object(schema))
-    if any(len(one["allOf"]) > MAX_CONDITIONS for one in objects if type(one.get("allOf")) is list):
+    if any(
+        len(one["allOf"]) > _MAX_CONDITIONS for one in objects if type(one.get("allOf")) is list
+    ):
         return True
     if all(one.keys().isdisjoint(_CHOOSING) for one in objects):
         return False
     targets, choices = Targets(schema), dict[int, int]()
     for start in objects:
         _count(start, targets, choices)
-    return max(choices.values()) > MAX_CHOICES
+    return max(choices.values()) > _MAX_CHOICES
 
 
 _CHOOSING: Final = _ADDED | _DOUBLED | {"dependentRequired"}

@@ -21,7 +21,7 @@ _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 
-MOST_ASKED: Final = 2_000
+_MOST_ASKED: Final = 2_000
 """How many keywords of all schemas of a policy are asked about: each takes up to a millisecond."""
 
 
@@ -31,7 +31,7 @@ def faults_of_schema(
     """Yield each place in a schema that is not valid and what is wrong there: one line, escaped.
 
     Nothing is yielded for what is neither an object nor of JSON, and for what stands behind the
-    first `MOST_ASKED` keywords: others say so, in fewer words.
+    first `_MOST_ASKED` keywords: others say so, in fewer words.
 
     Args:
         asked: counts the keywords that were asked about, also those of other schemas.
@@ -42,7 +42,7 @@ def faults_of_schema(
     asked = count() if asked is None else asked
     for path, part in schemas_in(schema):
         for keyword, value in part.items() if isinstance(part, dict) else ():
-            if next(asked) >= MOST_ASKED:
+            if next(asked) >= _MOST_ASKED:
                 return
             yield from _faults_of_keyword(path, keyword, value)
             if (
@@ -71,7 +71,7 @@ def _faults_of_keyword(path: Parts, keyword: str, value: Any) -> Iterator[tuple[
     except Exception:  # no JSON at all: the wire says so
         return
     patterns = {"pattern": [value], "patternProperties": value}.get(keyword, ())
-    for pattern in islice(patterns, MOST_ASKED):
+    for pattern in islice(patterns, _MOST_ASKED):
         if not _compiles({"pattern": pattern}):
             below = (pattern,) if keyword == "patternProperties" else ()
             what = f"{escape_name(pattern)} is not a regular expression that runs in linear time"

@@ -35,7 +35,7 @@ def facts_of_record(record: Any, ctx: Any, plan: Any) -> RecordFacts:
     if kind == "begun":
         used = RecordFacts.YES if elements_of(member_of(record, "approvals")) else _NO_RULING
         return RecordFacts.BEGAN | ruled | used
-    answer = _named(_ANSWERED, member_of(member_of(record, "answer"), "answer"))
+    answer = _facts_named(_ANSWERED, member_of(member_of(record, "answer"), "answer"))
     if answer & (RecordFacts.NO | RecordFacts.LAPSED):
         ruled &= ~RecordFacts.REFUSED
     if ruled & RecordFacts.ALLOWED and approvals_of(ctx, record):
@@ -44,10 +44,10 @@ def facts_of_record(record: Any, ctx: Any, plan: Any) -> RecordFacts:
 
 
 def _ruling_of(record: Any) -> RecordFacts:
-    return _named(_RULED, member_of(record, "action"))
+    return _facts_named(_RULED, member_of(record, "action"))
 
 
-def _named(facts: dict[str, RecordFacts], name: Any) -> RecordFacts:
+def _facts_named(facts: dict[str, RecordFacts], name: Any) -> RecordFacts:
     return facts.get(name, _NO_RULING) if isinstance(name, str) else _NO_RULING
 
 

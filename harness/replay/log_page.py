@@ -95,7 +95,7 @@ class InputReader:
         if whole.data is None or sha256(whole.data) != digest:
             return _problem(name, digest, whole, bodies), None
         found = _parse_input(name, whole.data) if parsed else StoredInput()
-        if isinstance(found.value, CompiledContext) and is_of_a_session(found.value):
+        if isinstance(found.value, CompiledContext) and _is_of_a_session(found.value):
             self._grown.note(body, whole.data, found.value, bodies)
         return found, len(whole.data)
 
@@ -117,7 +117,7 @@ class InputReader:
         return found
 
 
-def is_of_a_session(context: CompiledContext) -> bool:
+def _is_of_a_session(context: CompiledContext) -> bool:
     """Return whether a guard made a context: its version is a digest."""
     version = context.pack_version
     return version is not None and _OF_A_GUARD.fullmatch(version) is not None

@@ -80,7 +80,7 @@ class RuledTurn:
         """Return the turn of a ruling."""
         return cls(
             inputs=entry.inputs,
-            seen=seen_by(ruled),
+            seen=_seen_by(ruled),
             tools=tuple(tool_key(call.tool) for call in ruled.calls),
             spent=tuple(call.spent for call in ruled.calls),
             sent=tuple(map(sent_key, ruled.sent)),
@@ -106,7 +106,7 @@ class RuledTurn:
         self.made = frozenset(map(own_key, ended.made))
         self.possible = frozenset(map(own_key, ended.possible))
 
-    def completed(self, *, certain: bool) -> Iterator[ToolKey]:
+    def completed_tools(self, *, certain: bool) -> Iterator[ToolKey]:
         """Yield the tools that completed; `certain`: that surely did, by the records so far."""
         for step, tool in enumerate(self.tools):
             status = self.ended.get(step)
@@ -122,7 +122,7 @@ class RuledTurn:
                 yield call
 
 
-def seen_by(ruled: RulingEntry) -> SeenThen:
+def _seen_by(ruled: RulingEntry) -> SeenThen:
     """Return what was seen and known at a ruling."""
     spent = "" if ruled.spent is None else ruled.spent.model_dump_json()
     facts = sha256(f"{ruled.facts.model_dump_json()} {spent}".encode())
@@ -177,8 +177,8 @@ class RanSum:
             if more:
                 kept[number] = more
         if turn.verified:
-            self.tools.update(turn.completed(certain=True))
-            self.possible_tools.update(turn.completed(certain=False))
+            self.tools.update(turn.completed_tools(certain=True))
+            self.possible_tools.update(turn.completed_tools(certain=False))
             self.made |= turn.made
             self.possible |= turn.possible
             self.all_ended = self.all_ended and bool(turn.ended)

@@ -38,7 +38,7 @@ Monotonic = Callable[[], float]
 LogOpener = Callable[[], SqlDecisionLog]
 """Opens a log, or raises a `LogError`."""
 
-PAUSE_S: Final = 1.0
+_PAUSE_S: Final = 1.0
 """The seconds until a log that failed is opened again, or one is looked at again."""
 
 
@@ -133,7 +133,7 @@ class ServiceLog:
             LogError: it failed. The message is for who asks.
         """
         try:
-            return call(self._opened())
+            return call(self._require_log())
         except LogError as error:
             fault = log_fault(error)
             if isinstance(error, Unrecordable):  # the log is well
@@ -142,7 +142,7 @@ class ServiceLog:
                 self._tell_problem(fault.kind, str(error))
             raise type(error)(fault.told) from None
 
-    def _opened(self) -> SqlDecisionLog:
+    def _require_log(self) -> SqlDecisionLog:
         if self._log is None and self._open is not None:
             self._try_open(self._open)
         if self._log is None:
@@ -155,7 +155,7 @@ class ServiceLog:
             return
         try:
             if self._log is None and self._monotonic() >= self._next_try:
-                self._next_try = self._monotonic() + PAUSE_S
+                self._next_try = self._monotonic() + _PAUSE_S
                 self._log = open_log()
         finally:
             self._opening.release()
@@ -200,7 +200,7 @@ class Readiness:
             LogError: it would not. The message is for who asks.
             RequestRefused: that could not be found out in time.
         """
-        if self._look is None or (self._look.done() and self._monotonic() - self._at >= PAUSE_S):
+        if self._look is None or (self._look.done() and self._monotonic() - self._at >= _PAUSE_S):
             self._at = self._monotonic()
             self._look = asyncio.ensure_future(self._pool.run(self._log.rehearse))
         await asyncio.shield(self._look)

@@ -59,7 +59,7 @@ class TurnShifts:
         if turn.counted is None or is_as_notable(plan.direction, turn.counted.direction):
             turn.counted = plan
 
-    def changed(self) -> Iterator[tuple[JudgedPlan, TurnShift]]:
+    def shifted_turns(self) -> Iterator[tuple[JudgedPlan, TurnShift]]:
         """Yield the turns that get another answer, or drifted, in the order of their records."""
         for turn in self._turns.values():
             if turn.counted is not None:

@@ -36,7 +36,7 @@ def changed_cases(before: Sequence[JudgedCase], after: Sequence[JudgedCase]) -> 
         for case in known.keys() & others.keys()
         for one, other in zip(known[case], others[case], strict=False)
     )
-    changed = [one for one in pairs if _decided(one.before) != _decided(one.after)]
+    changed = [one for one in pairs if _decision_of(one.before) != _decision_of(one.after)]
     return sorted(changed, key=lambda one: (FATES.index(one.after.fate), one.after.case.order))
 
 
@@ -47,7 +47,7 @@ def _by_case(turns: Iterable[JudgedCase]) -> dict[ReleaseCase, list[JudgedCase]]
     return found
 
 
-def _decided(one: JudgedCase) -> tuple[Any, ...]:
+def _decision_of(one: JudgedCase) -> tuple[Any, ...]:
     return one.fate, one.verified, one.is_asked, one.is_shadow, one.failed
 
 

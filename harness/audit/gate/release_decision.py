@@ -175,7 +175,7 @@ def turn_checks(
     before: Sequence[JudgedCase], after: Sequence[JudgedCase], bounds: GateBounds
 ) -> list[GateCheck]:
     """Return what the turns of a candidate say: those that ran although refused come first."""
-    checks = [_unruled(before, after), *missing_cases(before, after)]
+    checks = [_check_unruled_turns(before, after), *missing_cases(before, after)]
     checks.append(refusal_check(before, after, bounds.verified_drop))
     checks += [_share(name, before, after, most) for name, most in bounds.share_rises.items()]
     return checks
@@ -187,7 +187,7 @@ def failure_check(before: int, after: int) -> GateCheck:
     return GateCheck("critic failures", status, f"{before} failures before, {after} after")
 
 
-def _unruled(before: Sequence[JudgedCase], after: Sequence[JudgedCase]) -> GateCheck:
+def _check_unruled_turns(before: Sequence[JudgedCase], after: Sequence[JudgedCase]) -> GateCheck:
     found = [[one for one in side if one.fate == _RED] for side in (before, after)]
     said = f"{len(found[0])} turns before, {len(found[1])} after"
     if not found[1]:

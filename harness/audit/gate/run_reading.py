@@ -60,7 +60,7 @@ class _Turn:
     failed: frozenset[str] = frozenset()
     records: list[int] = field(default_factory=list)
 
-    def judged(self) -> list[JudgedCase]:
+    def judged_cases(self) -> list[JudgedCase]:
         if self.case is None:
             return []
         marks = bool(self.facts & _ASKED), bool(self.facts & RecordFacts.SHADOW)
@@ -120,7 +120,7 @@ def release_sample(log: RecordedLog) -> ReleaseSample:
             reading.unread += recorded.last - recorded.first + 1
         else:
             reading.take(recorded)
-    judged = [one for turn in reading.turns.values() for one in turn.judged()]
+    judged = [one for turn in reading.turns.values() for one in turn.judged_cases()]
     return ReleaseSample(reading.runs, judged, reading.unread, reading.failures)
 
 
@@ -165,7 +165,7 @@ def sample_of(runs: Iterable[Run]) -> ReleaseSample:
         action = "allow" if verdict.ok else "shadow"
         record = {"action": action, "run": run, "inputs": {"plan": digest(proposal.plan)}}
         facts = facts_of_record(record, proposal.ctx, proposal.plan)
-        judged += _Turn(facts, case, verdict.ok, measured[-1].failed).judged()
+        judged += _Turn(facts, case, verdict.ok, measured[-1].failed).judged_cases()
     return ReleaseSample(measured, judged, 0)
 
 

@@ -33,7 +33,7 @@ class Checked(NamedTuple):
 
 def row_of(record: LogRecord, checked: Checked | None) -> dict[str, Any]:
     """Return the line of a record."""
-    row: dict[str, Any] = {"seq": record.seq, "is": outcome_of_row(record)}
+    row: dict[str, Any] = {"seq": record.seq, "is": _outcome_of_row(record)}
     row["at"] = format_time(moment_of(record))
     return row | ({"check": checked.status} if checked is not None else {})
 
@@ -67,7 +67,7 @@ def record_line(record: LogRecord) -> str:
     return make_visible(record.where) if isinstance(record, CriticErrorRecord) else ""
 
 
-def outcome_of_row(record: LogRecord) -> RecordOutcome:
+def _outcome_of_row(record: LogRecord) -> RecordOutcome:
     """Return what one record says of its turn."""
     if isinstance(record, BegunRecord):
         return "began"

@@ -152,7 +152,7 @@ def _scale(highest: int) -> tuple[Tick, ...]:
     return tuple(Tick(floor - tall * value / highest, str(value)) for value in values)
 
 
-class Worry(NamedTuple):
+class _Worry(NamedTuple):
     """The turns of a fate that a reader should look at, and the first of them."""
 
     fate: Fate
@@ -166,14 +166,14 @@ class Worry(NamedTuple):
 _MOST_LINKS: Final = 12
 
 
-def worries_of(found: Collected) -> list[Worry]:
+def _worries_of(found: Collected) -> list[_Worry]:
     """Return what a reader should look at first; nothing of what did not happen."""
     shown = []
     for fate, meaning in WORRIES.items():
         turns = [one for one in found.turns_of(fate) if fate != "ran_after_yes" or one.overruled]
         if turns:
             first, words = turns[:_MOST_LINKS], FATE_WORDS[fate]
-            shown.append(Worry(fate, words, tone_of(fate), meaning, len(turns), first))
+            shown.append(_Worry(fate, words, tone_of(fate), meaning, len(turns), first))
     return shown
 
 
@@ -268,7 +268,7 @@ def _facts(found: Collected, name: str) -> dict[str, Any]:
         "unsaid": max(len(said) - _MOST_SAID, 0),
         "fates": [(one, FATE_LOOKS[one], tallies.by_fate[one]) for one in FATES],
         "lost": [(one, RECORD_WORDS[one], number) for one, number in tallies.lost.items()],
-        "worries": worries_of(found),
+        "worries": _worries_of(found),
         "kinds": [(one, REFUSAL_WORDS[one], kinds[one]) for one in REFUSAL_WORDS if kinds[one]],
         "chart": chart_of(tallies.fates),
         "size": (WIDTH, HEIGHT),

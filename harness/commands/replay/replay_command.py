@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     if args.resume is not None:
         Path(args.resume).unlink(missing_ok=True)  # it has come to its end
     for turn in red:
-        report.ran(turn)
+        report.red_turn(turn)
     report.check(check)
     report.head(head)
     report.close(summary_of(counts, None if since is None else since.seq))

@@ -33,7 +33,7 @@ class AnswerReporter(Protocol):
     def answer(self, answer: ReplayResult) -> None:
         """Report the answer for a record."""
 
-    def ran(self, turn: TurnRecords) -> None:
+    def red_turn(self, turn: TurnRecords) -> None:
         """Report a turn that ran although it was refused."""
 
     def check(self, check: LogCheck) -> None:
@@ -115,7 +115,7 @@ class _TextAnswers:
         if not answer or answer.notes:
             print_above(answer.text())
 
-    def ran(self, turn: TurnRecords) -> None:
+    def red_turn(self, turn: TurnRecords) -> None:
         print_above(describe_red(turn))
 
     def check(self, check: LogCheck) -> None:
@@ -135,7 +135,7 @@ class _JsonAnswers:
     def answer(self, answer: ReplayResult) -> None:
         print_above(ascii_json(answer.wire()))
 
-    def ran(self, turn: TurnRecords) -> None:
+    def red_turn(self, turn: TurnRecords) -> None:
         wire = {"fate": turn.fate, "records": list(turn.records)}
         print_above(ascii_json({"turn": wire}))
 
@@ -165,7 +165,7 @@ class _EntryAnswers:
         outcome: EntryOutcome = "pass" if answer or is_state else "failure"
         self._reporter.report(JudgedEntry(self._file, place, outcome, tuple(listed)))
 
-    def ran(self, turn: TurnRecords) -> None:
+    def red_turn(self, turn: TurnRecords) -> None:
         place = f"record {turn.first}"
         listed = (DocumentMessage("error", RED, describe_red(turn), place),)
         self._reporter.report(JudgedEntry(self._file, f"turn of {place}", "failure", listed))

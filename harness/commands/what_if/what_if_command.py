@@ -117,7 +117,7 @@ def _tell(
             _print(ascii_json(not_judged_wire(one)) if is_json else not_judged_text(one))
         elif isinstance(one, JudgedPlan):
             turns.add(one)
-    for counted, turn in turns.changed():
+    for counted, turn in turns.shifted_turns():
         _print(ascii_json(turn_wire(counted, turn)) if is_json else turn_text(counted, turn))
 
 

@@ -84,7 +84,7 @@ def fate_named(facts: int) -> Fate:
 
 
 @cache
-def facts_with(fates: frozenset[Fate]) -> tuple[int, ...]:
+def _facts_with(fates: frozenset[Fate]) -> tuple[int, ...]:
     """Return all facts that a turn of one of these fates may have."""
     return tuple(number for number in range(2 * max(RecordFacts)) if fate_named(number) in fates)
 
@@ -94,7 +94,7 @@ def turn_rows(condition: Condition, fates: frozenset[Fate]) -> str:
     facts = " | ".join(f"{bit} OVER turn_of" for bit in _BITS)
     return (
         f"(SELECT * FROM (SELECT {INDEX}.*, {facts} AS turn_facts, "  # noqa: S608
-        f"max({_wanted(condition)}) OVER turn_of AS is_wanted "
+        f"max({_wanted_column(condition)}) OVER turn_of AS is_wanted "
         f"FROM {INDEX} WHERE seq <= :last{_within(condition)} "
         f"WINDOW turn_of AS (PARTITION BY {_KEY})) AS every "
         f"WHERE is_wanted = 1{_of_fates('turn_facts', fates)}) AS turns"
@@ -112,11 +112,11 @@ def turn_groups(condition: Condition, fates: frozenset[Fate]) -> str:
         "(SELECT min(seq) AS first_seq, "  # noqa: S608
         f"max(CASE WHEN status <> 'begun' THEN seq END) AS last_seq, {facts} AS turn_facts "
         f"FROM {INDEX} WHERE seq <= :last{_within(condition)} GROUP BY {_KEY} "
-        f"HAVING max({_wanted(condition)}) = 1{_of_fates(facts, fates)}) AS turns"
+        f"HAVING max({_wanted_column(condition)}) = 1{_of_fates(facts, fates)}) AS turns"
     )
 
 
-def _wanted(condition: Condition) -> str:
+def _wanted_column(condition: Condition) -> str:
     return f"CASE WHEN 1 = 1{condition.text} THEN 1 ELSE 0 END"
 
 
@@ -126,7 +126,7 @@ def _within(condition: Condition) -> str:
 
 
 def _of_fates(facts: str, fates: frozenset[Fate]) -> str:
-    return f" AND ({facts}) IN ({', '.join(map(str, facts_with(fates)))})" if fates else ""
+    return f" AND ({facts}) IN ({', '.join(map(str, _facts_with(fates)))})" if fates else ""
 
 
 class TurnTable:
@@ -148,7 +148,7 @@ class TurnTable:
         self._firsts = array("q")
         text = (
             f"SELECT seq, dense_rank() OVER (ORDER BY {_KEY}), {_SAID}, "  # noqa: S608
-            f"{_wanted(condition)} FROM {INDEX} WHERE seq <= :last{_within(condition)} "
+            f"{_wanted_column(condition)} FROM {INDEX} WHERE seq <= :last{_within(condition)} "
             "ORDER BY seq LIMIT :most"
         )
         given = {**condition.values, "last": last, "most": 2**62}

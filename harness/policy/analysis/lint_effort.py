@@ -42,7 +42,7 @@ def cost_of_names(tool: PolicyTool) -> int:
     roles, makes = tool.arg_roles or {}, (tool.result.makes if tool.result else None) or {}
     names = [*roles, *(tool.arg_kinds or ()), *(tool.may_be_empty or ()), *makes]
     schema = True if tool.args_schema is None else tool.args_schema
-    many = len(names) + len(tool.bound_args or ()) + len(_required(schema))
+    many = len(names) + len(tool.bound_args or ()) + len(_required_names(schema))
     pointers = [name for name in roles if name[:1] == "/"]
     if not pointers and is_plain(schema):
         return many
@@ -50,7 +50,7 @@ def cost_of_names(tool: PolicyTool) -> int:
     return (many + 3 * sum(map(_places_of, pointers))) * (_OF_QUESTION + size)
 
 
-def _required(schema: object) -> tuple[str, ...]:
+def _required_names(schema: object) -> tuple[str, ...]:
     required = schema.get("required", ()) if isinstance(schema, dict) else ()
     return tuple(required)
 

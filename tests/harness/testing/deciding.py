@@ -12,7 +12,7 @@ from harness.audit.proofs.checkpoint import sign_checkpoint as signed_by
 from harness.audit.proofs.keys import PublicKey, new_key, read_private_key, read_public_key
 from harness.audit.proofs.notes import ED25519, InvalidCheckpoint
 from harness.canonical import canonical_json
-from harness.commands.replay.replay_since import parse_head
+from harness.commands.known_heads import parse_head
 from harness.integrations.hooks.dialect import HookEvent
 from harness.integrations.hooks.memory import HookMemory, KnownCall, call_key
 from harness.integrations.mcp.mcp_pins import PINNED, PinFile
@@ -213,7 +213,7 @@ def of_runs() -> Iterator[Equality]:
 def of_decisions() -> Iterator[Equality]:
     """A report is of the decision that names its trace and its spec."""
     made = decision(1, kind="partial")
-    wire = {"proposal": made.proposal.wire(), "report": made.report.wire()}
+    wire: Json = {"proposal": made.proposal.wire(), "report": made.report.wire()}
     wire["action"] = made.action
     for name in ("trace_id", "decision_key"):
         yield Equality(

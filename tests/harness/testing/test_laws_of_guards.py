@@ -131,12 +131,12 @@ def _one_time() -> Any:
     """The time of the last event of any session stands for all of them."""
     answered = Guard._answer_event
 
-    def last(self: Any, entry: Any, event: Any) -> Any:
+    def last(self: Any, entry: Any, event: Any, note: Any) -> Any:
         if event.as_of is not None:
             self.last_time = event.as_of
         elif getattr(self, "last_time", None) is not None:
             event = event.model_copy(update={"as_of": self.last_time})
-        return answered(self, entry, event)
+        return answered(self, entry, event, note)
 
     return patch.object(Guard, "_answer_event", last)
 
@@ -170,9 +170,9 @@ def _opened_over() -> Any:
     """To open a session that is open begins it anew."""
     opened = Guard._open
 
-    def over(self: Any, event: Any) -> Any:
+    def over(self: Any, event: Any, note: Any) -> Any:
         self._entries.pop(event.session, None)
-        return opened(self, event)
+        return opened(self, event, note)
 
     return patch.object(Guard, "_open", over)
 

@@ -57,8 +57,10 @@ def test_a_loosening_is_never_hidden_by_another_record_of_its_turn(pairs: Any) -
     expected = "looser" if is_looser else "tighter" if is_tighter else "unchanged"
     assert matrix.judged == 1
     assert {name: count for name, count in matrix.directions.items() if count} == {expected: 1}
-    assert [one.direction for one, _ in turns.changed()] == [expected] * (expected != "unchanged")
-    assert all([one.seq for one in turn.plans] == [1, 2] for _, turn in turns.changed())
+    assert [one.direction for one, _ in turns.shifted_turns()] == [expected] * (
+        expected != "unchanged"
+    )
+    assert all([one.seq for one in turn.plans] == [1, 2] for _, turn in turns.shifted_turns())
     assert sum(cell["turns"] for cell in matrix.wire()["matrix"]) == 1
 
 
