@@ -296,7 +296,7 @@ POLICIES: Final[Mapping[str, Callable[[], Json]]] = {
         ],
     ),
     "schemas of outputs": lambda: policy(
-        [], {"output_schemas": {name: _schema(_N[:50]) for name in _N[:900]}}
+        [], {"output_schemas": {name: _schema(_N[:50]) for name in _N[:850]}}
     ),
 }
 """Policies in JSON."""

@@ -76,7 +76,7 @@ def test_what_is_installed_guards(agent: Agent, critic: Critic, tmp_path: Path) 
         assert answer == ("silence" if is_left else expected)
     garbage = runs(found[agent.call(agent.read, "c1")["hook_event_name"]], "garbage")
     assert (garbage.status, agent.reads(garbage)) == (0, "deny")
-    assert list((project / ".critic" / "sessions").glob("*.jsonl"))
+    assert list((project / ".critic" / "sessions").glob("*.hold"))
 
 
 def test_a_plain_command_runs_in_the_agents_without_a_question(
