@@ -19,6 +19,8 @@ TOO_MUCH: Final = (
 _MOST: Final = 6_000_000
 """Units of about half a microsecond."""
 _OF_QUESTION: Final = 100
+_LARGE: Final = 200
+"""Values of a schema from which on a question costs more than what is read of it."""
 _MOST_STARS: Final = 20
 
 
@@ -47,6 +49,7 @@ def cost_of_names(tool: PolicyTool) -> int:
     if not pointers and is_plain(schema):
         return many
     size = json_values(schema)
+    size += max(0, size - _LARGE) ** 2 // 10  # members of both are compared with each other
     return (many + 3 * sum(map(_places_of, pointers))) * (_OF_QUESTION + size)
 
 
