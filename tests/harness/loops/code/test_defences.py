@@ -127,7 +127,7 @@ def test_a_dry_run_shows_each_gate_and_each_protected_path_with_its_origin(
         "  gate.protected  docs/  [command line]",
         "  gate.protected  /.critic.toml  [always]",
     ]
-    assert lines[-1].startswith("  gate.protected  AGENTS.md, CLAUDE.md, ")
+    assert lines[-1].startswith("  gate.protected  AGENTS.md, AGENTS.override.md, CLAUDE.md, ")
     assert lines[-1].endswith("  [always, unless --allow-agent-settings]")
     assert "  gate.allow_agent_settings no  [default]" in lines
     lines = loop("--dry-run", "--allow-agent-settings").lines
