@@ -51,12 +51,11 @@ def test_each_prints_the_head_that_it_read(signed: Signed, command: tuple[str, .
     assert with_old.status == said.status
 
 
-@pytest.mark.parametrize("command", READING, ids=" ".join)
+# Without a change between its sides the gate is `inconclusive` in any case: the next test asks it.
+@pytest.mark.parametrize("command", [one for one in READING if one[0] != "gate"], ids=" ".join)
 def test_each_refuses_a_log_that_is_another_than_known(
     signed: Signed, command: tuple[str, ...]
 ) -> None:
-    if command[0] == "gate":
-        pytest.skip("its status is `inconclusive` in any case: see the table of alterations")
     other = signed.log.with_name("other.db")
     filled(other, 9, kinds=("partial",)).close()
     key = ("--public-key", signed.public)
