@@ -226,10 +226,12 @@ class Guard:
         found = self._recorder.find(name)
         if found is None:
             return None
-        marks, rows = found
-        course = self._reader.go_on(None, marks, rows)
+        marks, kept = found
+        course = self._reader.go_on(None, marks, kept)
         while rows := self._recorder.rows_missed(marks):  # made while these were read
             course = self._reader.go_on(course, marks, rows)
+        if rows is None:
+            return None
         with self._lock:
             return self._entries.setdefault(name, OpenSession(course, 0, marks))
 

@@ -178,8 +178,10 @@ class RulingRecorder:
         prefix = claim_prefix(session_key(session))
         return self._keeper is not None and self._keeper.last_claim(prefix) is not None
 
-    def rows_missed(self, marks: Marks) -> Sequence[JournalRow]:
+    def rows_missed(self, marks: Marks) -> Sequence[JournalRow] | None:
         """Return the steps that records claim, and that a journal did not have when it was read.
+
+        None if the session ended since then.
 
         Raises:
             JournalAltered: it does not have them now either: it was cut, or put back.
@@ -190,7 +192,7 @@ class RulingRecorder:
         if is_whole(marks.place, claimed):
             return ()
         rows = self.rows_after(marks.place)
-        if not rows:
+        if rows is not None and not rows:
             raise JournalAltered("records of later steps are in the log: it was cut, or put back")
         return rows
 
@@ -200,7 +202,10 @@ class RulingRecorder:
         last = self._keeper.last_step(place.session)
         if last == place.number:
             return ()
-        return self._keeper.journal(place.session, place.number) if last else None
+        if last and (rows := self._keeper.journal(place.session, place.number)):
+            return rows
+        # It may have ended after the first look.
+        return () if last and self._keeper.last_step(place.session) else None
 
     def record(self, answered: Answered, marks: Marks, told: ToldEvent) -> None:
         """Record what an event decided, in order, and note where the session is then.

@@ -5,8 +5,11 @@ statement of the database, or one effect of a tool. Another process, or two at o
 session by its id alone, and with what the tools did. Held against:
 
 - no effect happens twice, and none that is not on record as begun before it;
-- no event that was answered is lost: a question is found, a result is told once;
-- replay says same, or open, of every record.
+- no event that was answered is lost: a question is found and not asked again, and a result is told
+  once;
+- replay says same of every record, and nobody who goes on meets an error;
+- half of the kills are between what began and its result, each write of the protocol has its
+  share, and one process or two go on after kills of each kind.
 """
 
 import json
@@ -15,20 +18,20 @@ import random
 import signal
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable
+from math import ceil
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from harness.guard import Guard, Ruling
 from harness.guard.session_events import event_of
 from harness.log.sql import SqlDecisionLog
-from harness.record import BegunRecord
+from harness.record import BegunRecord, DecisionRecord
 from harness.replay import replay
 from harness.single_use import PermitError
 from tests.assurance.crash.check import Writer, patched, row_of
 from tests.assurance.row import Row
-from tests.support.guarding import Json, desk, policy_of
+from tests.support.guarding import Json, asking_desk, policy_of
 
 _SESSION: Final = "s"
 _CALLS: Final[tuple[tuple[str, Json], ...]] = (
@@ -38,15 +41,29 @@ _CALLS: Final[tuple[tuple[str, Json], ...]] = (
     ("shred", {"name": "older.pdf"}),
 )
 """What the agent does, each in a turn of its own. A person is asked about what is shredded."""
-_QUICK, _FULL = 50, 500
+_ASKED: Final = sum(tool == "shred" for tool, _ in _CALLS)
+_BETWEEN: Final = "between begun and result"
+_LEAST, _LEAST_QUICK = 20, 1
+"""How often the process is killed at each write of the protocol, at least."""
 _MOST_ROUNDS: Final = 60
 
 
 class _Point(NamedTuple):
-    """A moment of the first process: which step of its writes, and where in the protocol."""
+    """A moment of the first process: before or after a write, and where in the protocol."""
 
     number: int
     phase: str
+    write: str
+
+    @property
+    def is_between(self) -> bool:
+        """Whether a call began and its result is not on record."""
+        return self.phase == _BETWEEN
+
+    @property
+    def kind(self) -> str:
+        """The write of the protocol that it is at."""
+        return f"{self.phase}: {self.write}"
 
 
 class _Counter:
@@ -57,15 +74,15 @@ class _Counter:
         self._number = 0
         self.phase = "open"
 
-    def step(self, real: Callable[..., Any], *given: Any) -> Any:
-        """Do something between two moments at which the process may be killed."""
-        self._pass()
+    def step(self, write: str, real: Callable[..., Any], *given: Any) -> Any:
+        """Write something between two moments at which the process may be killed."""
+        self._pass(write)
         done = real(*given)
-        self._pass()
+        self._pass(write)
         return done
 
-    def _pass(self) -> None:
-        self._note(_Point(self._number, self.phase))
+    def _pass(self, write: str) -> None:
+        self._note(_Point(self._number, self.phase, write))
         if self._number == self._left:
             os.kill(os.getpid(), signal.SIGKILL)
         self._number += 1
@@ -76,20 +93,32 @@ class _Counter:
 
         class Connection(sqlite3.Connection):
             def execute(self, *given: Any) -> Any:
-                writes = str(given[0]).lstrip().startswith(("BEGIN IMM", "INSERT", "DELETE"))
-                return counter.step(super().execute, *given) if writes else super().execute(*given)
+                write = _write_of(given[0])
+                if not write:
+                    return super().execute(*given)
+                return counter.step(write, super().execute, *given)
 
             def executemany(self, *given: Any) -> Any:
-                return counter.step(super().executemany, *given)
+                if not given[1]:
+                    return super().executemany(*given)
+                return counter.step(_write_of(given[0]), super().executemany, *given)
 
             def commit(self) -> None:
-                counter.step(super().commit)
+                counter.step("COMMIT", super().commit)
 
         made: sqlite3.Connection = _CONNECT(*args, **options, factory=Connection)
         return made
 
 
 _CONNECT: Final[Any] = sqlite3.connect
+
+
+def _write_of(statement: str) -> str:
+    """Return what a statement writes; nothing for one that only reads, or makes the log."""
+    words = statement.split()
+    if words[0] in ("INSERT", "DELETE"):
+        return " ".join(words[:3])
+    return "BEGIN" if words[:2] == ["BEGIN", "IMMEDIATE"] else ""
 
 
 class _Agent:
@@ -131,7 +160,7 @@ class _Agent:
             return
         turn -= 1
         tool, args = _CALLS[turn]
-        self._in_phase("between begun and result")
+        self._in_phase(_BETWEEN)
         try:
             self._guard.permit(_SESSION, f"c{turn}").redeem(tool, args)
         except PermitError:  # another process had the answer before
@@ -162,17 +191,23 @@ class _Agent:
         if self._counter is None:
             work(*given)
         else:
-            self._counter.step(work, *given)
+            self._counter.step("effect of a tool", work, *given)
 
 
 def killed_sessions(folder: Path, *, quick: bool) -> Row:
     """Kill agents at chosen writes, and go on with their sessions in one process or two."""
-    points = _points(folder / "whole")
-    chosen = [*islice(_chosen(points), _QUICK if quick else _FULL)]
-    problems = [_one(folder / f"kill{at}", point, at) for at, point in enumerate(chosen)]
-    met = Counter(point.phase for point in chosen)
-    places = len({point.number for point in chosen})
-    note = f"{', '.join(f'{count} {phase}' for phase, count in met.items())}; {places} places"
+    points, least = _points(folder / "whole"), _LEAST_QUICK if quick else _LEAST
+    chosen = _chosen(points, least)
+    problems = [
+        _one(folder / f"kill{at}", point, rivals) for at, (point, rivals) in enumerate(chosen)
+    ]
+    problems[0] = problems[0] or _missing_share(points, chosen, least)
+    met = Counter(point.phase for point, _ in chosen)
+    places = len({point.number for point, _ in chosen})
+    pairs = sum(rivals == 2 for _, rivals in chosen)
+    phases = ", ".join(f"{count} {phase}" for phase, count in met.items())
+    kinds = len({point.kind for point in points})
+    note = f"{phases}; {places} places, {kinds} writes, {pairs} gone on with by two processes"
     return row_of("crash: killed sessions", "kills", problems, note)
 
 
@@ -184,29 +219,61 @@ def _points(folder: Path) -> list[_Point]:
     return found
 
 
-def _chosen(points: list[_Point]) -> Iterator[_Point]:
-    """Yield moments: every second one is between what began and its result."""
+_Chosen = list[tuple[_Point, int]]
+"""Moments of kills, each with the number of processes that go on after it."""
+
+
+def _chosen(points: list[_Point], least: int) -> _Chosen:
+    """Return moments at which to kill: as many between what began and its result as elsewhere.
+
+    Each write is met at least so often, at all its moments in turn, with one process or two that
+    go on.
+    """
     chance = random.Random(7)  # noqa: S311 - chance, not a secret
-    between = [point for point in points if point.phase.startswith("between")]
-    others = [point for point in points if not point.phase.startswith("between")]
-    while True:
-        chance.shuffle(between)
-        chance.shuffle(others)
-        for at in range(max(len(between), len(others))):
-            yield between[at % len(between)]
-            yield others[at % len(others)]
+    kinds: dict[str, list[_Point]] = {}
+    for point in chance.sample(points, len(points)):
+        kinds.setdefault(point.kind, []).append(point)
+    between = [kind for kind in kinds.values() if kind[0].is_between]
+    others = [kind for kind in kinds.values() if not kind[0].is_between]
+    most = max(len(between), len(others)) * least
+    chosen: _Chosen = []
+    for some in (between, others):
+        turns = [(at, *one) for at in range(ceil(most / len(some))) for one in enumerate(some)]
+        chosen += [
+            (kind[at % len(kind)], 1 + (place + at // len(kind)) % 2)
+            for at, place, kind in turns[:most]
+        ]
+    chance.shuffle(chosen)
+    return chosen
 
 
-def _one(folder: Path, point: _Point, at: int) -> str:
+def _missing_share(points: list[_Point], chosen: _Chosen, least: int) -> str:
+    """Return which moments were met too seldom, or nothing."""
+    met = Counter(point.kind for point, _ in chosen)
+    if seldom := sorted(kind for point in points if met[kind := point.kind] < least):
+        return f"killed fewer than {least} times at {seldom[0]}"
+    if 2 * sum(point.is_between for point, _ in chosen) < len(chosen):
+        return "fewer than half of the kills are between what began and its result"
+    phases = {point.phase for point, _ in chosen}
+    if missing := {"open", "calls", "answer", "close", _BETWEEN} - phases:
+        return f"no kill in the phase {sorted(missing)[0]}"
+    return ""
+
+
+def _one(folder: Path, point: _Point, rivals: int) -> str:
     """Return what is wrong after a kill at one moment, or nothing."""
     folder.mkdir()
     first = Writer.start(_run_and_tell, folder, point.number)
     first.said()
-    writers = [Writer.start(_go_on, folder) for _ in range(1 + at % 2)]
+    writers = [Writer.start(_go_on, folder) for _ in range(rivals)]
     for writer in writers:
         writer.said()
-    wrong = _wrong_in(folder, alone=len(writers) == 1)
-    return f"kill at {point.number} ({point.phase}): {wrong}" if wrong else ""
+    wrong = _wrong_in(folder, alone=rivals == 1)
+    if first.process.exitcode != -signal.SIGKILL:
+        wrong = "the first process was not killed"
+    if any(writer.process.exitcode for writer in writers):
+        wrong = "a process that went on met an error"
+    return f"kill at {point.number} ({point.kind}), {rivals} went on: {wrong}" if wrong else ""
 
 
 def _run_and_tell(folder: Path, kill_at: int, _pipe: int) -> None:
@@ -216,13 +283,13 @@ def _run_and_tell(folder: Path, kill_at: int, _pipe: int) -> None:
 def _run_first(folder: Path, kill_at: int, note: Callable[[_Point], None]) -> None:
     counter = _Counter(kill_at, note)
     with patched(sqlite3, "connect", counter.connect), SqlDecisionLog.open(_log(folder)) as log:
-        guard = Guard(policy_of(desk()), log=log)
+        guard = Guard(policy_of(asking_desk()), log=log)
         _Agent(guard, folder / "effects", counter).go_on()
 
 
 def _go_on(folder: Path, _pipe: int) -> None:
     with SqlDecisionLog.open(_log(folder)) as log:
-        _Agent(Guard(policy_of(desk()), log=log), folder / "effects").go_on()
+        _Agent(Guard(policy_of(asking_desk()), log=log), folder / "effects").go_on()
 
 
 def _wrong_in(folder: Path, *, alone: bool) -> str:
@@ -231,7 +298,9 @@ def _wrong_in(folder: Path, *, alone: bool) -> str:
     with SqlDecisionLog.open_for_reading(_log(folder)) as log:
         answers = [answer.status for answer in replay(log)]
         left = [*log.journaled_sessions()]
-        begun = sum(isinstance(entry, BegunRecord) for entry in log.entries())
+        entries = [*log.entries()]
+    begun = sum(isinstance(entry, BegunRecord) for entry in entries)
+    asked = sum(isinstance(entry, DecisionRecord) and entry.action == "ask" for entry in entries)
     if twice := [name for name, count in Counter(effects).items() if count > 1]:
         return f"{twice} ran twice"
     if begun < len(effects):
@@ -240,6 +309,8 @@ def _wrong_in(folder: Path, *, alone: bool) -> str:
         return f"replay says {json.dumps(bad)}"
     if left:
         return "the session is still open"
+    if alone and asked != _ASKED:
+        return f"{asked} questions were asked"
     # Of two, one may tell of a call that the other was about to make: then it is not made.
     return "" if len(effects) >= len(_CALLS) - 1 or not alone else f"only {effects} ran"
 

@@ -279,6 +279,42 @@ def test_a_journal_of_a_log_that_was_cut_put_back_or_removed_is_refused(tmp_path
         assert answers_to(guard_of(desk(), log=log), [ASKS[-1]])[0]["action"] == "refuse"
 
 
+def test_a_session_that_is_closed_elsewhere_while_it_is_read_is_not_open(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port, other = places(), guard_of(desk(), **places())
+    answers_to(other, ASKS)
+    (keeper,) = port.values()
+    last_claim = keeper.last_claim
+
+    def close_first(prefix: str) -> str | None:
+        answers_to(other, [close()])
+        found: str | None = last_claim(prefix)
+        return found
+
+    monkeypatch.setattr(keeper, "last_claim", close_first)
+    assert guard_of(desk(), **port).status("s") is None
+
+
+def test_a_session_that_is_closed_elsewhere_between_two_looks_is_not_open(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port, other = places(), guard_of(desk(), **places())
+    guard = guard_of(desk(), **port)
+    answers_to(guard, ASKS[:2])
+    answers_to(other, ASKS[2:])
+    (keeper,) = port.values()
+    last_step = keeper.last_step
+
+    def close_after(session: str) -> int:
+        found: int = last_step(session)
+        answers_to(other, [close()] if found else [])
+        return found
+
+    monkeypatch.setattr(keeper, "last_step", close_after)
+    assert guard.status("s") is None
+
+
 def test_steps_are_counted_and_not_compared_as_texts(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     with SqlDecisionLog.open(path) as log:
