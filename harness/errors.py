@@ -57,9 +57,11 @@
         PermitError
         PinsUnusable
         PlansUnusable
+        QueryRefused
         RequestRefused
         SeamBroken
         StateUnusable
+        TablesUnusable
         ToolNotRun
         Unanswered
         Unguardable

@@ -72,7 +72,7 @@ def _facts_of_run(record: Any, plan: Any) -> RecordFacts:
         facts |= RecordFacts.IN_PART
     if plan is None:
         return facts
-    planned = [_planned_step(call, steps) for call in calls]
+    planned = [planned_step(call, steps) for call in calls]
     if None in planned:
         facts |= RecordFacts.STRAYED
     if not {*_tool_steps(steps)} <= {*planned}:
@@ -84,7 +84,7 @@ def _tool_steps(steps: Sequence[Any]) -> Iterator[int]:
     return (at for at, step in enumerate(steps) if member_of(step, "kind") == "tool")
 
 
-def _planned_step(call: Any, steps: Sequence[Any]) -> int | None:
+def planned_step(call: Any, steps: Sequence[Any]) -> int | None:
     """Return the step that a call is of, or None if no step is this call."""
     at = member_of(call, "step")
     step = steps[at] if type(at) is int and 0 <= at < len(steps) else None

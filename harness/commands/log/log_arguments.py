@@ -1,7 +1,7 @@
 """The parser of `critic log`. Nothing heavy is imported, for `critic --help`."""
 
 import argparse
-from typing import Final
+from typing import Any, Final
 
 from evals.kinds import (
     CHECK_NAMES,
@@ -35,6 +35,10 @@ _VERIFY_EXITS: Final = (
 )
 _COPY_EXITS: Final = (
     "Exit status: 0 copied; 2 the log is not as it was recorded, or the copy cannot be written."
+)
+_QUERY_EXITS: Final = (
+    "Exit status: 0 answered; 1 the log is damaged; 2 the log, the folder or the SQL cannot be "
+    "read, or the SQL does anything but select."
 )
 _ROLES_EXITS: Final = "Exit status: 0 printed; 2 the log cannot be opened."
 _LOG_EXITS: Final = "Exit status: 0 all ok; 1 and 2 as `critic log ACTION --help` says."
@@ -77,26 +81,53 @@ def add_log(commands: Commands) -> None:
         "json)",
     )
     _add_export(export)
+    _add_query(actions)
     add_log_proofs(actions)
+
+
+def _add_query(actions: Commands) -> None:
+    asked = "ask four tables of a log in SQL: turns, calls, evidence and answers"
+    query = add(actions, "query", asked, _QUERY_EXITS)
+    query.add_argument("log", metavar="LOG|FOLDER", help="a log, or its tables as exported")
+    query.add_argument("sql", metavar="SQL", help="one statement that selects")
+    query.add_argument("--format", choices=("text", "json", "csv"), default="text")
+    add_known_head(query)
 
 
 def _add_export(export: argparse.ArgumentParser) -> None:
     export.add_argument(
         "--to",
-        choices=("parquet", "opa"),
+        nargs="+",
+        action=_Target,
         required=True,
         dest="form",
-        help="the columns as Parquet (needs plan-critic[parquet]); or decision-log events of the "
-        "Open Policy Agent, one JSON object a line",
+        metavar=("parquet|opa", "FOLDER"),
+        help="parquet FOLDER: four tables for `critic log query`, to which each export adds what "
+        "is new (needs plan-critic[parquet]); parquet with -o: the columns of each record; opa: "
+        "decision-log events of the Open Policy Agent, one JSON object a line",
     )
     export.add_argument(
         "--plans",
         action="store_true",
         help="with Parquet: also the plans with their arguments and evidence, for `critic what-if`",
     )
-    export.add_argument(
-        "-o", "--output", required=True, metavar="FILE", help="must not exist; - for OPA: print"
-    )
+    export.add_argument("-o", "--output", metavar="FILE", help="must not exist; - for OPA: print")
+
+
+class _Target(argparse.Action):
+    """What to export to: a form, and the folder of tables after it."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,  # noqa: ARG002 - of the base
+    ) -> None:
+        form, *folders = values
+        if form not in ("parquet", "opa") or len(folders) > (form == "parquet"):
+            parser.error("argument --to: write parquet FOLDER, parquet or opa")
+        namespace.form, namespace.folder = form, next(iter(folders), None)
 
 
 def _add_filters(parser: argparse.ArgumentParser) -> None:

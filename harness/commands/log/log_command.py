@@ -37,6 +37,11 @@ def run(args: argparse.Namespace) -> int:
     """Run the action. Return 1 if records are missing or the log is not sound."""
     if args.action == "roles":
         return _roles(args)
+    if args.action == "query":  # a folder is no log
+        from harness.commands.log.log_query import query_log  # noqa: PLC0415
+
+        require_keys_used(args, "checkpoint")
+        return query_log(args)
     module, name = _ACTIONS[args.action]
     action: _LogAction = getattr(import_module(f"harness.commands.log.{module}"), name)
     require_keys_used(args, "checkpoint")

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
+from harness.audit.tables.table_folder import add_to_tables
 from harness.canonical import ascii_json
 from harness.commands.known_heads import print_head
 from harness.commands.log.checked_rows import CheckedRows
@@ -58,6 +59,10 @@ _FIELDS: Final = {
 
 def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     """Write the records that are asked for. Return 1 if records are missing or it is damaged."""
+    if args.folder is not None:
+        return _export_tables(args, log)
+    if args.output is None:
+        raise UsageError("name a file with -o, or a folder for tables: --to parquet FOLDER")
     filters, to_print = filters_of(args), args.output == "-"
     if to_print and args.form == "parquet":
         raise UsageError("--output -: Parquet is not for a terminal or a pipe: name a file")
@@ -81,6 +86,19 @@ def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
         sys.stdout.writelines(f"{text}\n" for text in missing)
     print_head(head, "json" if to_print else "text", wrote.note)
     return warn(damage_texts(wrote.problems)) or (EXIT_NOT_SOUND if gaps else 0)
+
+
+def _export_tables(args: argparse.Namespace, log: SqlDecisionLog) -> int:
+    """Add to the tables in a folder what is new. Return 1 if records are missing or damaged."""
+    if filters_of(args) != Filters() or args.plans or args.output is not None:
+        what = "tables are of a whole log, and in their folder"
+        raise UsageError(f"{what}: leave out filters, --plans and -o, and ask `critic log query`")
+    added = add_to_tables(Path(args.folder), log)
+    turns = f"{added.turns} turn{'' if added.turns == 1 else 's'}"
+    records = f"{added.records} new record{'' if added.records == 1 else 's'}"
+    sys.stdout.write(f"{records}: {turns} written to {escape_text(args.folder[-200:])}\n")
+    print_head(added.folder.last, "text")
+    return warn(damage_texts(added.folder.problems))
 
 
 class _Written(NamedTuple):
