@@ -282,6 +282,7 @@ def test_what_an_attacker_who_knows_the_rules_may_reach(setting: Setting, secret
 
 
 @needs_recordings
+@pytest.mark.slow
 def test_what_the_guard_does_with_a_sample() -> None:
     """Count exactly, so that an attack that only asks where it was refused is seen here too.
 

@@ -129,6 +129,7 @@ def test_sessions_that_take_turns_are_each_judged_by_their_own(steps: list[Any])
             assert wrong.status == "tampered"
 
 
+@pytest.mark.slow
 def test_what_is_kept_of_many_sessions_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each has a few turns and is closed, which no record says."""
     monkeypatch.setattr(session_facts, "_MOST_TURNS", 60)

@@ -221,12 +221,15 @@ def test_an_execution_that_fails_ends_what_began(log: SqlDecisionLog) -> None:
 def test_a_cancellation_while_it_begins_executes_nothing_and_is_on_record(tmp_path: Path) -> None:
     executor = Scripted(do_all)
     log = SqlDecisionLog.open(tmp_path / "log")
+    other = sqlite3.connect(tmp_path / "log", isolation_level=None)
 
     async def cancelled() -> None:
+        other.execute("BEGIN IMMEDIATE")  # so that the beginning waits, and is no sooner over
         running = asyncio.ensure_future(turn(executor, log=log, proposal=approved({})))
         while not log_is_busy(log):
             await asyncio.sleep(0)
         running.cancel()
+        other.execute("ROLLBACK")
         await running
 
     with pytest.raises(asyncio.CancelledError):

@@ -91,6 +91,7 @@ def test_laws_in_a_shadowed_project_name_the_package_and_the_fix(tmp_path: Path)
     assert "Traceback" not in told
 
 
+@pytest.mark.slow
 def test_a_folder_without_modules_shadows_nothing(tmp_path: Path) -> None:
     project = a_project(tmp_path, None, *NAMES)
     status, told = run_tests(project, *PLUGIN, "--critic-replay", "test_one.py")

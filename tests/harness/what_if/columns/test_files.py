@@ -32,7 +32,7 @@ from tests.harness.replay.forging import forged
 from tests.harness.replay.test_replay import revised
 from tests.harness.what_if.columns.drawn import World
 from tests.harness.what_if.columns.plan_files import recorded, write_plans
-from tests.support.effort import sampled
+from tests.support.effort import sampled, sampled_rows
 from tests.support.examples import is_safe
 from tests.support.guarding import answers_to, guard_of, streams
 
@@ -89,7 +89,7 @@ OPTIONS: list[tuple[str, ...]] = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
+@pytest.mark.parametrize("options", sampled(OPTIONS, one_in=4), ids=" ".join)
 def test_the_same_is_said_of_a_log_and_of_its_export(
     critic: Critic, log: Path, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
@@ -122,7 +122,7 @@ def test_plans_that_were_tried_before_are_judged_with_their_record(
     assert decisions == list(dict.fromkeys(row["seq"] for row in rows))
 
 
-@pytest.mark.parametrize("case", sampled(STREAMS, one_in=4), ids=lambda case: case["name"])
+@pytest.mark.parametrize("case", sampled(STREAMS, one_in=12), ids=lambda case: case["name"])
 def test_the_turns_of_sessions_are_judged_as_in_the_log(
     critic: Critic, tmp_path: Path, case: dict[str, Any]
 ) -> None:
@@ -334,7 +334,7 @@ SPOILT: dict[str, tuple[Callable[[Any], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize(("change", "line"), SPOILT.values(), ids=SPOILT)
+@pytest.mark.parametrize(("change", "line"), sampled_rows(SPOILT.values(), one_in=3), ids=SPOILT)
 def test_another_file_is_refused_with_the_reason(
     critic: Critic, log: Path, change: Callable[[Any], Any], line: str
 ) -> None:
@@ -413,6 +413,7 @@ def _told(path: Path) -> tuple[Any, ...]:
     return matrix.wire(), shown
 
 
+@pytest.mark.slow
 def test_a_changed_byte_never_gives_another_answer(tmp_path: Path) -> None:
     """All over the file, and at each place that counts its rows."""
     path = _few(tmp_path)
