@@ -75,4 +75,7 @@ Fate = Literal[
     "ran",
 ]
 """What became of a turn, in the order of `harness.record.fates`: the first that holds."""
+SettledOutcome = Literal["ran", "not_run", "unknown"]
+"""What a person says of an execution that has no end."""
+SETTLED_OUTCOMES: Final[tuple[SettledOutcome, ...]] = get_args(SettledOutcome)
 FATES: Final[tuple[Fate, ...]] = get_args(Fate)

@@ -9,7 +9,8 @@ Rule 2: the step of a session is kept with the records that it caused, which cla
         there alone, and no step is made twice.
 Rule 3: a session claims its id with its first record. What was refused, asked and spent in it
         would be forgotten by another of that id, so a log has one.
-Rule 4: a failure of the guard is recorded too, if the log still takes it.
+Rule 4: where a person settled an execution, its calls end on record only if one of them is known.
+Rule 5: a failure of the guard is recorded too, if the log still takes it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -51,6 +52,7 @@ from harness.record import (
     Head,
     used_approvals,
 )
+from harness.record.drafts import begun_claim
 from harness.runtime.ports import Clock, RecordsBegun
 
 if TYPE_CHECKING:
@@ -63,6 +65,7 @@ _OPENED: Final = "opened "
 """How the claim of a session on its id begins."""
 _REVISION: Final = "revision "
 """How the claim of a session on a state begins that was handed over."""
+_UNKNOWN: Final = frozenset({"unknown"})
 _APPROVAL: Final = "approval "
 """How the claim of a beginning on an approval begins."""
 
@@ -216,21 +219,35 @@ class RulingRecorder:
             Exception: the log did not take it.
         """
         is_wanted = self._log is not None or self._on_decision is not None
-        entries = answered.records if is_wanted else ()
+        entries = self._say_more(answered.records, marks) if is_wanted else ()
         step = self._step_of(answered, marks, told)
         inputs, decisions = self._decide(entries, marks, step)
         if self._log is not None or step is not None:
             self._store([*zip(entries, inputs, decisions, strict=True)], marks, step)
+        marks.note_ends(answered.records, None)
         for entry, given, decision in zip(entries, inputs, decisions, strict=True):
-            if entry.ended is not None:
-                marks.begun.pop(entry.batch.turn, None)
-                marks.inputs.pop(entry.batch.turn, None)
-            elif entry.begins:
+            if entry.begins:
                 marks.inputs[entry.batch.turn] = given
             if self._on_decision is not None:
                 self._on_decision(decision.detach_decision(given.handed_out()))
         if step is not None and marks.place is not None:  # not before: an error is read again
             marks.place.advance(step.number, len(step.body), is_whole=False, note=told.note)
+
+    def _say_more(self, records: Sequence[ToRecord], marks: Marks) -> Sequence[ToRecord]:
+        """Return records without the ends of which a person said more, who settled the execution.
+
+        A session that is closed knows nothing of calls without a result.
+        """
+        wanted = {
+            begun_claim(begun): one.batch.turn
+            for one in records
+            if one.ended is not None and {call.status for call in one.ended.run.calls} <= _UNKNOWN
+            if (begun := marks.begun.get(one.batch.turn)) is not None
+        }
+        if not wanted or not isinstance(self._log, _KeepsClaims):
+            return records
+        settled = {wanted[claim] for claim in _require_stored(self._log.claims(wanted))}
+        return [one for one in records if one.ended is None or one.batch.turn not in settled]
 
     def _decide(
         self, entries: Sequence[ToRecord], marks: Marks, step: JournalStep | None

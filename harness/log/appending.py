@@ -5,7 +5,7 @@ The rules are those of `harness.log.sql`.
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from harness.canonical import canonical_json
 from harness.log.commits import Append, SharedCommits
@@ -21,6 +21,7 @@ from harness.log.log_errors import (
 )
 from harness.log.log_opening import check_tables
 from harness.log.log_reading import LogReader
+from harness.log.log_settlements import end_settled
 from harness.log.log_standing import LogStanding
 from harness.log.log_writing import (
     Known,
@@ -42,12 +43,16 @@ from harness.record import (
     RawRecord,
     RecordDraft,
     Sealed,
+    Settled,
 )
 from harness.record.drafts import Parted
 from harness.record.index_row import IndexRow, index_row
 from harness.record.integrity import read_text_of
 from harness.record.parts import pieces_of
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse_json
+
+LogEntry: TypeAlias = Decision | Begun | Settled | CriticError
+"""An entry of any kind."""
 
 _BEGUN: Final = canonical_json("begun")
 """The kind of a record that an execution begins."""
@@ -106,7 +111,7 @@ class LogAppender(LogReader):
         data = self.input(digest)
         return None if data is None else parse_json(data, len(data))
 
-    async def _appended_async(self, entry: Decision | Begun | CriticError) -> Sealed:
+    async def _appended_async(self, entry: LogEntry) -> Sealed:
         import asyncio  # noqa: PLC0415 - slow to load, and loaded by whoever calls this
 
         append = Append(self._prepare_entries([entry]))
@@ -119,12 +124,10 @@ class LogAppender(LogReader):
             return ()
         return self._commits.run(Append(entries))
 
-    def _prepare_entries(
-        self, entries: Iterable[Decision | Begun | CriticError]
-    ) -> Sequence[Prepared]:
+    def _prepare_entries(self, entries: Iterable[LogEntry]) -> Sequence[Prepared]:
         return prepare_entries(map(self._draft_entry, entries), self._known)
 
-    def _draft_entry(self, entry: Decision | Begun | CriticError) -> RecordDraft:
+    def _draft_entry(self, entry: LogEntry) -> RecordDraft:
         try:
             drafted = entry.snapshot
         except (ValueError, RecursionError) as error:
@@ -226,6 +229,7 @@ class LogAppender(LogReader):
         for append in appends:
             try:
                 _require_next(connection, append.step, steps)
+                append.entries = end_settled(connection, append.entries, made)
                 own = self._own_claims(append, {**made, **claims}, before)
                 entries = self._chain_entries(append.entries, before)
             except (AlreadyClaimed, JournalMoved, Unrecordable) as refusal:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from harness.log.appending import LogAppender
+from harness.log.appending import LogAppender, LogEntry
 from harness.log.commits import Append
 from harness.log.journal_rows import JournalStep
 from harness.log.log_errors import NotALog
@@ -145,7 +145,7 @@ class SqlDecisionLog(LogAppender):
         """
         return self.append_all((decision,))[0].record
 
-    def append_all(self, entries: Iterable[Decision | Begun | CriticError]) -> tuple[Sealed, ...]:
+    def append_all(self, entries: Iterable[LogEntry]) -> tuple[Sealed, ...]:
         """Record entries of any kind in their order, next to each other: all of them or none.
 
         A ruling and the beginning of what it lets run belong together, for example. Returns the

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
         CriticError,
         CriticErrorRecord,
         LogRecord,
+        Settled,
+        SettledRecord,
         UsedApproval,
         claims_of,
     )
@@ -64,6 +66,8 @@ __all__ = [
     "RecordedAnswer",
     "RunFacts",
     "Sealed",
+    "Settled",
+    "SettledRecord",
     "TurnKey",
     "UsedApproval",
     "claims_of",
@@ -91,7 +95,8 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "harness.record.fates": "RecordFacts TurnKey fate",
             "harness.record.record_errors": "AlreadyClaimed",
             "harness.record.record_kinds": (
-                "Begun BegunRecord CriticError CriticErrorRecord LogRecord UsedApproval claims_of"
+                "Begun BegunRecord CriticError CriticErrorRecord LogRecord Settled SettledRecord "
+                "UsedApproval claims_of"
             ),
         },
     )

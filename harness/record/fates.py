@@ -43,7 +43,14 @@ class RecordFacts(IntFlag):
     """A call was made that the plan does not have, so no ruling was about it."""
     IN_PART = 2048
     """A planned call did not complete as planned: it failed, timed out, or was never made."""
+    UNKNOWN = 4096
+    """A person settled an execution that has no end, and nobody knows whether it ran."""
+    NOT_RUN = 8192
+    """A person settled an execution that has no end: nothing ran."""
 
+
+UNTIL_ENDED: Final = RecordFacts.BEGAN | RecordFacts.UNKNOWN | RecordFacts.NOT_RUN
+"""What a record says of an execution until another record says how it ended."""
 
 OF_INPUTS: Final = RecordFacts.YES | RecordFacts.STRAYED | RecordFacts.IN_PART
 """The facts that need the recorded context or plan."""
@@ -60,7 +67,9 @@ class TurnKey(NamedTuple):
     plan: str | None
 
 
-_ALLOWED, _SHADOW, _RAN = RecordFacts.ALLOWED, RecordFacts.SHADOW, RecordFacts.RAN
+_ALLOWED, _SHADOW = RecordFacts.ALLOWED, RecordFacts.SHADOW
+_RAN: Final = RecordFacts.RAN | RecordFacts.UNKNOWN
+"""It ran, or may have run: nobody knows that it did not."""
 _NO: Final = RecordFacts.NO | RecordFacts.LAPSED
 _ANSWERED: Final = RecordFacts.YES | _NO
 
@@ -68,6 +77,11 @@ _ANSWERED: Final = RecordFacts.YES | _NO
 def _ran_although_refused(facts: RecordFacts) -> bool:
     unruled = facts & _RAN and not facts & (_ALLOWED | _SHADOW)
     return bool(unruled or facts & RecordFacts.STRAYED)
+
+
+def _ran_in_shadow(facts: RecordFacts) -> bool:
+    """Return whether nothing was enforced; unless a person says that nothing ran."""
+    return bool(facts & _SHADOW and (facts & _RAN or not facts & RecordFacts.NOT_RUN))
 
 
 def _is_refused(facts: RecordFacts) -> bool:
@@ -90,12 +104,12 @@ CLAUSES: Final[Mapping[Fate, Callable[[RecordFacts], bool]]] = MappingProxyType(
         "ran_although_refused": _ran_although_refused,
         "open": lambda facts: bool(facts & RecordFacts.BEGAN),
         "failed": lambda facts: bool(facts & RecordFacts.FAILED and not facts & _RAN),
-        "ran_in_shadow": lambda facts: bool(facts & _SHADOW),
+        "ran_in_shadow": _ran_in_shadow,
         "refused": _is_refused,
         "asked_open": _is_asked,
         "asked_no": _is_denied,
         "not_run": lambda facts: not facts & _RAN,
-        "ran_in_part": lambda facts: bool(facts & RecordFacts.IN_PART),
+        "ran_in_part": lambda facts: bool(facts & (RecordFacts.IN_PART | RecordFacts.UNKNOWN)),
         "ran_after_yes": lambda facts: bool(facts & RecordFacts.YES),
         "ran": lambda _: True,
     }
@@ -115,13 +129,13 @@ def fate(records: Iterable[RecordFacts]) -> Fate:
     """Return what became of a turn.
 
     Args:
-        records: the facts of its records, in any order; without `BEGAN` for an execution whose end
-            is known: see `end_known`.
+        records: the facts of its records, in any order; of a record whose execution another one
+            ends, those that are left: see `end_known`.
     """
     facts = join_facts(records)
     return next(name for name, holds in CLAUSES.items() if holds(facts))
 
 
 def end_known(facts: RecordFacts) -> RecordFacts:
-    """Return the facts of a record whose execution has ended."""
-    return facts & ~RecordFacts.BEGAN
+    """Return the facts that are left of a record whose execution another record ends."""
+    return facts & ~UNTIL_ENDED

@@ -35,8 +35,8 @@ _LONGEST: Final = 2000
 class IndexRow(NamedTuple):
     """The columns of one record. Lists of names stand between blanks: ` a b `.
 
-    `status` is that of the report, `begun` or `critic_error`. `kind` is that of the first
-    violation, or the evaluator that refused the run. `tool` is the one of the offending step.
+    `status` is that of the report, or the kind of a record that has none. `kind` is that of the
+    first violation, or the evaluator that refused the run. `tool` is the one of the offending step.
     `answered` is what became of the question about the plan, and `approver` who answered it.
     `facts` are the `RecordFacts` of the record alone, as a number. `approvals` are those of this
     plan.
@@ -121,14 +121,17 @@ def index_row(record: Any, ctx: Any, plan: Any, seq: int = 0) -> IndexRow:
     common |= {"action": _name(member_of(record, "action"))}
     common |= {"facts": int(facts_of_record(record, ctx, plan))}
     if kind == "begun":
-        beginning = {"approvals": _length(member_of(record, "approvals")) or 0}
+        common |= {"approvals": _length(member_of(record, "approvals")) or 0}
         trace, moment = _name(member_of(record, "trace_id")), member_of(record, "begun_at")
-        return IndexRow(seq, "begun", _micros(moment), trace, **{**common, **beginning})
+        return IndexRow(seq, "begun", _micros(moment), trace, **common)
+    if kind == "settled":
+        trace, moment = _name(member_of(record, "trace_id")), member_of(record, "settled_at")
+        common |= {"said": _settlement_line(record)}
+        return IndexRow(seq, "settled", _micros(moment), trace, **common)
     if kind == "critic_error":
         trace, moment = _name(member_of(record, "trace_id")), member_of(record, "failed_at")
-        said = _line(member_of(record, "where"))
-        facts = int(RecordFacts.FAILED)
-        return IndexRow(seq, "critic_error", _micros(moment), trace, facts=facts, said=said)
+        failed = {"facts": int(RecordFacts.FAILED), "said": _line(member_of(record, "where"))}
+        return IndexRow(seq, "critic_error", _micros(moment), trace, **failed)
     report = member_of(record, "report")
     columns = {
         **common,
@@ -141,6 +144,11 @@ def index_row(record: Any, ctx: Any, plan: Any, seq: int = 0) -> IndexRow:
     }
     status, moment = _name(member_of(report, "status")), member_of(report, "decided_at")
     return IndexRow(seq, status, _micros(moment), **columns)
+
+
+def _settlement_line(record: Any) -> str:
+    outcome, by = _name(member_of(record, "outcome")), _name(member_of(record, "by"))
+    return escape_line(f"settled as {outcome} by {by}")
 
 
 def _of_ctx(ctx: Any) -> dict[str, Any]:

@@ -80,7 +80,7 @@ class StoredDocument:
 
     @property
     def begun(self) -> str:
-        """Return the hash of the execution that a decision ends, or an empty text."""
+        """Return the hash of the record whose execution this one ends, or an empty text."""
         begun = self.value.get("begun")
         return begun if isinstance(begun, str) and is_digest(begun) else ""
 

@@ -17,6 +17,11 @@ _RULED = {
     "ask": RecordFacts.ASKED,
     "refuse": RecordFacts.REFUSED,
 }
+_SETTLED = {
+    "ran": RecordFacts.RAN,
+    "not_run": RecordFacts.NOT_RUN,
+    "unknown": RecordFacts.UNKNOWN,
+}
 _ANSWERED = {"yes": RecordFacts.YES, "no": RecordFacts.NO, "lapsed": RecordFacts.LAPSED}
 _NO_RULING = RecordFacts(0)
 
@@ -35,6 +40,8 @@ def facts_of_record(record: Any, ctx: Any, plan: Any) -> RecordFacts:
     if kind == "begun":
         used = RecordFacts.YES if elements_of(member_of(record, "approvals")) else _NO_RULING
         return RecordFacts.BEGAN | ruled | used
+    if kind == "settled":
+        return ruled | _facts_named(_SETTLED, member_of(record, "outcome"))
     answer = _facts_named(_ANSWERED, member_of(member_of(record, "answer"), "answer"))
     if answer & (RecordFacts.NO | RecordFacts.LAPSED):
         ruled &= ~RecordFacts.REFUSED

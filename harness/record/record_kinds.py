@@ -1,19 +1,21 @@
-"""The records beside decisions: an execution that begins, and a critic that failed.
+"""The records beside decisions: an execution that begins, one that is settled, a failed critic.
 
-Both are recorded as they were when they were built, like a decision.
+All are recorded as they were when they were built, like a decision.
 """
 
 from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import datetime
 from functools import cached_property
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from evals.envelope import ARRAY, OPTIONAL, Envelope, Identifier
 from evals.joined_json import join_object
 from evals.json_value import SAFE_INTEGER, PresentJson
+from evals.kinds import SettledOutcome
 from evals.plan import Proposal
 from evals.timestamps import Time
 from harness.canonical import canonical_bytes, canonical_json
@@ -35,7 +37,7 @@ from harness.record.drafts import (
     one_line,
     sha256,
 )
-from harness.record.index_row import index_row
+from harness.record.index_row import IndexRow, index_row
 from harness.record.inputs import RecordInputs
 from harness.wire import build
 
@@ -125,6 +127,47 @@ class Begun(_Entry):
         return RecordDraft(bodies, members, row, tuple(one.claim for one in self.approvals))
 
 
+class _Settlement(Envelope):
+    """The fields of a settlement."""
+
+    outcome: SettledOutcome
+    by: Identifier
+    because: Annotated[str, AfterValidator(one_line)]
+    settled_at: Time
+
+
+class Settled(NamedTuple):
+    """The end of an execution that has none on record, as a person says it.
+
+    `row` are the columns of the record in which it began. `because` is escaped and cut unless it is
+    one safe line of at most 300 characters.
+    """
+
+    begun: "BegunRecord"
+    row: IndexRow
+    outcome: SettledOutcome
+    by: str
+    because: str
+    settled_at: datetime
+
+    @property
+    def snapshot(self) -> RecordDraft:
+        """Return the canonical bytes of the settlement. It names no input that is not stored.
+
+        Raises:
+            InvalidInput: a field is not what it should be.
+        """
+        begun, own = self.begun, {name: getattr(self, name) for name in _Settlement.model_fields}
+        wire = build(_Settlement, own).wire()
+        wire |= {"kind": "settled", "action": begun.action, "trace_id": begun.trace_id}
+        wire |= {"begun": begun.hash, "inputs": begun.inputs.wire()}
+        members = {name: canonical_json(value) for name, value in wire.items()}
+        said = index_row(wire, None, None)
+        kept = {name: getattr(said, name) for name in ("status", "at_us", "facts", "said")}
+        row = self.row._replace(seq=0, approvals=0, **kept)
+        return RecordDraft({}, {**members, **drafted_versions()}, row, (begun_claim(begun.hash),))
+
+
 class _Failure(Envelope):
     """The fields of a critic's failure."""
 
@@ -174,6 +217,29 @@ class BegunRecord(Envelope):
     hash: Digest
 
 
+class SettledRecord(Envelope):
+    """The end of an execution in the log, as a person said it. `begun` is the hash of its record.
+
+    Inputs, action and trace are those of that record. A decision that ends the execution after all
+    names the `hash` of this one.
+    """
+
+    kind: Literal["settled"]
+    seq: Seq
+    prev_hash: Digest
+    begun: Digest
+    inputs: InputDigests
+    action: BegunAction
+    trace_id: Identifier
+    outcome: SettledOutcome
+    by: Identifier
+    because: CanonicalLine
+    settled_at: Time
+    ruleset_version: Identifier
+    rules_digest: Annotated[Digest | None, OPTIONAL] = None
+    hash: Digest
+
+
 class CriticErrorRecord(Envelope):
     """A failure of the critic in the log: it refused what it was `asked`."""
 
@@ -189,11 +255,15 @@ class CriticErrorRecord(Envelope):
     hash: Digest
 
 
-LogRecord = DecisionRecord | BegunRecord | CriticErrorRecord
+KindRecord = BegunRecord | SettledRecord | CriticErrorRecord
+"""A record that says its kind."""
+
+LogRecord = DecisionRecord | KindRecord
 """A record of any kind."""
 
-_KINDS: Final[Mapping[str, type[BegunRecord | CriticErrorRecord]]] = {
+_KINDS: Final[Mapping[str, type[KindRecord]]] = {
     "begun": BegunRecord,
+    "settled": SettledRecord,
     "critic_error": CriticErrorRecord,
 }
 """The kinds of records that say their kind. A decision does not."""
@@ -204,9 +274,7 @@ def permit_digest(digests: InputDigests, bodies: Mapping[str, bytes]) -> str:
     return sha256(join_object({name: bodies[getattr(digests, name)] for name in INPUT_NAMES}))
 
 
-def record_model(
-    document: Mapping[str, Any],
-) -> type[DecisionRecord | BegunRecord | CriticErrorRecord]:
+def record_model(document: Mapping[str, Any]) -> type[LogRecord]:
     """Return the envelope of a record, given as parsed JSON. Of an unknown kind: a decision's."""
     kind = document.get("kind")
     return _KINDS.get(kind, DecisionRecord) if isinstance(kind, str) else DecisionRecord
@@ -218,5 +286,7 @@ def claims_of(record: LogRecord) -> tuple[str, ...]:
         return tuple(one.claim for one in record.approvals or ())
     if isinstance(record, CriticErrorRecord):
         return ()
+    if isinstance(record, SettledRecord):
+        return (begun_claim(record.begun),)
     begun = () if record.begun is None else (begun_claim(record.begun),)
     return (*begun, *(record.claims or ()))

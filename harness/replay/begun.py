@@ -1,8 +1,9 @@
-"""Check an execution that began, and the decision that ended it. Pure."""
+"""Check an execution that began, and the decision or the settlement that ends it. Pure."""
 
 from critic.verify import verify_proposal
+from evals.escaping import escape_name
 from evals.plan import Proposal
-from harness.record import BegunRecord, used_approvals
+from harness.record import BegunRecord, SettledRecord, used_approvals
 from harness.record.drafts import begun_claim
 from harness.record.integrity import StoredDocument
 from harness.replay.log_page import Page
@@ -17,16 +18,38 @@ def check_begun(
     problems: Problems,
 ) -> None:
     """Check what an execution was permitted, and whether a decision ended it."""
-    ended = (page.claims or {}).get(begun_claim(document.raw.hash))
-    if ended is None:
+    if not _check_ended(document, page, problems):
         problems.unended.append(
-            "an execution began and no decision ended it: what its plan says may have run"
+            "an execution began and no record ends it: what its plan says may have run"
         )
-    elif ended <= document.raw.seq:
-        problems.tampered.append(f"record {ended} is said to end it, and comes before")
     if proposal is not None:
         permit = page.inputs.digest_of(proposal, document.digests)
         _compare_begun(record, proposal, permit, problems)
+
+
+def check_settled(
+    document: StoredDocument, record: SettledRecord, page: Page, problems: Problems
+) -> None:
+    """Check what a person settled, and note what nobody knows."""
+    is_ended = _check_ended(document, page, problems)
+    if record.outcome == "unknown" and not is_ended:
+        problems.notes.append(f"settled as unknown by {escape_name(record.by)}: it may have run")
+    begun = page.named.get(document.begun)
+    if (
+        begun is not None
+        and begun.kind == "begun"
+        and begun.value.get("trace_id") != record.trace_id
+    ):
+        problems.tampered.append("its trace_id is not that of the execution which it ends")
+
+
+def _check_ended(document: StoredDocument, page: Page, problems: Problems) -> bool:
+    """Return whether a record ends the execution of this one. It has to come after."""
+    ended = (page.claims or {}).get(begun_claim(document.raw.hash))
+    problems.is_ended = ended is not None
+    if ended is not None and ended <= document.raw.seq:
+        problems.tampered.append(f"record {ended} is said to end it, and comes before")
+    return problems.is_ended
 
 
 def _compare_begun(
@@ -50,7 +73,10 @@ def _compare_begun(
 
 
 def check_end(document: StoredDocument, page: Page, problems: Problems) -> None:
-    """Check that the execution that a decision ends began before, with the same inputs."""
+    """Check that the execution that a record ends began before, with the same inputs.
+
+    A decision may also end an execution that a person settled.
+    """
     if not document.begun:
         return
     begun = page.named.get(document.begun)
@@ -58,7 +84,7 @@ def check_end(document: StoredDocument, page: Page, problems: Problems) -> None:
         problems.incomplete.append(f"the record of its beginning is missing: no {document.begun}")
         return
     where = f"record {begun.raw.seq}, in which its execution began,"
-    if begun.kind != "begun":
+    if begun.kind != "begun" and (begun.kind, document.kind) != ("settled", "decision"):
         problems.tampered.append(f"{where} is not of an execution that begins")
     elif begun.raw.seq >= document.raw.seq:
         problems.tampered.append(f"{where} does not come before")

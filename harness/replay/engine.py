@@ -193,7 +193,7 @@ def claims_for(log: RecordedLog, documents: Iterable[StoredDocument]) -> Mapping
     if not isinstance(log, PartedLog):
         return None
     wanted = [claim for document in documents for claim in document.claims]
-    wanted += [begun_claim(one.raw.hash) for one in documents if one.kind == "begun"]
+    wanted += [begun_claim(one.raw.hash) for one in documents if one.kind in ("begun", "settled")]
     return log.claims(wanted) if wanted else {}
 
 

@@ -15,6 +15,7 @@ class Problems:
     drift: list[str] = field(default_factory=list)
     unended: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    is_ended: bool = False
     differences: tuple[Difference, ...] = ()
 
     def contradiction(self, reason: str) -> None:

@@ -23,11 +23,19 @@ from evals.escaping import escape_line, escape_name
 from evals.plan import Proposal
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
-from harness.record import INPUT_NAMES, BegunRecord, DecisionRecord, Gap, Head, LogRecord
+from harness.record import (
+    INPUT_NAMES,
+    BegunRecord,
+    DecisionRecord,
+    Gap,
+    Head,
+    LogRecord,
+    SettledRecord,
+)
 from harness.record.integrity import Link, StoredDocument, document_errors, link_error
 from harness.record.record_kinds import record_model
 from harness.replay.action_check import check_action
-from harness.replay.begun import check_begun, check_end
+from harness.replay.begun import check_begun, check_end, check_settled
 from harness.replay.json_diff import differences
 from harness.replay.log_page import Page
 from harness.replay.outline import DecisionOutline, outline_of
@@ -89,18 +97,30 @@ def recheck(
     if record is not None:
         note_record(record, before, problems)
         check_claims(document, page, problems)
-    if record is not None and judge:
-        for reason in unreadable:
+        for reason in unreadable if judge else ():
             problems.contradiction(reason)
-    if isinstance(record, _DECISIONS):
-        check_end(document, page, problems)
-    if isinstance(record, BegunRecord):
-        check_begun(document, record, proposal, page, problems)
+        _check_execution(document, record, proposal, page, problems)
     if isinstance(record, DecisionRecord) and proposal is not None:
         _compare(document, record, proposal, problems)
     entry = _session_entry(record, proposal, problems) if judge else None
     answer = AnswerAlone(_result(document, record, problems), entry, problems if entry else None)
     return Rechecked(answer, _next_link(document, record, before))
+
+
+def _check_execution(
+    document: StoredDocument,
+    record: _Read,
+    proposal: Proposal | None,
+    page: Page,
+    problems: Problems,
+) -> None:
+    """Check the execution that a record begins, settles or ends."""
+    if isinstance(record, (*_DECISIONS, SettledRecord)):
+        check_end(document, page, problems)
+    if isinstance(record, SettledRecord):
+        check_settled(document, record, page, problems)
+    elif isinstance(record, BegunRecord):
+        check_begun(document, record, proposal, page, problems)
 
 
 def inputs_in(
@@ -119,6 +139,8 @@ def inputs_in(
             problems.contradiction(reason)
     if isinstance(record, BegunRecord):
         check_begun(document, record, None, page, problems)
+    if isinstance(record, SettledRecord):
+        check_settled(document, record, page, problems)
     recorded = RecordedInputs(document.raw.seq, record, proposal, problems)
     return recorded, _next_link(document, record, before)
 

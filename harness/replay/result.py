@@ -10,7 +10,7 @@ from harness.errors import escape_text
 ReplayStatus = Literal["same", "drift", "tampered", "incomplete", "redacted", "open"]
 """The answers of replay; `ReplayResult` says what each means."""
 
-RecordKind = Literal["begun", "critic_error"]
+RecordKind = Literal["begun", "settled", "critic_error"]
 """The kinds of records that are not decisions."""
 
 
@@ -41,7 +41,7 @@ class ReplayResult(Envelope):
     tampered: what is stored is not what was recorded, or its report does not follow from it.
     incomplete: something that is needed is missing.
     redacted: something that is needed was taken out of the log, and nothing is derived from it.
-    open: an execution began and no decision ended it. What it names may have run.
+    open: an execution began and no record ends it. What it names may have run.
 
     (Without `judge` nothing is derived, and only bytes, hashes, inputs and links count.)
 

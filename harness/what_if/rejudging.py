@@ -12,7 +12,14 @@ from typing import Any, Final, Literal, NamedTuple
 from critic import Proposal, Refused, RunContext, Verified, VerifyVerdict, verify_proposal
 from evals.escaping import escape_line
 from harness.canonical import canonical_bytes, canonical_json
-from harness.record import BegunRecord, CriticErrorRecord, DecisionRecord, Gap, sha256
+from harness.record import (
+    BegunRecord,
+    CriticErrorRecord,
+    DecisionRecord,
+    Gap,
+    SettledRecord,
+    sha256,
+)
 from harness.record.fates import TurnKey
 from harness.replay.engine import RecordedLog, Replayer
 from harness.replay.recheck import RecordedInputs
@@ -198,13 +205,26 @@ def _recorded_plans(recorded: RecordedInputs) -> tuple[RecordedPlan | NotJudged,
         return (_not_judged(recorded, "critic_error", escape_line(record.where)),)
     if problems.tampered or record is None or proposal is None:
         return (_not_judged(recorded, _status_of(recorded), *problems.reasons),)
-    if isinstance(record, BegunRecord) and not problems.unended:
+    if isinstance(record, BegunRecord | SettledRecord) and _is_judged_elsewhere(recorded):
         return ()
     try:
         return tuple(_plans_of(recorded, record, proposal))
     except Exception as error:
         # As above.
         return (_failed_plan(recorded.seq, error),)
+
+
+def _is_judged_elsewhere(recorded: RecordedInputs) -> bool:
+    """Return whether another record has the ruling on a plan that was executed.
+
+    A guard records its rulings; the canonical loop has none of an execution without an end.
+    """
+    if recorded.problems.is_ended:
+        return True
+    is_settled = isinstance(recorded.record, SettledRecord)
+    return (
+        is_settled and recorded.proposal is not None and recorded.proposal.ctx.session is not None
+    )
 
 
 def _failed_plan(seq: int, error: Exception) -> NotJudged:

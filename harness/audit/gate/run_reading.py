@@ -19,6 +19,7 @@ from harness.record import (
     Gap,
     RecordFacts,
     RunFacts,
+    SettledRecord,
 )
 from harness.record.fates import TurnKey, end_known, fate
 from harness.record.index_row import measures_of_run
@@ -30,6 +31,7 @@ from harness.replay.recheck import RecordedInputs, derive
 
 _MEASURES: Final = {"wall_ms": "duration_ms", "cost_micros": "cost_micros", "tokens": "tokens"}
 """The measures of a run, and those of its calls that they are made of."""
+_EXECUTIONS: Final = (BegunRecord, SettledRecord)
 _NO_FACTS: Final = RecordFacts(0)
 _ASKED: Final = RecordFacts.ASKED | RecordFacts.YES | RecordFacts.NO | RecordFacts.LAPSED
 
@@ -81,16 +83,18 @@ class _Reading:
         record, proposal, problems = recorded.record, recorded.proposal, recorded.problems
         if isinstance(record, CriticErrorRecord) and not _is_damaged(problems):
             self.failures += 1
-        elif isinstance(record, BegunRecord) and proposal and not _is_damaged(problems):
+        elif isinstance(record, _EXECUTIONS) and proposal and not _is_damaged(problems):
             facts = facts_of_record(record, proposal.ctx, proposal.plan)
-            begun = facts if problems.unended else end_known(facts)
-            self._turn_of(recorded.seq, record, proposal).facts |= begun
+            left = end_known(facts) if problems.is_ended else facts
+            self._turn_of(recorded.seq, record, proposal).facts |= left
         elif isinstance(record, DecisionRecord) and proposal and (report := _report_of(recorded)):
             self._take_decision(recorded.seq, record, proposal, report)
         else:
             self.unread += 1
 
-    def _turn_of(self, seq: int, record: BegunRecord | DecisionRecord, proposal: Proposal) -> _Turn:
+    def _turn_of(
+        self, seq: int, record: BegunRecord | SettledRecord | DecisionRecord, proposal: Proposal
+    ) -> _Turn:
         key = TurnKey(proposal.ctx.trace_id, _number_of(proposal), record.inputs.plan)
         turn = self.turns.setdefault(key, _Turn())
         turn.records.append(seq)

@@ -29,6 +29,7 @@ from harness.record import (
     Head,
     LogRecord,
     RawRecord,
+    SettledRecord,
     read_record,
 )
 from harness.record.index_row import index_row
@@ -105,6 +106,7 @@ class Details:
             yield f"detail-{seq}", text
 
 
+_WITH_INPUTS: Final = (DecisionRecord, BegunRecord, SettledRecord)
 _PAGE: Final = 64  # records whose inputs are read together
 
 
@@ -161,7 +163,7 @@ def collect(log: SqlDecisionLog, last: int, most_bytes: int) -> Collected:
     rows = _shown_rows(log, found)
     while page := list(islice(rows, _PAGE)):
         read = [(raw, _read_row(raw)) for raw in page]
-        inputs.fetch(one.inputs for _, one in read if isinstance(one, DecisionRecord | BegunRecord))
+        inputs.fetch(one.inputs for _, one in read if isinstance(one, _WITH_INPUTS))
         for raw, record in read:
             while gaps and gaps[0].first < raw.seq:
                 _miss(found, gaps.pop(0))

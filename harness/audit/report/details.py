@@ -17,7 +17,7 @@ from harness.audit.report.parsed_inputs import ShownInputs
 from harness.audit.report.record_rows import Checked, record_line, tool_name
 from harness.audit.report.visible_text import make_visible, visible_json
 from harness.canonical import canonical_json
-from harness.record import BegunRecord, DecisionRecord, LogRecord, RunFacts
+from harness.record import BegunRecord, DecisionRecord, LogRecord, RunFacts, SettledRecord
 
 Sharing = Callable[[Any], int]
 """Puts a value into the pool, and returns its number there."""
@@ -44,9 +44,10 @@ def opened_record(
     elif isinstance(record, BegunRecord):
         detail["permit"] = record.permit
         detail["used"] = [make_visible(one.approval_id) for one in record.approvals or ()]
+    elif isinstance(record, SettledRecord):
+        detail["begun"] = record.begun
     else:
         detail["asked"] = visible_json(record.asked)
-    if not isinstance(record, DecisionRecord | BegunRecord):
         return detail
     return detail | {"inputs": record.inputs.wire()}
 

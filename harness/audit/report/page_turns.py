@@ -7,12 +7,21 @@ Rule 2: an execution is open while no record that was read names it as the one t
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, assert_never
 
 from critic.verdicts import Refused
 from evals.kinds import AnswerKind, Fate
-from harness.record import BegunRecord, CriticErrorRecord, LogRecord, RecordFacts, TurnKey, fate
-from harness.record.fates import end_known, join_facts
+from harness.record import (
+    BegunRecord,
+    CriticErrorRecord,
+    DecisionRecord,
+    LogRecord,
+    RecordFacts,
+    SettledRecord,
+    TurnKey,
+    fate,
+)
+from harness.record.fates import UNTIL_ENDED, end_known, join_facts
 from harness.record.index_row import IndexRow, turn_key
 
 _NO_FACTS: Final = RecordFacts(0)
@@ -25,8 +34,8 @@ class PageTurn:
     Attributes:
         session: the number of its trace among those of the page, from 1.
         records: the numbers of its records, in their order.
-        facts: those of all its records together, without executions that began.
-        began: the hashes of its executions.
+        facts: those of all its records together, without those that hold until an execution ends.
+        pending: the latter, by the hashes of the records that say them.
         asked: the record of the question to a person, or None.
         kind: why it was refused or asked about: `score` for a run that failed; None for neither.
         reason: the first reason of that.
@@ -39,7 +48,7 @@ class PageTurn:
     at: datetime
     records: list[int] = field(default_factory=list)
     facts: RecordFacts = _NO_FACTS
-    began: list[str] = field(default_factory=list)
+    pending: dict[str, RecordFacts] = field(default_factory=dict)
     decision: str | None = None
     tools: list[str] = field(default_factory=list)
     asked: int | None = None
@@ -87,20 +96,21 @@ class TurnsOfPage:
             turn = self._turns[key] = PageTurn(session, _trace_of(record), moment_of(record))
         turn.records.append(record.seq)
         self.place[record.seq] = turn
-        turn.facts |= end_known(RecordFacts(row.facts))
-        if isinstance(record, BegunRecord):
-            turn.began.append(record.hash)
-        elif not isinstance(record, CriticErrorRecord):
+        facts = RecordFacts(row.facts)
+        turn.facts |= end_known(facts)
+        turn.pending[record.hash] = facts & UNTIL_ENDED
+        if isinstance(record, DecisionRecord | SettledRecord):
             self._ended.update(() if record.begun is None else (record.begun,))
+        if isinstance(record, DecisionRecord):
             _add_verdict(turn, record)
-        if RecordFacts(row.facts) & RecordFacts.YES and turn.answer is None:
+        if facts & RecordFacts.YES and turn.answer is None:
             turn.answer, turn.approver = "yes", approver
         return turn
 
     def facts_of(self, turn: PageTurn) -> RecordFacts:
         """Return the facts of all its records together."""
-        is_open = any(one not in self._ended for one in turn.began)
-        return join_facts((turn.facts, RecordFacts.BEGAN if is_open else _NO_FACTS))
+        left = (facts for own, facts in turn.pending.items() if own not in self._ended)
+        return join_facts((turn.facts, *left))
 
     def fate_of(self, turn: PageTurn) -> Fate:
         """Return what became of a turn."""
@@ -109,21 +119,25 @@ class TurnsOfPage:
 
 def moment_of(record: LogRecord) -> datetime:
     """Return the time of a record."""
-    if isinstance(record, BegunRecord):
-        return record.begun_at
-    return record.failed_at if isinstance(record, CriticErrorRecord) else record.report.decided_at
+    match record:
+        case DecisionRecord():
+            return record.report.decided_at
+        case BegunRecord():
+            return record.begun_at
+        case SettledRecord():
+            return record.settled_at
+        case CriticErrorRecord():
+            return record.failed_at
+        case _:
+            assert_never(record)
 
 
 def _trace_of(record: LogRecord) -> str | None:
-    if isinstance(record, BegunRecord | CriticErrorRecord):
-        return record.trace_id
-    return record.report.trace_id
+    return record.report.trace_id if isinstance(record, DecisionRecord) else record.trace_id
 
 
-def _add_verdict(turn: PageTurn, record: LogRecord) -> None:
+def _add_verdict(turn: PageTurn, record: DecisionRecord) -> None:
     """Take in what a decision says: why it was refused, that a person was asked, and the answer."""
-    if isinstance(record, BegunRecord | CriticErrorRecord):
-        return
     report = record.report
     turn.decision = report.decision_key
     if isinstance(report.verify, Refused):

@@ -15,6 +15,7 @@ RECORD_WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "denied": "A person said no",
         "lapsed": "The question lapsed",
         "began": "An execution began",
+        "settled": "A person said how it ended",
         "ran": "What ran",
         "critic_error": "The critic failed",
         "missing": "Missing from the log",
@@ -75,7 +76,7 @@ WORRIES: Final[Mapping[Fate, str]] = MappingProxyType(
     {
         "ran_although_refused": "Calls were made, and no ruling allowed them.",
         "ran_after_yes": "The critic would not have allowed it alone. A person said yes.",
-        "ran_in_part": "A call failed, timed out, or was never made.",
+        "ran_in_part": "A call failed, timed out, or was never made; or nobody knows that.",
         "open": "It may have had effects: nothing says how it ended. This is no damage.",
         "failed": "The critic itself failed, so it refused what it was asked.",
     }

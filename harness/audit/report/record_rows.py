@@ -7,7 +7,14 @@ from evals.plan import Plan, ToolStep
 from evals.timestamps import format_time
 from harness.audit.report.page_turns import PageTurn, TurnsOfPage, moment_of
 from harness.audit.report.visible_text import make_visible
-from harness.record import BegunRecord, CriticErrorRecord, DecisionRecord, Gap, LogRecord
+from harness.record import (
+    BegunRecord,
+    CriticErrorRecord,
+    DecisionRecord,
+    Gap,
+    LogRecord,
+    SettledRecord,
+)
 
 _TOOLS: Final = 8
 
@@ -19,6 +26,7 @@ RecordOutcome = Literal[
     "denied",
     "lapsed",
     "began",
+    "settled",
     "ran",
     "critic_error",
 ]
@@ -64,6 +72,8 @@ def record_line(record: LogRecord) -> str:
     """Return what a record says in a line."""
     if isinstance(record, DecisionRecord):
         return make_visible(record.report.rationale)
+    if isinstance(record, SettledRecord):
+        return make_visible(f"settled as {record.outcome} by {record.by}: {record.because}")
     return make_visible(record.where) if isinstance(record, CriticErrorRecord) else ""
 
 
@@ -71,6 +81,8 @@ def _outcome_of_row(record: LogRecord) -> RecordOutcome:
     """Return what one record says of its turn."""
     if isinstance(record, BegunRecord):
         return "began"
+    if isinstance(record, SettledRecord):
+        return "settled"
     if isinstance(record, CriticErrorRecord):
         return "critic_error"
     if record.run is not None:

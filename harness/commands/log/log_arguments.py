@@ -10,6 +10,7 @@ from evals.kinds import (
     MODES,
     REFUSAL_KINDS,
     REPORT_STATUSES,
+    SETTLED_OUTCOMES,
 )
 from harness.commands.arguments import (
     Commands,
@@ -21,7 +22,7 @@ from harness.commands.arguments import (
 )
 from harness.commands.log.log_proof_arguments import add_log_proofs
 
-STATUS_NAMES: Final = (*REPORT_STATUSES, "begun", "open", "critic_error")
+STATUS_NAMES: Final = (*REPORT_STATUSES, "begun", "open", "settled", "critic_error")
 KIND_NAMES: Final = (*REFUSAL_KINDS, *HARD_EVALUATORS)
 
 _EXITS: Final = (
@@ -39,6 +40,10 @@ _COPY_EXITS: Final = (
 _QUERY_EXITS: Final = (
     "Exit status: 0 answered; 1 the log is damaged; 2 the log, the folder or the SQL cannot be "
     "read, or the SQL does anything but select."
+)
+_SETTLE_EXITS: Final = (
+    "Exit status: 0 recorded; 2 the record began no execution that is open, or the log cannot be "
+    "written."
 )
 _ROLES_EXITS: Final = "Exit status: 0 printed; 2 the log cannot be opened."
 _LOG_EXITS: Final = "Exit status: 0 all ok; 1 and 2 as `critic log ACTION --help` says."
@@ -82,6 +87,7 @@ def add_log(commands: Commands) -> None:
     )
     _add_export(export)
     _add_query(actions)
+    _add_settle(actions)
     add_log_proofs(actions)
 
 
@@ -92,6 +98,18 @@ def _add_query(actions: Commands) -> None:
     query.add_argument("sql", metavar="SQL", help="one statement that selects")
     query.add_argument("--format", choices=("text", "json", "csv"), default="text")
     add_known_head(query)
+
+
+def _add_settle(actions: Commands) -> None:
+    settling = "record how an execution ended that has no end, as a person says it"
+    settle = add(actions, "settle", settling, _SETTLE_EXITS)
+    settle.add_argument("log", metavar="LOG")
+    settle.add_argument("seq", type=int, metavar="SEQ", help="the record in which it began")
+    settle.add_argument(
+        "--outcome", choices=SETTLED_OUTCOMES, required=True, help="what came of it"
+    )
+    settle.add_argument("--by", required=True, metavar="WHO", help="who says so")
+    settle.add_argument("--because", required=True, metavar="TEXT", help="how they know")
 
 
 def _add_export(export: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from importlib import import_module
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from harness.commands.known_heads import KnownHead, known_head, parse_head, require_keys_used
 from harness.commands.log.log_filters import EXIT_NOT_SOUND, damage_texts, warn
@@ -32,23 +32,31 @@ _ACTIONS: Final = {
 }
 """The module and the function of each action. Only the one that is asked for is imported."""
 
+_OPENING: Final = {
+    "query": ("log_query", "query_log"),
+    "roles": ("log_command", "_roles"),
+    "settle": ("log_settle", "settle_execution"),
+}
+"""Those of the actions that open the log in another way than to read it, or not at all."""
+
 
 def run(args: argparse.Namespace) -> int:
     """Run the action. Return 1 if records are missing or the log is not sound."""
-    if args.action == "roles":
-        return _roles(args)
-    if args.action == "query":  # a folder is no log
-        from harness.commands.log.log_query import query_log  # noqa: PLC0415
-
-        require_keys_used(args, "checkpoint")
-        return query_log(args)
+    if args.action in _OPENING:
+        module, name = _OPENING[args.action]
+        own: Callable[[argparse.Namespace], int] = _function(module, name)
+        return own(args)
     module, name = _ACTIONS[args.action]
-    action: _LogAction = getattr(import_module(f"harness.commands.log.{module}"), name)
+    action: _LogAction = _function(module, name)
     require_keys_used(args, "checkpoint")
     known = KnownHead() if action is _verify else known_head(args)
     with SqlDecisionLog.open_for_reading(args.log) as log:
         departures = damage_texts(known.departures(log))
         return warn(departures) or action(args, log)
+
+
+def _function(module: str, name: str) -> Any:
+    return getattr(import_module(f"harness.commands.log.{module}"), name)
 
 
 def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:

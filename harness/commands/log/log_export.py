@@ -221,4 +221,4 @@ def _decision_event(one: Listed, found: RecordedWire) -> dict[str, Any]:
 def _path(wire: Mapping[str, Any]) -> str:
     if "report" in wire:
         return "critic/score" if "run" in wire or REDACTED in wire else "critic/verify"
-    return "critic/begun" if wire.get("kind") == "begun" else "critic/error"
+    return {"begun": "critic/begun", "settled": "critic/settled"}.get(wire["kind"], "critic/error")

@@ -16,7 +16,7 @@ from harness.audit.tables.table_folder import TableFolder, add_to_tables, open_t
 from harness.audit.tables.table_query import Selected, ask_tables
 from harness.canonical import ascii_json
 from harness.commands.cells import write_cells
-from harness.commands.known_heads import known_head, print_head
+from harness.commands.known_heads import known_head, print_head, require_keys_used
 from harness.commands.log.log_filters import damage_texts, warn
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
@@ -27,6 +27,7 @@ _WIDEST: Final = 100  # characters of a cell of a table
 
 def query_log(args: argparse.Namespace) -> int:
     """Print what a statement selects. Return 1 if the log is damaged."""
+    require_keys_used(args, "checkpoint")
     with _tables_of(args) as (folder, problems), ask_tables(folder, args.sql) as answer:
         _PRINTERS[args.format](answer)
         print_head(folder.last, args.format)

@@ -116,6 +116,9 @@ def _head(shown: RecordShown, end: str) -> str:
     number = f"record {record.get('seq')}"
     if record.get("kind") == "begun":
         return f"{number}: an execution began, {end}, {_line(record.get('begun_at'))}"
+    if record.get("kind") == "settled":
+        said = f"{_line(record.get('outcome'))} by {_name(record.get('by'))}"
+        return f"{number}: an execution was settled as {said}, {_line(record.get('settled_at'))}"
     if record.get("kind") == "critic_error":
         return f"{number}: the critic failed and refused, {_line(record.get('failed_at'))}"
     by = f" by {_line(report.get('refused_at'))}" if "refused_at" in report else ""
@@ -134,6 +137,9 @@ def _about(shown: RecordShown) -> Iterator[str]:
         by = f" by {_name(answer['approver'])}" if "approver" in answer else ""
         said = f", the answer was {_line(answer.get('answer'))}{by}" if answer else ""
         yield f"  action {_line(shown.record['action'])}{said}"
+    if "because" in shown.record:
+        yield f"  because: {_line(shown.record['because'])}"
+        yield f"  of the execution that began with record {_line(shown.record.get('begun'))}"
     if "rationale" in report:
         yield f"  why: {_line(report['rationale'])}"
     if "error" in shown.record:

@@ -47,9 +47,9 @@ ENDED_BY: Final = (
     "(SELECT claims.seq FROM claims, records WHERE records.seq = record_index.seq "
     "AND claims.claim = 'begun ' || records.hash)"
 )
-"""The number of the record that ends what a record began, in SQL."""
+"""The number of the record that ends what a record began, or settled, in SQL."""
 _LISTED: Final = (
-    f"SELECT {_COLUMNS}, CASE WHEN status = 'begun' THEN {ENDED_BY} END FROM {INDEX} "  # noqa: S608
+    f"SELECT {_COLUMNS}, CASE WHEN status IN ('begun', 'settled') THEN {ENDED_BY} END FROM {INDEX} "  # noqa: S608
     "WHERE seq > :after AND seq <= :upto"
 )
 
@@ -82,7 +82,7 @@ class Filters:
     """Which records are asked for. What is None or empty lets all of them through.
 
     Attributes:
-        status: of the report; or `begun`, `critic_error`, or `open`: begun, and not ended.
+        status: of the report; or `begun`, `settled`, `critic_error`, or `open`: begun, not ended.
         kind: one of the kinds of its violations, or the evaluator that refused the run.
         check: a check that refused.
         tool: a tool that its plan names: ADAPTER/CAPABILITY, or the capability alone.

@@ -18,23 +18,23 @@ from harness.log.search.query import ENDED_BY, Condition
 from harness.log.store import Connection
 from harness.log.tables import INDEX
 from harness.record import RecordFacts, fate
-from harness.record.fates import end_known, join_facts
+from harness.record.fates import UNTIL_ENDED, end_known, join_facts
 
 RED: Final[Fate] = "ran_although_refused"
 """What comes first in every list, and lets a command that reads a log end with 1."""
 
-_BEGAN: Final = int(RecordFacts.BEGAN)
-_UNDER_WAY: Final = (
-    f"CASE WHEN facts & {_BEGAN} > 0 AND {ENDED_BY} IS NULL THEN {_BEGAN} ELSE 0 END"
+_UNTIL: Final = int(UNTIL_ENDED)
+_SAID: Final = (
+    f"CASE WHEN facts & {_UNTIL} > 0 AND {ENDED_BY} IS NOT NULL "
+    f"THEN facts & {~_UNTIL} ELSE facts END"
 )
-"""Whether an execution began, and its end is not known, in SQL."""
-
-_SAID: Final = f"(facts & {~_BEGAN}) | {_UNDER_WAY}"
-"""The facts of a record in SQL. An execution that ended is not under way."""
+"""The facts of a record in SQL, without those that hold until its execution has ended."""
 
 _BITS: Final = [
-    f"max({_UNDER_WAY if one == RecordFacts.BEGAN else f'facts & {int(one)}'})"
-    for one in RecordFacts
+    f"max(CASE WHEN facts & {bit} > 0 AND {ENDED_BY} IS NULL THEN {bit} ELSE 0 END)"
+    if bit & _UNTIL
+    else f"max(facts & {bit})"
+    for bit in map(int, RecordFacts)
 ]
 _KEY: Final = "trace, turn, plan"
 
@@ -48,7 +48,7 @@ class TurnRecords(NamedTuple):
     def as_recorded(self, facts: Iterable[int]) -> "TurnRecords":
         """Return it with the facts that its records say, whose executions end as is known."""
         said = end_known(join_facts(map(RecordFacts, facts)))
-        return self._replace(facts=said | (self.facts & RecordFacts.BEGAN))
+        return self._replace(facts=said | (self.facts & UNTIL_ENDED))
 
     @property
     def first(self) -> int:
@@ -104,13 +104,14 @@ def turn_rows(condition: Condition, fates: frozenset[Fate]) -> str:
 def turn_groups(condition: Condition, fates: frozenset[Fate]) -> str:
     """Return what selects the turns that are asked for: a table of its own.
 
-    It has the numbers of the first record and of the last one that is not a beginning, `first_seq`
-    and `last_seq`, and `turn_facts`.
+    It has the numbers of the first record and of the last one that is more than a beginning or a
+    settlement, `first_seq` and `last_seq`, and `turn_facts`.
     """
     facts = " | ".join(_BITS)
     return (
         "(SELECT min(seq) AS first_seq, "  # noqa: S608
-        f"max(CASE WHEN status <> 'begun' THEN seq END) AS last_seq, {facts} AS turn_facts "
+        "max(CASE WHEN status NOT IN ('begun', 'settled') THEN seq END) AS last_seq, "
+        f"{facts} AS turn_facts "
         f"FROM {INDEX} WHERE seq <= :last{_within(condition)} GROUP BY {_KEY} "
         f"HAVING max({_wanted_column(condition)}) = 1{_of_fates(facts, fates)}) AS turns"
     )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.kinds import FATES, Fate
+from evals.kinds import FATES, SETTLED_OUTCOMES, Fate
 from harness.record import fates
 from harness.record.fates import CLAUSES, RecordFacts, end_known, fate
 from harness.record.record_facts import facts_of_record
@@ -48,7 +48,7 @@ decisions = st.builds(
     st.sampled_from(["allow", "ask", "refuse", "shadow"]),
     answers,
     st.none() | whole | st.lists(calls, max_size=3),
-    st.none() | st.sampled_from("xyz"),
+    st.none() | st.sampled_from("xyzuvw"),
     st.booleans(),
 )
 begun = st.builds(
@@ -62,7 +62,20 @@ begun = st.builds(
     st.sampled_from(["allow", "shadow"]),
     st.booleans(),
 )
-records = st.lists(decisions | begun | st.just({"kind": "critic_error"}), max_size=4)
+settled = st.builds(
+    lambda own, name, action, outcome: {
+        "kind": "settled",
+        "hash": own,
+        "begun": name,
+        "action": action,
+        "outcome": outcome,
+    },
+    st.sampled_from("uvw"),
+    st.sampled_from("xyz"),
+    st.sampled_from(["allow", "shadow"]),
+    st.sampled_from(SETTLED_OUTCOMES),
+)
+records = st.lists(decisions | begun | settled | st.just({"kind": "critic_error"}), max_size=4)
 
 
 def facts_in(turn: list[Json]) -> list[RecordFacts]:
@@ -80,20 +93,25 @@ def expected(turn: list[Json]) -> Fate:  # noqa: PLR0911 - as the contract lists
     begins = [one for one in turn if one.get("kind") == "begun"]
     ruled = [one for one in turn if "kind" not in one]
     made = [call for one in ruled for call in one.get("run", {}).get("calls", [])]
-    actions = {one["action"] for one in (*ruled, *begins)}
+    ended = {one.get("begun") for one in turn}
+    said = [one for one in turn if one.get("kind") == "settled"]
+    left = {one["outcome"] for one in said if one["hash"] not in ended}
+    ran = bool(made) or any(one["outcome"] == "ran" for one in said)
+    may_have = ran or "unknown" in left
+    actions = {one["action"] for one in (*ruled, *begins, *said)}
     given = {one["answer"]["answer"] for one in ruled if "answer" in one}
     allowed = "allow" in actions
     approved = any(one["approved"] and one["action"] == "allow" for one in ruled)
     yes = "yes" in given or approved or any("approvals" in one for one in begins)
     asked_open = "ask" in actions and not (given or yes or allowed)
-    asked_no = bool(given & {"no", "lapsed"}) and not made
-    if (made and not actions & {"allow", "shadow"}) or not all(map(is_planned, made)):
+    asked_no = bool(given & {"no", "lapsed"}) and not may_have
+    if (may_have and not actions & {"allow", "shadow"}) or not all(map(is_planned, made)):
         return "ran_although_refused"
-    if {one["hash"] for one in begins} - {one.get("begun") for one in ruled}:
+    if {one["hash"] for one in begins} - ended:
         return "open"
-    if not made and any(one.get("kind") == "critic_error" for one in turn):
+    if not may_have and any(one.get("kind") == "critic_error" for one in turn):
         return "failed"
-    if "shadow" in actions:
+    if "shadow" in actions and (may_have or "not_run" not in left):
         return "ran_in_shadow"
     refuses = [one for one in ruled if one["action"] == "refuse"]
     by_guard = any(one.get("answer", {"answer": "yes"})["answer"] == "yes" for one in refuses)
@@ -101,7 +119,9 @@ def expected(turn: list[Json]) -> Fate:  # noqa: PLR0911 - as the contract lists
         return "refused"
     if asked_open or asked_no:
         return "asked_open" if asked_open else "asked_no"
-    return "not_run" if not made else ending(ruled, made, yes=yes)
+    if not may_have:
+        return "not_run"
+    return "ran_in_part" if "unknown" in left else ending(ruled, made, yes=yes)
 
 
 def is_planned(call: Json) -> bool:

@@ -191,6 +191,7 @@
     if (record === null) return ["redacted: its hash alone is proved", "plain"];
     if (record.kind === "critic_error") return ["the critic failed, and refused", "no"];
     if (record.kind === "begun") return ends.has(hash) ? [`an execution began; record ${ends.get(hash)} ends it`, "plain"] : ["an execution began; its end is not here", "eh"];
+    if (record.kind === "settled") return [`a person settled an execution as ${line(record.outcome)}`, "eh"];
     if (record.kind !== undefined) return [line(record.kind), "plain"];
     const ok = within(within(record.report, "verify"), "ok") === true;
     const calls = list(within(record.run, "calls"));
@@ -243,7 +244,7 @@
     const heading = make("h2", null, `Record ${seq}`, tag(said, look));
     if (record === null) return make("article", {class: "decision"}, heading, make("p", {class: "hash"}, code(one.hash)));
     const report = record.report || {}, verdict = report.verify || {}, {ctx, compiled, plan} = inputs;
-    const time = report.decided_at || record.begun_at || record.failed_at;
+    const time = report.decided_at || record.begun_at || record.settled_at || record.failed_at;
     const whole = list(verdict.violations).filter((violation) => violation.offending_step === undefined);
     const words = requestOf(compiled);
     return make("article", {class: `decision ${look}`}, heading,
@@ -252,6 +253,7 @@
         ["session", within(within(ctx, "session"), "id") !== undefined && `${line(ctx.session.id)}, turn ${line(ctx.session.turn)}`],
         ["ruling", report.status !== undefined && `${line(report.status)}${record.action === undefined ? "" : `; what was done: ${line(record.action)}`}`],
         ["why", report.rationale !== undefined && line(report.rationale, 2000)],
+        ["settled by", record.by !== undefined && `${line(record.by)}: ${line(record.because)}`],
         ["error", record.error !== undefined && line(record.error)],
         ["the user said", words !== undefined && visible(words)],
         ["answer", record.answer !== undefined && answerText(record.answer)]),
