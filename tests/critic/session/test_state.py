@@ -1,15 +1,17 @@
 """A session goes on in another process with all that it knows, or says why it cannot."""
 
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from critic import EvidenceItem, verify_proposal
 from critic.session import Call, CallResult, Session, SessionState, session_of, state_of
-from evals.canonical_json import canonical_bytes
-from harness.wire import parse
+from evals.canonical_json import canonical_bytes, canonical_json
+from harness.wire import InvalidInput, parse
 from tests.critic.session.building import NOW, after, allowed, opened, read, rules
+from tests.support.model.facts import Json
 
 DIGEST = "0" * 64
 
@@ -88,3 +90,34 @@ def test_a_session_that_failed_travels_with_its_worst_scores() -> None:
     assert min(other.policy.score, other.safety.score) < 1
     assert other.policy != other.safety
     assert other.closed({}).report == session.closed({}).report
+
+
+def running(wire: Json) -> Json:
+    """Return the batch that runs in the state of the eventful session, of two calls."""
+    batch: Json = wire["running"][-1]
+    return batch
+
+
+NULLED: Final[Mapping[str, Callable[[Json], object]]] = {
+    "scope": lambda wire: wire.update(scope=None),
+    "tokens": lambda wire: wire["measures"].update(tokens=None),
+    "duration": lambda wire: wire["measures"].update(duration_ms=None),
+    "cost": lambda wire: wire["measures"].update(cost_micros=None),
+    "estimate": lambda wire: running(wire)["calls"][0].update(estimated_tokens=None),
+}
+
+
+@pytest.mark.parametrize("name", NULLED)
+def test_null_is_no_second_way_to_leave_a_member_out(name: str) -> None:
+    wire = state_of(eventful()).wire()
+    NULLED[name](wire)
+    with pytest.raises(InvalidInput, match="null"):
+        parse(SessionState, canonical_json(wire))
+
+
+def test_a_batch_of_which_no_call_has_ended_may_leave_that_out() -> None:
+    session = allowed(opened("Wipe disk-1"), Call("w", "wipe", {"what": "disk-1"}))
+    wire = state_of(session).wire()
+    for name in ("ended", "results"):
+        assert running(wire).pop(name, []) == []
+    assert parse(SessionState, canonical_json(wire)) == state_of(session)
