@@ -257,7 +257,7 @@ class Course:
         )
 
     def _to_record(self, batch: Batch, judged: Verified | Refused, ruled: Ruled) -> ToRecord:
-        """Return a ruling as it is recorded: what the action or the answer says is no note."""
+        """Return a ruling as it is recorded: what the action or the answer says is not a note."""
         begins = ruled.action == "allow"
         action: RecordedAction = "shadow" if begins and not judged.ok else ruled.action
         note = None if ruled.answer or action == "shadow" else ruled.note
@@ -341,7 +341,7 @@ class Course:
             event.cost_micros,
             bool(event.cut),
         )
-        if event.sent is not None:  # what it returned is no result of the call that was allowed
+        if event.sent is not None:  # what it returned is not a result of the call that was allowed
             status = "unknown" if event.status == "completed" else event.status
             result = result._replace(status=status, output=None, error=None, cut=True)
             result = result._replace(sent=self._sent_call(event.sent))

@@ -119,7 +119,7 @@ class Written(NamedTuple):
 
 
 def sample_after(before: Head) -> Written:
-    """Return a row of each kind that may follow in a log, to be undone. It is no record."""
+    """Return a row of each kind that may follow in a log, to be undone. It is not a record."""
     seq, name, body = before.seq + 1, "rehearsal", b"0" * _SAMPLE
     row, step = IndexRow(seq, None, None), JournalStep(name, 1, b"", is_whole=True)
     return Written(

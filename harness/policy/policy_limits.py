@@ -21,7 +21,7 @@ MAX_NAMES: Final = 1_000
 """How many entries any other list or table of a policy may have: arguments, bindings, fields."""
 
 _MAX_NAME: Final = 1_000
-"""How many characters a name, or a text that is no content, may have."""
+"""How many characters a name, or a text other than content, may have."""
 
 _MAX_SEGMENTS: Final = 64
 """How many segments a JSON pointer may have: no value is nested deeper."""

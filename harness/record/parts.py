@@ -22,7 +22,7 @@ LENGTH_OF_REFERENCE: Final = 33
 """Bytes: the mark and a SHA-256."""
 _ENTRIES: Final = frozenset({"tool_manifest", "evidence_manifest"})
 LARGE: Final = 512
-"""Bytes of what is no piece yet, in which references stand for its own pieces."""
+"""Bytes of what is not yet a piece, in which references stand for its own pieces."""
 SMALLEST: Final = 64
 """Bytes of any piece."""
 _BYTES_PER_REFERENCE: Final = 16  # fewer than any document has that is written here

@@ -1,7 +1,7 @@
 """What one record says about its turn: the facts that a fate is made of. Pure.
 
 It reads envelopes and parsed JSON alike, and is total: what is not there, or is not what it should
-be, is no fact.
+be, is not a fact.
 """
 
 from collections.abc import Iterator, Sequence

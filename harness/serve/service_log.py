@@ -138,7 +138,7 @@ class ServiceLog:
             fault = log_fault(error)
             if isinstance(error, Unrecordable):  # the log is well
                 _print_line(str(error))
-            elif str(error) != fault.told:  # of a log that was not even asked, there is no news
+            elif str(error) != fault.told:  # a log that was not even asked has no news
                 self._tell_problem(fault.kind, str(error))
             raise type(error)(fault.told) from None
 

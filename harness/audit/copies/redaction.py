@@ -103,7 +103,7 @@ def redact_log(log: SqlDecisionLog, new: Path, wanted: Sequence[ValueInRecord]) 
     """Copy a log to the file `new` without some values. The log itself is not changed.
 
     Raises:
-        UsageError: `new` exists, or there is no such value.
+        UsageError: `new` exists, or no part holds the value.
         LogError: the log cannot be read or is not as it was recorded, or `new` cannot be written.
     """
     with new_log(new) as target:

@@ -101,7 +101,7 @@ def read_private_key(path: Path) -> PrivateKey:
     """Return the private key in a file: PEM (PKCS #8), or the form of OpenSSH.
 
     Raises:
-        UnusableKey: it is no such key, it is encrypted, or others may read the file.
+        UnusableKey: it is not such a key, it is encrypted, or others may read the file.
         OSError: the file cannot be read.
     """
     where, data = _show_path(path), _private_bytes(path)

@@ -77,7 +77,7 @@ WORRIES: Final[Mapping[Fate, str]] = MappingProxyType(
         "ran_although_refused": "Calls were made, and no ruling allowed them.",
         "ran_after_yes": "The critic would not have allowed it alone. A person said yes.",
         "ran_in_part": "A call failed, timed out, or was never made; or nobody knows that.",
-        "open": "It may have had effects: nothing says how it ended. This is no damage.",
+        "open": "It may have had effects: nothing says how it ended. This is not damage.",
         "failed": "The critic itself failed, so it refused what it was asked.",
     }
 )

@@ -62,7 +62,7 @@ def _open_log(place: str, stack: ExitStack) -> "SqlDecisionLog | LogOpener":
     """Return the log; or what opens it, where only its server or its disk is in the way now.
 
     Raises:
-        LogError: what is there is no log, or the place is wrong.
+        LogError: what is there is not a log, or the place is wrong.
     """
     store_at(place, DEFAULT_TIMEOUT)  # a URL that cannot be read will not become right
     try:

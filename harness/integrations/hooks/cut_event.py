@@ -35,7 +35,7 @@ class CutEvent(NamedTuple):
 
 
 def cut_event(data: bytes) -> CutEvent | None:
-    """Return what can be read of an event; None if it is no object, or has a key twice."""
+    """Return what can be read of an event; None if it is not an object, or has a key twice."""
     members: dict[str, Any] = {}
     unread: set[str] = set()
     try:
@@ -48,7 +48,7 @@ def cut_event(data: bytes) -> CutEvent | None:
                 return None
             try:
                 [members[name]] = parse_json(b"[%s]" % data[key.end() : end])
-            except (InvalidInput, ValueError):  # a list of any other length is no value
+            except (InvalidInput, ValueError):  # a list of any other length is not a value
                 unread.add(name)
     except InvalidInput:
         return None
@@ -59,7 +59,7 @@ def _member_places(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield where the members of an object stand.
 
     Raises:
-        InvalidInput: it is no object, or does not end.
+        InvalidInput: it is not an object, or does not end.
     """
     tokens = _TOKEN.finditer(data)
     first = next(tokens, None)

@@ -358,7 +358,7 @@ class McpFilter:
         """Answer the request whose answer cannot be read.
 
         What is too large was cut, and is an answer: where its id is not found it may be that to any
-        request, so all of them are answered. Other lines without an id are no answers.
+        request, so all of them are answered. Other lines without an id are not answers.
         """
         key = _id_of(data)
         if key is None and len(data) > MAX_DOCUMENT_BYTES:

@@ -323,7 +323,7 @@ def _empty(placed: _Tool) -> Findings:
     for index, name in enumerate(allowed):
         path, shown = pointer("may_be_empty", index), escape_name(name)
         if name not in given_to:
-            message = f"{shown} is no recipient and no object, so it has no effect: remove it"
+            message = f"{shown} is neither recipient nor object, so it has no effect: remove it"
         elif placed.rank <= _LOCAL_WRITE:
             message = f"a {placed.tool.approval_mode} call is not asked for {shown}: remove it"
         elif missing:
@@ -401,7 +401,7 @@ def _lint_class(known: _Policy, one: PolicyClass, path: str) -> Findings:
         and one.schema_ is not None
         and not compile_schema(one.schema_).is_valid(one.example)
     ):
-        message = f"class {one.name}: the example does not satisfy the schema: mend one of them"
+        message = f"class {one.name}: the example does not satisfy the schema: correct one of them"
         yield LintFinding("example_misses_schema", f"{path}/example", message)
 
 

@@ -3,7 +3,7 @@
 Rule 1: a value is judged in each of its roles, so each argument whose role changed counts alone.
 Rule 2: what this session made is its own in some roles only, and a page of a host that the request
         names in one: the same value may have another origin in the other role. So it is with a yes,
-        which is no effect of a plan by itself.
+        which by itself is not an effect of a plan.
 Rule 3: roles say also what ties a call to the request, and that a tool only fetches.
 """
 

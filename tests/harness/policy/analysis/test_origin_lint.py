@@ -333,7 +333,7 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         "idle_may_be_empty",
         shop(changed(SENDS, may_be_empty=["to", "cc", "body"])),
         shop(changed(SENDS, may_be_empty=["to", "cc"])),
-        "body is no recipient and no object",
+        "body is neither recipient nor object",
     ),
     "one of two recipients": (
         "idle_may_be_empty",
