@@ -154,9 +154,12 @@ class _Agent:
         """Make the call of a ruling that allows, and tell how it ended.
 
         If it is of a later turn than was looked at, another process did what this one was about to
-        do: nothing is done twice.
+        do: nothing is done twice. So it is where two asked at once, and there are more turns than
+        calls to make.
         """
         if not isinstance(ruling, Ruling) or not ruling or ruling.turn != turn:
+            return
+        if turn > len(_CALLS):
             return
         turn -= 1
         tool, args = _CALLS[turn]
