@@ -16,7 +16,7 @@ from evals.manifest import CompiledContext
 from evals.plain_plan import plain_plan
 from evals.plan import Plan, Proposal
 from evals.spec import DecisionSpec
-from evals.unread import read_context
+from evals.unread import read_unread
 
 
 def verify(
@@ -114,7 +114,7 @@ def verify_proposal(proposal: Proposal) -> Verified | Refused:
         TypeError: `proposal` is not exactly a Proposal, or one of its parts is not exactly the
             envelope it should be.
     """
-    if type(proposal) is not Proposal:
+    if type(proposal) is not Proposal and not read_unread(proposal, Proposal):
         raise _not_exact(proposal, Proposal)
     return verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
 
@@ -122,7 +122,7 @@ def verify_proposal(proposal: Proposal) -> Verified | Refused:
 def _check_exact(ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> None:
     if type(ctx) is not RunContext:
         raise _not_exact(ctx, RunContext)
-    if type(compiled) is not CompiledContext and not read_context(compiled):
+    if type(compiled) is not CompiledContext and not read_unread(compiled, CompiledContext):
         raise _not_exact(compiled, CompiledContext)
     if type(spec) is not DecisionSpec:
         raise _not_exact(spec, DecisionSpec)

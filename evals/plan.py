@@ -103,6 +103,8 @@ class Plan(Envelope):
 class Proposal(Envelope):
     """The four inputs of `verify` as one value."""
 
+    __slots__ = ("_make",)  # of one that has not been read: see `evals.unread`
+
     ctx: RunContext
     compiled: CompiledContext
     spec: DecisionSpec

@@ -354,7 +354,6 @@ class RulingRecorder:
         used = used_approvals(batch.proposal) if batch.ctx.approvals else ()
         return Begun.of(
             inputs,
-            proposal=ruling.proposal,
             action=ruling.action,
             approvals=used,
             begun_at=now,

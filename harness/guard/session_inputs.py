@@ -2,6 +2,8 @@
 
 Rule 1: evidence is only added. Each item is spelled, hashed and taken apart once; digests go on
         from running hashes, and the form in which it is stored from groups that are closed once.
+        What a session did grows too, in arrays of the run's context: their elements are spelled
+        and taken apart once.
 Rule 2: digests and bytes are those of the whole proposal. Whoever looks at it has it made whole.
 
 For example, a record of turn 400 stores the item that turn 399 returned, and references:
@@ -10,24 +12,31 @@ For example, a record of turn 400 stores the item that turn 399 returned, and re
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from operator import is_
 from threading import Lock
 from typing import Any, Final, NamedTuple
+
+from orjson import Fragment
+from rfc8785 import CanonicalizationError
 
 from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext
 from critic.session.call_batch import Batch
 from critic.session.session_evidence import Trail
+from evals.envelope import Envelope
 from evals.joined_json import finish_object
 from evals.manifest import held_by
 from evals.side_table import Beside
-from evals.unread import unread_context
-from harness.canonical import canonical_bytes
+from evals.unread import unread_context, unread_proposal
+from harness.canonical import canonical_bytes, canonical_json
 from harness.record.drafts import Parted, sha256
 from harness.record.inputs import InputBody, RecordInputs
-from harness.record.parts import SMALLEST, GrowingArray, keep_piece, part_document
+from harness.record.parts import LARGE, SMALLEST, GrowingArray, keep_piece, part_document
 from harness.wire import EnvelopeT, parse
 
 _OF_PROPOSAL: Final = b'{"compiled":'
+_GROWING: Final = {"session": {"own", "sent"}, "spent": {"calls"}}
+"""The arrays of a run's context that grow with its session."""
 
 
 class _Tools:
@@ -93,6 +102,78 @@ class _Grown:
         self._count += 1
 
 
+class _GrowingMember:
+    """An array that grows with a session, as far as its elements were spelled."""
+
+    def __init__(self) -> None:
+        self._lock: Final = Lock()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._known: list[Envelope] = []
+        self._spelled: list[bytes] = []
+        self._pieces: dict[str, bytes] = {}
+        self._array = GrowingArray(self._pieces, LARGE + 1)
+
+    def spell(self, elements: Sequence[Envelope]) -> tuple[bytes, Parted]:
+        """Return the bytes of the array, whole and in parts. What is known is not spelled again."""
+        with self._lock:
+            is_next = len(elements) >= len(self._known) and all(map(is_, self._known, elements))
+            if not is_next:  # an act was taken back, or this is a batch of before
+                self._begin()
+            for one in elements[len(self._known) :]:
+                self._known.append(one)
+                self._spelled.append(canonical_bytes(one))
+                self._array.add(self._spelled[-1], _body_of(self._spelled[-1], self._pieces))
+            whole = _array(self._spelled)
+            return whole, Parted(_array(self._array.elements()), {**self._pieces}, len(whole))
+
+
+class _Acts:
+    """What of a run's context grows with its session."""
+
+    def __init__(self) -> None:
+        self._members: Final = {
+            (name, inner): _GrowingMember() for name in _GROWING for inner in _GROWING[name]
+        }
+
+    def spell(self, ctx: RunContext) -> tuple[bytes, Parted]:
+        """Return the canonical bytes of a context, whole and in parts."""
+        whole = ctx.model_dump(mode="json", exclude=_GROWING)
+        parts, pieces, size = (
+            {name: {**one} if isinstance(one, dict) else one for name, one in whole.items()},
+            dict[str, bytes](),
+            0,
+        )
+        for (name, inner), member in self._members.items():
+            elements = getattr(getattr(ctx, name), inner, None)
+            if elements:
+                spelled, apart = member.spell(elements)
+                whole[name][inner] = Fragment(spelled)
+                parts[name][inner] = Fragment(apart.body)
+                pieces |= apart.pieces
+                size += len(spelled)
+        try:
+            data = canonical_json(whole)
+        except CanonicalizationError:  # by a spelling that does not take what is spelled already
+            data = canonical_bytes(ctx)
+            return data, part_document(data)
+        if len(data) - size > LARGE:
+            parts = {name: _refer_to_members(value, pieces) for name, value in parts.items()}
+        return data, Parted(canonical_json(parts), pieces, len(data))
+
+
+def _refer_to_members(value: Any, pieces: dict[str, bytes]) -> Any:
+    """Return a member with references for what is large in it, whose pieces are kept."""
+    if isinstance(value, dict):
+        return {name: _refer_to_members(inner, pieces) for name, inner in value.items()}
+    if isinstance(value, Fragment):
+        return value
+    whole = canonical_json(value)
+    return Fragment(keep_piece(pieces, whole, _body_of(whole, pieces)))
+
+
+_ACTS: Final = Beside[_Acts]()
 _GROWN: Final = Beside[_Grown]()
 _TOOLS: Final = Beside[_Tools]()
 
@@ -100,15 +181,22 @@ _TOOLS: Final = Beside[_Tools]()
 class BatchInputs(RecordInputs):
     """The four inputs of a batch of a session."""
 
-    __slots__ = ("_bare", "_parts", "_rest", "_tools", "batch", "digest")
+    __slots__ = ("_bare", "_parts", "_rest", "_tools", "batch", "digest", "proposal")
 
     def __init__(self, batch: Batch) -> None:
         """Spell what is new."""
         self.batch: Final = batch
         self._bare: Final = batch.rules.compiled_for(call.tool for call in batch.calls)
         self._tools: Final = _tools_of(self._bare, batch.trail)
+        # Without the evidence, which is looked at in the batch.
+        self.proposal = Proposal(
+            ctx=batch.ctx, compiled=self._bare, spec=batch.rules.batch_spec, plan=batch.plan
+        )
+        root = batch.trail.root
+        acts = _ACTS.get(root) or _ACTS.keep(root, _Acts())
+        ctx, ctx_in_parts = acts.spell(batch.ctx)
         self._rest: Final = {
-            "ctx": canonical_bytes(batch.ctx),
+            "ctx": ctx,
             "plan": canonical_bytes(batch.plan),
             "spec": canonical_bytes(batch.rules.batch_spec),
         }
@@ -116,6 +204,7 @@ class BatchInputs(RecordInputs):
         state.update(self._tools.ending + finish_object(self._rest))
         self.digest: str = state.hexdigest()
         rest = {name: InputBody(body, sha256(body)) for name, body in self._rest.items()}
+        rest["ctx"] = InputBody(ctx_in_parts, rest["ctx"].digest)
         self._parts: Final = {"compiled": self._spell_context(), **rest}
 
     @property
@@ -125,6 +214,9 @@ class BatchInputs(RecordInputs):
 
     def handed_out(self) -> Proposal:
         """Return a copy for somebody else. It shares nothing with this or any other."""
+        return unread_proposal(self._make_copy)
+
+    def _make_copy(self) -> Proposal:
         handed = Proposal(
             ctx=_parse_input(RunContext, self._rest["ctx"]),
             compiled=self._bare,

@@ -143,8 +143,9 @@ class Decision(Envelope):
             pydantic.ValidationError: the parts contradict each other.
         """
         given = {name: value for name, value in facts.items() if value is not None}
-        fields = {"proposal": inputs.handed_out(), **given}
+        fields = {"proposal": inputs.proposal, **given}
         decision: Self = cls.__pydantic_validator__.validate_python(fields, context=inputs)
+        decision.__dict__["proposal"] = inputs.handed_out()
         return decision
 
     @model_validator(mode="after")

@@ -105,6 +105,9 @@ class RecordInputs(ABC):
     digest: str
     """That of the proposal."""
 
+    proposal: Proposal
+    """The inputs as they are held: nobody else is given them."""
+
     @property
     @abstractmethod
     def parts(self) -> Mapping[str, Held[Any] | InputBody]:
@@ -132,9 +135,7 @@ class HeldInputs(RecordInputs):
         self.spec: Final = spec
         self.plan: Final = plan
         self.digest = context.proposal_digest(ctx.body, plan.body, spec.body)
-        self.proposal: Final = _make_proposal(
-            ctx.envelope, context.envelope, spec.envelope, plan.envelope
-        )
+        self.proposal = _make_proposal(ctx.envelope, context.envelope, spec.envelope, plan.envelope)
 
     @classmethod
     def of(cls, proposal: Proposal) -> "HeldInputs":

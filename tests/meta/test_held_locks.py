@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import pytest
 
-from critic import Proposal, context_digest
+from critic import CompiledContext, Proposal, context_digest
 from critic.provenance import kept_items
 from critic.provenance.kept_items import seen_in
 from critic.provenance.value_kinds import read_value
@@ -28,14 +28,14 @@ from evals.context import SentValues
 from evals.manifest import EvidenceItem, Manifests, Source
 from evals.recent_results import RecentResults
 from evals.side_table import Beside
-from evals.unread import read_context, unread_context
+from evals.unread import read_unread, unread_context
 from harness.canonical import canonical_bytes
 from harness.clock import FixedClock
 from harness.errors import HarnessError
 from harness.guard import AsyncGuard, EventError, Guard, OutOfPlace, Ruling
 from harness.guard.session_events import event_of
 from harness.guard.session_folder import SessionFolder
-from harness.guard.session_inputs import _Grown
+from harness.guard.session_inputs import _GrowingMember, _Grown
 from harness.integrations.hooks.desk import HookDesk
 from harness.integrations.hooks.install import shipped_policy
 from harness.integrations.mcp import mcp_stdio
@@ -328,6 +328,15 @@ def evidence_is_spelled_once_and_is_that_of_the_own_trail(site: Site, _: Path) -
     assert longer.elements == _Grown(trail.opening).spell(trail.plus([item("c")])).elements
 
 
+@at("harness/guard/session_inputs.py", "_GrowingMember.spell")
+def acts_are_spelled_once_and_are_those_of_the_own_context(site: Site, _: Path) -> None:
+    member, acts = _GrowingMember(), [item("a"), item("b")]
+    with Held(site, member, "_lock", partial(member.spell, acts)) as held:
+        longer = member.spell([*acts, item("c")])
+    assert held.result == _GrowingMember().spell(acts)
+    assert longer == _GrowingMember().spell([*acts, item("c")])
+
+
 @at("critic/session/session_evidence.py", "_ConfinedTrail.found_in", "_ConfinedTrail.without_text")
 def confined_content_is_that_of_the_own_trail(site: Site, _: Path) -> None:
     bare = EvidenceItem(id="bare", classification="card", content={})
@@ -420,7 +429,7 @@ def a_result_is_counted_once(site: Site, _: Path) -> None:
     assert recent._size == 6
 
 
-@at("evals/unread.py", "read_context")
+@at("evals/unread.py", "_read")
 def a_context_is_read_once(site: Site, _: Path) -> None:
     from evals import unread  # noqa: PLC0415 - the module is what has the lock
 
@@ -428,7 +437,7 @@ def a_context_is_read_once(site: Site, _: Path) -> None:
     context = unread_context(canonical_bytes(given.compiled), "")
     lock = unread._READING
     try:
-        with Held(site, unread, "_READING", partial(read_context, context)) as held:
+        with Held(site, unread, "_READING", partial(read_unread, context, CompiledContext)) as held:
             manifests = context.manifests
     finally:
         vars(unread)["_READING"] = lock

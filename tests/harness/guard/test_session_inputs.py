@@ -1,14 +1,19 @@
 """A record of a session names what the whole is named, at the cost of what is new."""
 
+import copy
+import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from critic import Proposal, verify_proposal
 from critic.session.call_batch import Batch
-from evals.unread import unread_body
+from evals.context import SentValues
+from evals.unread import UnreadProposal, unread_body
 from harness.canonical import canonical_bytes
-from harness.guard import Guard
+from harness.guard import Guard, session_inputs
 from harness.guard.session_inputs import BatchInputs
 from harness.guard.session_journal import Marks
 from harness.log import SqlDecisionLog
@@ -17,6 +22,8 @@ from harness.record.drafts import Parted
 from harness.record.parts import new_pieces, whole_of
 from harness.record.record_kinds import permit_digest
 from harness.replay import replay
+from harness.runtime.permit import issue_permit
+from harness.wire import detached_copy
 from tests.support.guarding import answers_to, call, desk, guard_of, open_, result, streams
 
 STREAMS = [*streams("desk"), *streams("refunds")]
@@ -62,6 +69,39 @@ def require_same(inputs: BatchInputs) -> None:
     assert canonical_bytes(handed) == canonical_bytes(inputs.batch.proposal)
 
 
+LOOKS: dict[str, Callable[[Proposal], Any]] = {
+    "a field": lambda one: one.plan,
+    "its fields": vars,
+    "verify": verify_proposal,
+    "permit": issue_permit,
+    "wire": lambda one: one.wire(),
+    "repr": repr,
+    "str": str,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda one: pickle.loads(pickle.dumps(one)),  # noqa: S301 - our own
+    "compare": lambda one: one == one.model_copy(),
+    "detached": detached_copy,
+}
+
+
+@pytest.mark.parametrize("how", LOOKS)
+def test_looking_at_a_proposal_that_is_handed_out_makes_it_an_ordinary_one(
+    how: str, batches: list[BatchInputs], tmp_path: Path
+) -> None:
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        answers_to(guard_of(desk(), log=log), session(1))
+    inputs = batches[0]
+    handed, other = inputs.handed_out(), inputs.handed_out()
+    assert type(handed) is UnreadProposal
+    seen = LOOKS[how](handed)
+    assert type(handed) is Proposal
+    assert type(seen) is not UnreadProposal
+    assert type(other) is UnreadProposal
+    assert handed.ctx is not other.ctx
+    assert canonical_bytes(handed) == canonical_bytes(other)
+
+
 def session(count: int) -> list[dict[str, Any]]:
     """Return the events of a session that reads so many notes."""
     events = [open_(request="Read my notes")]
@@ -90,6 +130,49 @@ def test_a_record_stores_what_is_new(batches: list[BatchInputs], tmp_path: Path)
     assert len(batches) == 140
     assert len({id(one) for one in batches}) == 70  # each of a ruling and of its outcome
     assert max(sizes[40:]) < 1.5 * max(sizes[:40])
+
+
+def acting(count: int) -> list[dict[str, Any]]:
+    """Return the events of a session that acts so often. A call that fails spends nothing."""
+    names = [f"gr\u00fc\u00dfe-{at}.pdf" for at in range(count)]
+    events = [open_(request=f"Shred {', '.join(names)}")]
+    for at, name in enumerate(names):
+        status = "failed" if at % 3 == 2 else "completed"
+        events.append(call("shred", id=f"c{at}", name=name))
+        events.append(call("list_mail", id=f"m{at}"))
+        events.append(result({"\u00e9": 1.0, "n": 1e30}, id=f"c{at}", status=status))
+    return events
+
+
+def test_what_a_session_did_is_spelled_once(
+    batches: list[BatchInputs], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spelled: list[SentValues] = []
+
+    def spell(envelope: Any) -> bytes:
+        spelled.extend([envelope] if isinstance(envelope, SentValues) else [])
+        return canonical_bytes(envelope)
+
+    monkeypatch.setattr(session_inputs, "canonical_bytes", spell)
+    policy = desk(max_questions=9, budget={"max_steps": 999, "bucket_tokens": 0})
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        answers_to(guard_of(policy, log=log), acting(135))
+        assert {one.status for one in replay(log)} == {"same", "open"}
+    monkeypatch.undo()
+    assert len(spelled) == len({id(one) for one in spelled}) == 135
+    known: set[str] = set()
+    sizes = []
+    for inputs in batches:
+        require_same(inputs)
+        body = inputs.parts["ctx"].body
+        assert isinstance(body, Parted)
+        new = new_pieces(body, known)
+        known.update(new)
+        sizes.append(len(body.body) + sum(map(len, new.values())))
+    spent = batches[-1].batch.ctx.spent
+    assert spent
+    assert len(spent.calls or ()) == 90  # without the failed ones
+    assert max(sizes[200:]) < 1.5 * max(sizes[:200])
 
 
 def test_nothing_is_kept_of_a_batch_that_ended() -> None:
