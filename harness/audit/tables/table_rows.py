@@ -9,6 +9,8 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+import orjson
+
 from evals.kinds import MODE_RANK
 from evals.timestamps import parse_time
 from harness.audit.tables.table_columns import Row, TableName
@@ -208,7 +210,7 @@ def _as_float(value: float) -> float:
 
 def _evidence(plan: Any, context: ContextFacts, now: datetime | None) -> Iterator[Row]:
     """Yield a row for each item that is pinned, and for each that was only known."""
-    steps, args = elements_of(member_of(plan, "steps")), list[tuple[str, str]]()
+    steps, args = elements_of(member_of(plan, "steps")), list[tuple[str, bytes]]()
     pins: dict[str, list[int]] = {}
     for at, step in enumerate(steps):
         for ref in elements_of(member_of(step, "evidence_refs")):
@@ -225,12 +227,12 @@ def _item_row(
     item: Any,
     name: str,
     pinned: list[int] | None,
-    args: Iterable[tuple[str, str]],
+    args: Iterable[tuple[str, bytes]],
     now: datetime | None,
 ) -> Row:
     expires = _time_of(member_of(item, "expires_at"))
     expired = expires is not None and now is not None and expires <= now
-    holds = _args_in(item, args) if pinned or expired else []
+    holds = _args_in(item, args)
     use = "pinned" if pinned else "held" if holds else "known"
     return {
         "item": name,
@@ -244,21 +246,38 @@ def _item_row(
     }
 
 
-def _args_in(item: Any, args: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the places of the arguments whose text stands in an item."""
+def _args_in(item: Any, args: Iterable[tuple[str, bytes]]) -> list[str]:
+    """Return the places of the arguments whose text stands in an item, as whole words."""
     content = member_of(item, "content")
-    text = "\n".join(one for _, one in _texts_in(content, ""))
-    return [at for at, value in args if value in text]
+    text = b"" if content is None else _spell_fast(content)
+    return [at for at, value in args if _stands_in(value, text)]
 
 
-def _texts_in(value: Any, at: str) -> Iterator[tuple[str, str]]:
-    """Yield every scalar of a value as text, with its JSON pointer, unless it is very short."""
+def _spell_fast(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # what it does not spell: a number of more than 64 bits
+        return str(value).encode("utf-8", "replace")
+
+
+def _stands_in(value: bytes, text: bytes) -> bool:
+    at = text.find(value)
+    while at >= 0:
+        end = at + len(value)
+        if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
+            return True
+        at = text.find(value, at + 1)
+    return False
+
+
+def _texts_in(value: Any, at: str) -> Iterator[tuple[str, bytes]]:
+    """Yield each scalar of a value as JSON spells it, with its pointer, unless it is very short."""
     if isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for name, item in items:
             yield from _texts_in(item, _place_in(at, name))
-    elif value is not None and not isinstance(value, bool):
-        text = value if isinstance(value, str) else str(value)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        text = _spell_fast(value)[1:-1] if isinstance(value, str) else _spell_fast(value)
         yield from [(at, text)] if len(text) >= _SHORTEST else []
 
 
