@@ -68,6 +68,7 @@
         UnusableKey
         UsageError
         WentOnElsewhere
+        WorkFailed
         WorkersDied
         WorkersDiffer
         WrongTime

@@ -68,6 +68,17 @@ def add_ci_format(
     )
 
 
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add in how many processes a log is read."""
+    parser.add_argument(
+        "--jobs",
+        type=positive_number,
+        default=1,
+        metavar="N",
+        help="the number of processes (default: 1); the answers are the same",
+    )
+
+
 def add_known_head(parser: argparse.ArgumentParser, side: str = "", of: str = "the log") -> None:
     """Add the options that say what is known of a log from elsewhere: a head, a checkpoint."""
     parser.add_argument(

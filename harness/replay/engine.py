@@ -16,9 +16,7 @@ from harness.record.parts import references
 from harness.replay.log_page import Bodies, InputReader, Page
 from harness.replay.recheck import (
     Rechecked,
-    RecordedInputs,
     entry_in,
-    inputs_in,
     missing_answer,
     recheck,
 )
@@ -116,9 +114,9 @@ class Replayer:
     def answers(self, rows: Iterator[RawRecord]) -> Iterator[ReplayResult]:
         """Yield the answers for all rows of the log, for gaps, and for what the head shows."""
         sessions, last = SessionHistory(), START
-        for answer, link in self.replay_rows(rows, START):
-            yield complete_answer(answer, sessions)
-            last = link
+        for one in self.replay_rows(rows, START):
+            yield complete_answer(one.answer, sessions)
+            last = one.link
         if self._expected is not None:
             yield from cut_off(last, self._expected)
 
@@ -131,23 +129,12 @@ class Replayer:
         """
         for document, page in self._read_documents(rows):
             if document.raw.seq > before.seq + 1:
-                gap, before = missing_answer(before, document.raw.seq - 1)
-                yield Rechecked(AnswerAlone(gap), before)
-            answer, before = recheck(document, page, before, self._expected, judge=self._judge)
-            yield Rechecked(answer, before)
-
-    def read_recorded(self, rows: Iterator[RawRecord]) -> Iterator[RecordedInputs | Gap]:
-        """Yield the records of a whole log with their inputs, and the gaps. Nothing is judged."""
-        before = START
-        for document, page in self._read_documents(rows):
-            if document.raw.seq > before.seq + 1:
-                gap = Gap(before.seq + 1, document.raw.seq - 1)
-                _, before = missing_answer(before, gap.last)
-                yield gap
-            recorded, before = inputs_in(document, page, before, self._expected)
-            yield recorded
-        if self._expected is not None and before.seq < self._expected.seq:
-            yield Gap(before.seq + 1, self._expected.seq)
+                missing = Gap(before.seq + 1, document.raw.seq - 1)
+                gap, before = missing_answer(before, missing.last)
+                yield Rechecked(AnswerAlone(gap), before, missing)
+            one = recheck(document, page, before, self._expected, judge=self._judge)
+            before = one.link
+            yield one
 
     def entries(self, rows: Iterator[RawRecord]) -> Iterator[SessionEntry]:
         """Yield what stored rows say of the sessions of a guard. Nothing is judged."""

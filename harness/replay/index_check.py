@@ -15,6 +15,8 @@ from harness.record.integrity import StoredDocument, document_errors
 from harness.record.parts import whole_of
 from harness.replay.engine import PartedLog, RecordedLog, Replayer
 from harness.replay.log_page import Page
+from harness.replay.problems import Problems
+from harness.replay.record_notes import check_claims
 from harness.wire import InvalidInput, parse_json
 
 _SHOWN: Final = 3  # rows that are named
@@ -171,7 +173,7 @@ class RowRead(NamedTuple):
 
 
 class IndexedReader(Replayer):
-    """Reads some records of a log, and compares the rows of the index with them."""
+    """Reads some records of a log, and compares what is kept beside them: index, inputs, claims."""
 
     def __init__(self, log: ListedLog) -> None:
         """Take the log. Nothing is read."""
@@ -193,8 +195,24 @@ class IndexedReader(Replayer):
             if problem:
                 problem = f"record {document.raw.seq} is not what was recorded: {problem}"
                 self._problems.append(problem)
+            of_record = f"record {document.raw.seq}"
+            self._problems += [f"{of_record}: {one}" for one in kept_problems(document, page)]
             yield RowRead(document, page, row, problem)
 
     def problems(self) -> list[str]:
-        """Return what is wrong with the records that were read, and with their rows."""
-        return [*self._problems, *self._check.differences()]
+        """Return what is wrong with the records that were read, and with what is kept beside them.
+
+        Each is said once, however often its record was read.
+        """
+        return [*dict.fromkeys(self._problems), *self._check.differences()]
+
+
+def kept_problems(document: StoredDocument, page: Page) -> Iterator[str]:
+    """Yield what of the inputs and claims of a record is not what was recorded."""
+    for name, digest in document.digests.items():
+        read = page.inputs.read(name, digest, page.bodies, parsed=False)
+        yield from filter(None, (read.tampered, read.incomplete))
+    problems = Problems()
+    if page.claims is not None:
+        check_claims(document, page, problems)
+    yield from problems.tampered

@@ -1,19 +1,23 @@
 """Check a decision log as a whole: its tables, its index, and what no record names. Pure."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Final, Protocol, TypeVar
 
 from evals.envelope import ARRAY, Envelope
 from evals.escaping import escape_name
 from harness.record import Head, RawRecord
-from harness.record.integrity import StoredDocument
+from harness.record.integrity import START, StoredDocument
 from harness.record.parts import references
 from harness.replay.engine import PartedLog, RecordedLog, Replayer, expected_head
+from harness.replay.findings import RecordFinding, findings_of_rows
 from harness.replay.index_check import IndexCheck, IndexedLog
 from harness.replay.log_page import Page
+from harness.replay.recheck import RecordedInputs
 from harness.replay.result import ReplayResult
+
+_T = TypeVar("_T")
 
 _NAMED: Final = 3  # digests that a note names
 
@@ -112,11 +116,23 @@ class CheckedReplay:
         Raises:
             harness.log.log_errors.LogError: the log cannot be read any further.
         """
+        yield from self._begin().answers(self._log.stored_records())
+
+    def findings(self, find: Callable[[RecordedInputs], _T]) -> Iterator[RecordFinding[_T]]:
+        """Yield what `harness.replay.findings` does.
+
+        Raises:
+            harness.log.log_errors.LogError: the log cannot be read any further.
+        """
+        reader = self._begin()
+        yield from findings_of_rows(reader.replay_rows(self._log.stored_records(), START), find)
+
+    def _begin(self) -> "_Reader":
         self._reader = _Reader(self._log, self._expected, judge=self._judge, checked=True)
-        yield from self._reader.answers(self._log.stored_records())
+        return self._reader
 
     def check(self) -> LogCheck:
-        """Return what `check_log` does. All answers have been taken before.
+        """Return what `check_log` does. All answers or findings have been taken before.
 
         Raises:
             harness.log.log_errors.LogError: the log cannot be read.

@@ -52,22 +52,38 @@ _DECISIONS: Final = (DecisionRecord, DecisionOutline)
 
 
 class RecordedInputs(NamedTuple):
-    """A record with its inputs, as far as they can be read, and the problems found so far.
+    """A record with its inputs, as far as they can be read, and what follows from them today.
 
-    Nothing was derived: the problems are those of bytes, hashes, links, versions and claims.
+    Attributes:
+        problems: those of the record by itself: earlier records of its session may add to them.
+        report: the report of a decision; None where it cannot be derived.
+        verdicts: what verify says of each plan that was tried before.
     """
 
     seq: int
     record: LogRecord | None
     proposal: Proposal | None
     problems: Problems
+    report: CriticReport | None = None
+    verdicts: tuple[VerifyVerdict, ...] = ()
 
 
 class Rechecked(NamedTuple):
-    """The answer for a record, and the link that the next record has to follow."""
+    """The answer for a record, the link that the next record has to follow, and what was read.
+
+    Attributes:
+        recorded: the record with its inputs, or the records that are missing; None where nothing
+            was derived.
+    """
 
     answer: AnswerAlone
     link: Link
+    recorded: RecordedInputs | Gap | None = None
+
+
+class _Derived(NamedTuple):
+    report: CriticReport | None = None
+    verdicts: tuple[VerifyVerdict, ...] = ()
 
 
 def recheck(
@@ -99,12 +115,28 @@ def recheck(
         check_claims(document, page, problems)
         for reason in unreadable if judge else ():
             problems.contradiction(reason)
-        _check_execution(document, record, proposal, page, problems)
-    if isinstance(record, DecisionRecord) and proposal is not None:
-        _compare(document, record, proposal, problems)
+    derived = _derive_and_compare(document, record, proposal, page, problems)
     entry = _session_entry(record, proposal, problems) if judge else None
     answer = AnswerAlone(_result(document, record, problems), entry, problems if entry else None)
-    return Rechecked(answer, _next_link(document, record, before))
+    recorded = None
+    if judge and not isinstance(record, DecisionOutline):
+        recorded = RecordedInputs(document.raw.seq, record, proposal, problems, *derived)
+    return Rechecked(answer, _next_link(document, record, before), recorded)
+
+
+def _derive_and_compare(
+    document: StoredDocument,
+    record: _Read | None,
+    proposal: Proposal | None,
+    page: Page,
+    problems: Problems,
+) -> _Derived:
+    """Compare a record with what it names, and with what follows from its inputs today."""
+    if record is not None:
+        _check_execution(document, record, proposal, page, problems)
+    if isinstance(record, DecisionRecord) and proposal is not None:
+        return _compare(document, record, proposal, problems)
+    return _Derived()
 
 
 def _check_execution(
@@ -121,28 +153,6 @@ def _check_execution(
         check_settled(document, record, page, problems)
     elif isinstance(record, BegunRecord):
         check_begun(document, record, proposal, page, problems)
-
-
-def inputs_in(
-    document: StoredDocument, page: Page, before: Link, expected: Head | None = None
-) -> tuple[RecordedInputs, Link]:
-    """Return a record with its inputs, unjudged, and the link that the next record has to follow.
-
-    Takes what `recheck` takes. Never raises.
-    """
-    problems = _stored_problems(document, before, expected)
-    proposal, unreadable = _read_proposal(document, page, problems, judge=True)
-    problems.drift += _other_versions(document)
-    record = _decode_record(document, problems)
-    if record is not None:
-        for reason in unreadable:
-            problems.contradiction(reason)
-    if isinstance(record, BegunRecord):
-        check_begun(document, record, None, page, problems)
-    if isinstance(record, SettledRecord):
-        check_settled(document, record, page, problems)
-    recorded = RecordedInputs(document.raw.seq, record, proposal, problems)
-    return recorded, _next_link(document, record, before)
 
 
 def entry_in(document: StoredDocument, page: Page) -> SessionEntry | None:
@@ -270,7 +280,8 @@ def _compare(
     record: DecisionRecord,
     proposal: Proposal,
     problems: Problems,
-) -> None:
+) -> _Derived:
+    """Compare a decision with what follows from its inputs, and return that."""
     if record.report.decision_key != proposal.spec.id:
         key = escape_name(record.report.decision_key)
         problems.tampered.append(
@@ -282,12 +293,13 @@ def _compare(
     except Exception as error:
         # A verdict is a value on any input. If this code fails, the log is not to blame.
         problems.drift.append(f"the report cannot be derived here: {type(error).__name__}")
-        return
+        return _Derived()
     _compare_report(document, report, problems)
     if not problems.differences:
         check_action(record, proposal, problems)
     for index, verdict in enumerate(verdicts):
         _compare_attempt(document.value["attempts"][index]["verdict"], verdict, index, problems)
+    return _Derived(report, tuple(verdicts))
 
 
 def _compare_report(document: StoredDocument, derived: CriticReport, problems: Problems) -> None:

@@ -18,10 +18,17 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Final, NamedTuple
 
 from harness.errors import HarnessError
+from harness.failures import describe_error
 from harness.record import Head
 from harness.record.integrity import START
 from harness.replay.engine import Replayer
-from harness.replay.stretches import AnsweredStretch, NumberedLog, Stretch, replay_stretch
+from harness.replay.stretches import (
+    AnsweredStretch,
+    Find,
+    NumberedLog,
+    Stretch,
+    replay_stretch,
+)
 
 _AHEAD: Final = 3  # stretches for each process that are replayed or wait for their turn
 _MOST_DEATHS: Final = 3  # processes that one stretch may cost
@@ -29,6 +36,10 @@ _MOST_SECONDS: Final = 5.0  # for a process to end that has closed its connectio
 
 OpenLog = Callable[[], AbstractContextManager[NumberedLog]]
 """Opens the log for reading. It is called once in every process."""
+
+
+class WorkFailed(HarnessError):
+    """A process could not replay some records: a fault of the code, and not of the log."""
 
 
 class WorkersDied(HarnessError):
@@ -45,6 +56,7 @@ class ReplayPool:
         *,
         expected: Head | None = None,
         judge: bool = True,
+        find: Find | None = None,
         on_death: Callable[[str], object] = lambda _message: None,
     ) -> None:
         """Take what opens the log, and the number of processes.
@@ -54,9 +66,10 @@ class ReplayPool:
             jobs: how many processes there are.
             expected: as for `Replayer`.
             judge: as for `Replayer`.
+            find: what each process looks for in its records, beside the answers.
             on_death: takes a line for each process that died.
         """
-        self._given = open_log, expected, judge
+        self._given = _Given(open_log, expected, judge, find)
         self._jobs, self._on_death = jobs, on_death
         # To copy a process with threads is unsafe: a lock that another thread holds stays locked.
         alone = threading.active_count() == 1
@@ -140,6 +153,15 @@ class ReplayPool:
         self._busy.clear()
 
 
+class _Given(NamedTuple):
+    """What a process replays by. See `ReplayPool`."""
+
+    open_log: OpenLog
+    expected: Head | None
+    judge: bool
+    find: Find | None
+
+
 class _Task(NamedTuple):
     """A stretch, its number, and how many processes it has cost."""
 
@@ -153,10 +175,10 @@ class _Worker:
 
     task: _Task
 
-    def __init__(self, context: Any, given: tuple[OpenLog, Head | None, bool]) -> None:
+    def __init__(self, context: Any, given: _Given) -> None:
         self.connection, theirs = context.Pipe()
         self._process: BaseProcess = context.Process(
-            target=_work, args=(theirs, self.connection, *given), daemon=True
+            target=_work, args=(theirs, self.connection, given), daemon=True
         )
         with _without_interrupts():
             self._process.start()
@@ -189,25 +211,20 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def _work(
-    connection: Connection,
-    other_end: Connection,
-    open_log: OpenLog,
-    expected: Head | None,
-    judge: bool,
-) -> None:
+def _work(connection: Connection, other_end: Connection, given: _Given) -> None:
     """Replay stretches until none is left."""
     other_end.close()  # a copy of it would keep the connection open when the parent has ended
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be held back
     with suppress(EOFError, OSError):
-        _serve(connection, open_log, expected, judge)
+        _serve(connection, given)
 
 
-def _serve(connection: Connection, open_log: OpenLog, expected: Head | None, judge: bool) -> None:
+def _serve(connection: Connection, given: _Given) -> None:
     try:
-        with open_log() as log:
-            replayer = Replayer(log, expected, judge=judge)
-            _answer_stretches(connection, partial(replay_stretch, log, replayer))
+        with given.open_log() as log:
+            replayer = Replayer(log, given.expected, judge=given.judge)
+            answer = partial(replay_stretch, log, replayer, find=given.find)
+            _answer_stretches(connection, answer)
     except HarnessError as error:  # it cannot be opened here: whoever asks is told so
         failed = AnsweredStretch([], START, error)
         _answer_stretches(connection, lambda _stretch: failed)
@@ -215,4 +232,12 @@ def _serve(connection: Connection, open_log: OpenLog, expected: Head | None, jud
 
 def _answer_stretches(connection: Connection, answer: Callable[[Stretch], AnsweredStretch]) -> None:
     while True:
-        connection.send(answer(connection.recv()))
+        stretch: Stretch = connection.recv()
+        try:
+            batch = answer(stretch)
+        except Exception as error:
+            where = f"{stretch.size} records from number {stretch.start or 1} on"
+            batch = AnsweredStretch(
+                [], START, WorkFailed(f"{where} cannot be replayed: {describe_error(error)}")
+            )
+        connection.send(batch)

@@ -11,16 +11,18 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice, takewhile
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from harness.errors import HarnessError
-from harness.record import Head, RawRecord
+from harness.record import Gap, Head, RawRecord
 from harness.record.integrity import START, Link, StoredDocument
 from harness.replay.engine import RecordedLog, Replayer, cut_off
-from harness.replay.recheck import decided_at
+from harness.replay.recheck import RecordedInputs, decided_at
 from harness.replay.result import ReplayResult
 from harness.replay.session_entries import SessionEntry
 from harness.replay.session_facts import AnswerAlone, SessionHistory, complete_answer
+
+_T = TypeVar("_T")
 
 _SIZE: Final = 128  # records of a stretch
 _LEAD: Final = 8  # records before it that are read with it: most often a decision is among them
@@ -79,26 +81,42 @@ class AnsweredStretch(NamedTuple):
         answers: in their order, each of its record alone; those for gaps are among them.
         link: what the record after the stretch has to follow.
         error: why the log could not be read any further.
+        found: what was looked for in each record, beside its answer; a gap is itself.
     """
 
     answers: list[AnswerAlone]
     link: Link
     error: HarnessError | None = None
+    found: Sequence[Any] = ()
 
 
-def replay_stretch(log: NumberedLog, replayer: Replayer, stretch: Stretch) -> AnsweredStretch:
+Find = Callable[[RecordedInputs], Any]
+"""What looks for something in one record. It never raises, and what it returns can be pickled."""
+
+
+def find_in(recorded: RecordedInputs | Gap, find: Callable[[RecordedInputs], _T]) -> _T | Gap:
+    """Return what is found in a record; a gap is itself."""
+    return recorded if isinstance(recorded, Gap) else find(recorded)
+
+
+def replay_stretch(
+    log: NumberedLog, replayer: Replayer, stretch: Stretch, find: Find | None = None
+) -> AnsweredStretch:
     """Replay a stretch. An error of the log ends it, and is in the batch."""
     answers: list[AnswerAlone] = []
+    found: list[Any] = []
     link = START
     try:
         rows = log.raw(stretch.start)
         link = _link_after(log, replayer, list(islice(rows, stretch.lead)))
         for one in replayer.replay_rows(islice(rows, stretch.size), link):
+            if find is not None and one.recorded is not None:
+                found.append(find_in(one.recorded, find))
             answers.append(one.answer)
             link = one.link
     except HarnessError as error:
-        return AnsweredStretch(answers, link, error)
-    return AnsweredStretch(answers, link)
+        return AnsweredStretch(answers, link, error, found)
+    return AnsweredStretch(answers, link, None, found)
 
 
 def replay_batches(

@@ -7,6 +7,7 @@ and of those that are as notable, by the last.
 from collections import Counter
 from typing import Any, Final, Literal, NamedTuple, get_args
 
+from harness.replay.findings import DAMAGE
 from harness.what_if.plan_answers import (
     ANSWERS,
     MatrixEntry,
@@ -15,7 +16,7 @@ from harness.what_if.plan_answers import (
     direction_between,
     is_as_notable,
 )
-from harness.what_if.rejudging import DAMAGE, Compared, JudgedPlan, NotJudged
+from harness.what_if.rejudging import Compared, JudgedPlan, NotJudged
 
 _DIRECTIONS: Final = get_args(ShiftDirection)
 

@@ -6,10 +6,10 @@ Rule 3: a beginning of an execution is judged with the decision that ends it, or
 Rule 4: each plan says of which turn it is, so that a turn is counted once.
 """
 
-from collections.abc import Iterator
-from typing import Any, Final, Literal, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple
 
-from critic import Proposal, Refused, RunContext, Verified, VerifyVerdict, verify_proposal
+from critic import Plan, Proposal, Refused, RunContext, Verified, VerifyVerdict, verify_proposal
 from evals.escaping import escape_line
 from harness.canonical import canonical_bytes, canonical_json
 from harness.record import (
@@ -21,7 +21,8 @@ from harness.record import (
     sha256,
 )
 from harness.record.fates import TurnKey
-from harness.replay.engine import RecordedLog, Replayer
+from harness.replay.engine import RecordedLog
+from harness.replay.findings import RecordFinding, findings
 from harness.replay.recheck import RecordedInputs
 from harness.what_if.changed_turns import Unjudgeable
 from harness.what_if.plan_answers import ShiftDirection, Stance, answer_entry, direction_between
@@ -36,10 +37,6 @@ _Changed = ChangedInputs | InputsBySpec
 
 NotJudgedStatus = Literal["critic_error", "tampered", "incomplete", "redacted", "unknown"]
 """Why a record was not judged. `unknown`: it does not say what it would be after the change."""
-
-
-DAMAGE: Final[tuple[NotJudgedStatus, ...]] = ("tampered", "incomplete")
-"""What is wrong with a log, and not only with what it says."""
 
 
 class JudgedPlan(NamedTuple):
@@ -137,46 +134,59 @@ def session_turn(ctx: RunContext) -> int | None:
     return None if ctx.session is None else int(ctx.session.turn)
 
 
-def what_if(
-    log: RecordedLog, change: ChangeBySpec, *, decision_key: str | None = None
-) -> Iterator[Compared]:
+class PlanFinder:
+    """Finds what a change makes of the plans of a record."""
+
+    def __init__(self, change: ChangeBySpec, decision_key: str | None = None) -> None:
+        """Take a change.
+
+        Args:
+            decision_key: judge only the records of this one.
+
+        Raises:
+            ValueError: a policy gives evidence an id, or a class a name, that sessions give.
+        """
+        self._changed, self._key = changed_inputs(change), decision_key
+
+    def __call__(self, recorded: RecordedInputs) -> list[Compared]:
+        """Return what becomes of the plans. Never raises."""
+        found = plans_in(recorded)
+        if self._key is not None and found.decision_key not in (None, self._key):
+            return [NotAsked(found.seq)]
+        return compared_plans(found, self._changed)
+
+
+def what_if(found: Iterable[RecordFinding[list[Compared]]]) -> Iterator[Compared]:
     """Yield what a change makes of each recorded plan, in the order of the records.
 
     Args:
-        decision_key: judge only the records of this one.
+        found: what a `PlanFinder` finds in each.
 
     Raises:
-        ValueError: the policy gives evidence an id, or a class a name, that sessions give.
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
-    return _compare_log(log, changed_inputs(change), decision_key)
-
-
-def _compare_log(log: RecordedLog, changed: _Changed, key: str | None) -> Iterator[Compared]:
-    for recorded in recorded_plans(log, key):
-        if isinstance(recorded, RecordedPlans):
-            yield from compared_plans(recorded, changed)
+    for one in found:
+        if isinstance(one.found, Gap):
+            yield _missing(one.found)
+        elif one.is_damaged:
+            yield _damaged(one)
         else:
-            yield recorded
+            yield from one.found
 
 
-def recorded_plans(
-    log: RecordedLog, decision_key: str | None = None
-) -> Iterator[RecordedPlans | NotJudged | NotAsked]:
+def recorded_plans(log: RecordedLog) -> Iterator[RecordedPlans | NotJudged]:
     """Yield the plans of each record as today's rules judge them, and the gaps between records.
 
     Raises:
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
-    for recorded in Replayer(log, None, judge=True).read_recorded(log.raw()):
-        if isinstance(recorded, Gap):
-            yield NotJudged(recorded.first, recorded.last, "incomplete", (recorded.text(),))
-            continue
-        key = None if recorded.proposal is None else recorded.proposal.spec.id
-        if decision_key is not None and key not in (None, decision_key):
-            yield NotAsked(recorded.seq)
+    for one in findings(log, plans_in):
+        if isinstance(one.found, Gap):
+            yield _missing(one.found)
+        elif one.is_damaged:
+            yield RecordedPlans(one.answer.seq, None, (_damaged(one),))
         else:
-            yield RecordedPlans(recorded.seq, key, _recorded_plans(recorded))
+            yield one.found
 
 
 def compared_plans(recorded: RecordedPlans, changed: _Changed) -> list[Compared]:
@@ -199,75 +209,83 @@ def _judge_changed(one: RecordedPlan | NotJudged, changed: _Changed) -> Compared
     return JudgedPlan(*named, one.before, verify_proposal(would_be), drifted=one.drifted)
 
 
-def _recorded_plans(recorded: RecordedInputs) -> tuple[RecordedPlan | NotJudged, ...]:
-    record, proposal, problems = recorded.record, recorded.proposal, recorded.problems
-    if isinstance(record, CriticErrorRecord) and not problems.tampered:
-        return (_not_judged(recorded, "critic_error", escape_line(record.where)),)
-    if problems.tampered or record is None or proposal is None:
-        return (_not_judged(recorded, _status_of(recorded), *problems.reasons),)
-    if isinstance(record, BegunRecord | SettledRecord) and _is_judged_elsewhere(recorded):
-        return ()
+def plans_in(recorded: RecordedInputs) -> RecordedPlans:
+    """Return the plans of a record as today's rules judge them. Never raises."""
+    key = None if recorded.proposal is None else recorded.proposal.spec.id
     try:
-        return tuple(_plans_of(recorded, record, proposal))
+        return RecordedPlans(recorded.seq, key, tuple(_recorded_plans(recorded)))
     except Exception as error:
         # As above.
-        return (_failed_plan(recorded.seq, error),)
+        return RecordedPlans(recorded.seq, key, (_failed_plan(recorded.seq, error),))
 
 
-def _is_judged_elsewhere(recorded: RecordedInputs) -> bool:
+def _recorded_plans(recorded: RecordedInputs) -> Iterator[RecordedPlan | NotJudged]:
+    record, proposal, problems = recorded.record, recorded.proposal, recorded.problems
+    if isinstance(record, CriticErrorRecord):
+        yield _not_judged(recorded, "critic_error", escape_line(record.where))
+    elif record is None or proposal is None:
+        status: NotJudgedStatus = "redacted" if problems.status == "redacted" else "unknown"
+        yield _not_judged(recorded, status, *problems.reasons)
+    elif isinstance(record, BegunRecord | SettledRecord):
+        if not _is_judged_elsewhere(record, proposal, is_ended=problems.is_ended):
+            yield _plan_of(recorded, record, proposal, None, verify_proposal(proposal))
+    elif recorded.report is None:
+        yield _not_judged(recorded, "unknown", *problems.reasons)
+    else:
+        tried = zip(record.attempts or (), recorded.verdicts, strict=True)
+        for index, (attempt, verdict) in enumerate(tried):
+            one = _with_plan(proposal, attempt.plan)
+            drifted = not _is_same(attempt.verdict, verdict)
+            yield _plan_of(recorded, record, one, index, verdict, drifted=drifted)
+        verdict = recorded.report.verify
+        drifted = not _is_same(record.report.verify, verdict)
+        yield _plan_of(recorded, record, proposal, None, verdict, drifted=drifted)
+
+
+def _plan_of(
+    recorded: RecordedInputs,
+    record: BegunRecord | SettledRecord | DecisionRecord,
+    proposal: Proposal,
+    attempt: int | None,
+    before: Verified | Refused,
+    *,
+    drifted: bool = False,
+) -> RecordedPlan:
+    turn = turn_id(proposal.ctx, record.inputs.plan)
+    named = recorded.seq, turn, attempt, proposal, record.inputs.compiled
+    return RecordedPlan(*named, before, drifted)
+
+
+def _is_same(recorded: VerifyVerdict, derived: VerifyVerdict) -> bool:
+    return canonical_bytes(recorded) == canonical_bytes(derived)
+
+
+def _with_plan(proposal: Proposal, plan: Plan) -> Proposal:
+    return Proposal(ctx=proposal.ctx, compiled=proposal.compiled, spec=proposal.spec, plan=plan)
+
+
+def _missing(gap: Gap) -> NotJudged:
+    return NotJudged(gap.first, gap.last, "incomplete", (gap.text(),))
+
+
+def _damaged(one: RecordFinding[Any]) -> NotJudged:
+    """Return that a damaged record was not judged: no option excuses it, and no filter."""
+    status: NotJudgedStatus = "tampered" if one.answer.status == "tampered" else "incomplete"
+    return NotJudged(one.answer.seq, one.answer.seq, status, one.answer.reasons)
+
+
+def _is_judged_elsewhere(
+    record: BegunRecord | SettledRecord, proposal: Proposal, *, is_ended: bool
+) -> bool:
     """Return whether another record has the ruling on a plan that was executed.
 
     A guard records its rulings; the canonical loop has none of an execution without an end.
     """
-    if recorded.problems.is_ended:
-        return True
-    is_settled = isinstance(recorded.record, SettledRecord)
-    return (
-        is_settled and recorded.proposal is not None and recorded.proposal.ctx.session is not None
-    )
+    return is_ended or (isinstance(record, SettledRecord) and proposal.ctx.session is not None)
 
 
 def _failed_plan(seq: int, error: Exception) -> NotJudged:
     return NotJudged(seq, seq, "unknown", (f"it cannot be judged: {type(error).__name__}",))
-
-
-def _plans_of(
-    recorded: RecordedInputs, record: Any, proposal: Proposal
-) -> Iterator[RecordedPlan | NotJudged]:
-    """Yield the plans of a record. A verdict that does not follow from its inputs is tampering."""
-    compiled, turn = record.inputs.compiled, turn_id(proposal.ctx, record.inputs.plan)
-    for attempt, plan, verdict in _tried_plans(record, proposal):
-        one = _with_plan(proposal, plan)
-        before = verify_proposal(one)
-        same = verdict is None or canonical_bytes(verdict) == canonical_bytes(before)
-        if not same and not recorded.problems.drift:
-            reason = "its recorded verdict does not follow from its inputs: replay the log"
-            yield _not_judged(recorded, "tampered", reason)
-        else:
-            named = recorded.seq, turn, attempt, one, compiled
-            yield RecordedPlan(*named, before, drifted=not same)
-
-
-def _tried_plans(record: Any, proposal: Proposal) -> Iterator[tuple[int | None, Any, Any]]:
-    """Yield the index of each attempt, its plan and its recorded verdict; the decision is last."""
-    if not isinstance(record, DecisionRecord):
-        yield None, proposal.plan, None
-        return
-    for index, attempt in enumerate(record.attempts or ()):
-        yield index, attempt.plan, attempt.verdict
-    yield None, proposal.plan, record.report.verify
-
-
-def _with_plan(proposal: Proposal, plan: Any) -> Proposal:
-    if plan is proposal.plan:
-        return proposal
-    return Proposal(ctx=proposal.ctx, compiled=proposal.compiled, spec=proposal.spec, plan=plan)
-
-
-def _status_of(recorded: RecordedInputs) -> NotJudgedStatus:
-    status = recorded.problems.status
-    known: tuple[NotJudgedStatus, ...] = ("tampered", "incomplete", "redacted")
-    return next((one for one in known if one == status), "unknown")
 
 
 def _not_judged(recorded: RecordedInputs, status: NotJudgedStatus, *reasons: str) -> NotJudged:

@@ -9,13 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from critic import CriticReport, Proposal, Run, ScoreVerdict, score, verify_proposal
+from critic import Proposal, Run, ScoreVerdict, score, verify_proposal
 from harness.audit.gate.release_decision import JudgedCase, MeasuredRun, ReleaseCase
-from harness.canonical import canonical_bytes, digest
+from harness.canonical import digest
 from harness.record import (
     BegunRecord,
     CriticErrorRecord,
-    DecisionRecord,
     Gap,
     RecordFacts,
     RunFacts,
@@ -24,14 +23,11 @@ from harness.record import (
 from harness.record.fates import TurnKey, end_known, fate
 from harness.record.index_row import measures_of_run
 from harness.record.record_facts import facts_of_record
-from harness.replay.action_check import check_action
-from harness.replay.engine import RecordedLog, Replayer
-from harness.replay.problems import Problems
-from harness.replay.recheck import RecordedInputs, derive
+from harness.replay.findings import RecordFinding
+from harness.replay.recheck import RecordedInputs
 
 _MEASURES: Final = {"wall_ms": "duration_ms", "cost_micros": "cost_micros", "tokens": "tokens"}
 """The measures of a run, and those of its calls that they are made of."""
-_EXECUTIONS: Final = (BegunRecord, SettledRecord)
 _NO_FACTS: Final = RecordFacts(0)
 _ASKED: Final = RecordFacts.ASKED | RecordFacts.YES | RecordFacts.NO | RecordFacts.LAPSED
 
@@ -52,6 +48,50 @@ class ReleaseSample(NamedTuple):
     failures: int = 0
 
 
+class _DecisionFacts(NamedTuple):
+    """What only a decision says of its turn: the case, the verdict and the run."""
+
+    case: ReleaseCase
+    is_verified: bool
+    run: MeasuredRun | None
+
+
+class ReleaseRecord(NamedTuple):
+    """What one record says of a release: what became of a turn, or that the critic failed."""
+
+    turn: TurnKey | None = None
+    facts: RecordFacts = _NO_FACTS
+    decision: _DecisionFacts | None = None
+
+
+def release_record(recorded: RecordedInputs) -> ReleaseRecord | None:
+    """Return what a record says of a release; None if it cannot be read. Never raises."""
+    try:
+        return _release_record(recorded)
+    except Exception:
+        # If this code fails, the record counts as unread, and the gate does not pass.
+        return None
+
+
+def _release_record(recorded: RecordedInputs) -> ReleaseRecord | None:
+    record, proposal, problems = recorded.record, recorded.proposal, recorded.problems
+    if isinstance(record, CriticErrorRecord):
+        return ReleaseRecord()
+    if record is None or proposal is None:
+        return None
+    turn = TurnKey(proposal.ctx.trace_id, _number_of(proposal), record.inputs.plan)
+    facts = facts_of_record(record, proposal.ctx, proposal.plan)
+    if isinstance(record, BegunRecord | SettledRecord):
+        return ReleaseRecord(turn, end_known(facts) if problems.is_ended else facts)
+    report = recorded.report
+    if report is None:
+        return None
+    case, run = _case_of(proposal), None
+    if record.run is not None and report.score is not None:
+        run = _measure_run(case, report.score, record.run)
+    return ReleaseRecord(turn, facts, _DecisionFacts(case, report.verify.ok, run))
+
+
 @dataclass
 class _Turn:
     """What the records of a turn say so far. It has no case before its first decision."""
@@ -62,6 +102,13 @@ class _Turn:
     failed: frozenset[str] = frozenset()
     records: list[int] = field(default_factory=list)
 
+    def take(self, seq: int, said: ReleaseRecord) -> None:
+        self.records.append(seq)
+        self.facts |= said.facts
+        if said.decision is not None:
+            self.case, self.is_verified, run = said.decision
+            self.failed |= frozenset() if run is None else run.failed
+
     def judged_cases(self) -> list[JudgedCase]:
         if self.case is None:
             return []
@@ -70,81 +117,26 @@ class _Turn:
         return [JudgedCase(self.case, *of, tuple(self.records))]
 
 
-class _Reading:
-    """The records of a log so far, by turns."""
-
-    def __init__(self) -> None:
-        self.turns: dict[TurnKey, _Turn] = {}
-        self.runs = list[MeasuredRun]()
-        self.unread = self.failures = 0
-
-    def take(self, recorded: RecordedInputs) -> None:
-        """Take a record with its inputs."""
-        record, proposal, problems = recorded.record, recorded.proposal, recorded.problems
-        if isinstance(record, CriticErrorRecord) and not _is_damaged(problems):
-            self.failures += 1
-        elif isinstance(record, _EXECUTIONS) and proposal and not _is_damaged(problems):
-            facts = facts_of_record(record, proposal.ctx, proposal.plan)
-            left = end_known(facts) if problems.is_ended else facts
-            self._turn_of(recorded.seq, record, proposal).facts |= left
-        elif isinstance(record, DecisionRecord) and proposal and (report := _report_of(recorded)):
-            self._take_decision(recorded.seq, record, proposal, report)
-        else:
-            self.unread += 1
-
-    def _turn_of(
-        self, seq: int, record: BegunRecord | SettledRecord | DecisionRecord, proposal: Proposal
-    ) -> _Turn:
-        key = TurnKey(proposal.ctx.trace_id, _number_of(proposal), record.inputs.plan)
-        turn = self.turns.setdefault(key, _Turn())
-        turn.records.append(seq)
-        return turn
-
-    def _take_decision(
-        self, seq: int, record: DecisionRecord, proposal: Proposal, report: CriticReport
-    ) -> None:
-        turn = self._turn_of(seq, record, proposal)
-        turn.facts |= facts_of_record(record, proposal.ctx, proposal.plan)
-        turn.case, turn.is_verified = _case_of(proposal), report.verify.ok
-        if record.run is not None and report.score is not None:
-            run = _measure_run(turn.case, report.score, record.run)
-            turn.failed |= run.failed
-            self.runs.append(run)
-
-
-def release_sample(log: RecordedLog) -> ReleaseSample:
-    """Return the runs of a log.
+def release_sample(found: Iterable[RecordFinding[ReleaseRecord | None]]) -> ReleaseSample:
+    """Return the runs of a log, from what its records say.
 
     Raises:
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
-    reading = _Reading()
-    for recorded in Replayer(log, None, judge=True).read_recorded(log.raw()):
-        if isinstance(recorded, Gap):
-            reading.unread += recorded.last - recorded.first + 1
+    turns, runs, unread, failures = dict[TurnKey, _Turn](), list[MeasuredRun](), 0, 0
+    for one in found:
+        said = one.found
+        if isinstance(said, Gap):
+            unread += said.last - said.first + 1
+        elif said is None or one.is_damaged:
+            unread += 1
+        elif said.turn is None:
+            failures += 1
         else:
-            reading.take(recorded)
-    judged = [one for turn in reading.turns.values() for one in turn.judged_cases()]
-    return ReleaseSample(reading.runs, judged, reading.unread, reading.failures)
-
-
-def _is_damaged(problems: Problems) -> bool:
-    return bool(problems.tampered or problems.incomplete or problems.redacted)
-
-
-def _report_of(recorded: RecordedInputs) -> CriticReport | None:
-    """Return the report that is derived today; None if the record cannot be trusted or read."""
-    record, problems = recorded.record, recorded.problems
-    if not isinstance(record, DecisionRecord) or recorded.proposal is None or problems.tampered:
-        return None
-    try:
-        report = derive(record, recorded.proposal)
-        if canonical_bytes(report) != canonical_bytes(record.report):
-            return report if problems.drift else None
-        check_action(record, recorded.proposal, problems)
-    except Exception:
-        return None
-    return None if problems.tampered else report
+            turns.setdefault(said.turn, _Turn()).take(one.answer.seq, said)
+            runs += [said.decision.run] if said.decision and said.decision.run else []
+    judged = [one for turn in turns.values() for one in turn.judged_cases()]
+    return ReleaseSample(runs, judged, unread, failures)
 
 
 def _case_of(proposal: Proposal) -> ReleaseCase:

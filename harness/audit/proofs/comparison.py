@@ -17,9 +17,11 @@ from harness.audit.proofs.checkpoint import Checkpoint, leaf_of
 from harness.audit.proofs.merkle import EMPTY_ROOT, Frontier
 from harness.record import Gap, RawRecord
 from harness.record.integrity import START, Link, StoredDocument, is_digest, link_error
-from harness.replay.engine import PartedLog, RecordedLog, Replayer
+from harness.replay.engine import PartedLog, RecordedLog, Replayer, claims_for
 from harness.replay.index_check import IndexCheck, ListedLog
-from harness.replay.log_page import Bodies, InputReader
+from harness.replay.log_page import Bodies, InputReader, Page
+from harness.replay.problems import Problems
+from harness.replay.record_notes import check_claims
 
 DepartureKind = Literal[
     "altered", "removed", "reordered", "spliced", "truncated", "forked", "exchanged"
@@ -62,8 +64,8 @@ class LogComparison:
         redacted: the numbers of the first redacted records.
         redactions: how many there are.
         without_inputs: how many records have inputs that are redacted, whole or in part.
-        damage: where the index differs from the records, which no checkpoint covers. Records that
-            depart from what was signed differ from it anyhow, and are not compared with it.
+        damage: where index and claims differ from the records, which no checkpoint covers.
+            Records that depart from what was signed differ from them anyhow, and are not compared.
     """
 
     departures: list[Departure] = field(default_factory=list)
@@ -106,23 +108,25 @@ def compare_log(
     Raises:
         harness.log.log_errors.LogError: the log cannot be read.
     """
-    walk, inputs = _Walk(checkpoint), _Inputs(log)
+    walk, inputs, claims = _Walk(checkpoint), _Inputs(log), _Claims(log)
     index = IndexCheck(log) if isinstance(log, ListedLog) else None
     replayer, rows = Replayer(log, None, judge=False), watch(log.raw())
     while page := list(islice(rows, _PAGE)):
         documents = replayer.documents(page)
         if index is not None:
             index.take(documents)
+        claims.fetch(documents)
         for document in inputs.fetch_inputs(documents):
             walk.take(document)
             inputs.compare(document)
+            claims.compare(document)
             if index is not None:
                 index.compare(document, inputs.bodies)
     result = walk.end()  # an altered input says nothing of the chain
     result.departures += inputs.result.departures
     result.without_inputs = inputs.result.without_inputs
     if index is not None and not result.departures:
-        result.damage = list(index.damage())
+        result.damage = [*claims.problems, *index.damage()]
     return result
 
 
@@ -204,6 +208,29 @@ class _Inputs:
                 result.add("removed", f"record {document.raw.seq}: {read.incomplete}")
             redacted = redacted or bool(read.redacted)
         result.without_inputs += redacted
+
+
+class _Claims:
+    """Compares the claims of records with those that the log keeps, if it keeps any.
+
+    Attributes:
+        problems: what differs: the first few.
+    """
+
+    def __init__(self, log: RecordedLog) -> None:
+        self._log, self._page = log, Page()
+        self.problems: list[str] = []
+
+    def fetch(self, documents: Sequence[StoredDocument]) -> None:
+        """Fetch the claims of records, which are compared next."""
+        self._page = Page(claims=claims_for(self._log, documents))
+
+    def compare(self, document: StoredDocument) -> None:
+        """Compare the claims of a record."""
+        found = Problems()
+        if self._page.claims is not None and len(self.problems) < _SHOWN:
+            check_claims(document, self._page, found)
+        self.problems += [f"record {document.raw.seq}: {one}" for one in found.tampered]
 
 
 class _Walk:

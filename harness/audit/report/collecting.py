@@ -182,8 +182,8 @@ def _check(log: SqlDecisionLog, found: Collected) -> None:
     replayer = Replayer(log, None, judge=False)
     link = START if found.first == 1 else link_at(log, replayer, found.first - 1)
     sessions = SessionHistory()
-    for answer, _ in replayer.replay_rows(_shown_rows(log, found), link):
-        result = complete_answer(answer, sessions)
+    for one in replayer.replay_rows(_shown_rows(log, found), link):
+        result = complete_answer(one.answer, sessions)
         found.answers[result.status] += 1
         if not result:
             found.checked[result.seq] = _checked_of(result)

@@ -6,7 +6,13 @@ from typing import Final
 
 from evals.kinds import EVALUATOR_IDS, HARD_EVALUATORS
 from harness.audit.gate.release_decision import SHARES
-from harness.commands.arguments import Commands, add_command, add_known_head, positive_number
+from harness.commands.arguments import (
+    Commands,
+    add_command,
+    add_jobs,
+    add_known_head,
+    positive_number,
+)
 
 _FLOORS: Final = tuple(dict.fromkeys((*HARD_EVALUATORS, *EVALUATOR_IDS)))
 OPTIONAL_CHECKS: Final = (
@@ -61,6 +67,7 @@ def add_gate(commands: Commands) -> None:
     )
     add_known_head(parser, of="the log of the candidate")
     add_known_head(parser, "baseline-", "the log of the baseline")
+    add_jobs(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 

@@ -22,15 +22,21 @@ from harness.audit.gate.release_decision import (
     overall_status,
     turn_checks,
 )
-from harness.audit.gate.run_reading import ReleaseSample, release_sample, sample_of
+from harness.audit.gate.run_reading import (
+    ReleaseSample,
+    release_record,
+    release_sample,
+    sample_of,
+)
 from harness.canonical import ascii_json
 from harness.commands.documents import InputDocument, read_lines, read_whole
 from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
 from harness.commands.known_heads import KnownHead, head_text, known_head, require_keys_used
+from harness.commands.log_findings import read_findings
+from harness.commands.progress import with_progress
 from harness.errors import UsageError, escape_text
 from harness.log.sql import SqlDecisionLog
 from harness.record import Head
-from harness.replay.log_check import check_log
 from harness.wire import InvalidInput, parse
 
 _SUFFIXES: Final = (".json", ".jsonl")
@@ -85,7 +91,10 @@ def run(args: argparse.Namespace) -> int:
     """Print the checks and the answer. Exit status as documented by `critic gate --help`."""
     require_keys_used(args, "checkpoint", "baseline-checkpoint")
     known = known_head(args, "baseline_"), known_head(args)
-    (before, first), (after, second) = map(_sample, (args.baseline, args.candidate), known)
+    (before, first), (after, second) = (
+        _sample(name, one, args.jobs)
+        for name, one in zip((args.baseline, args.candidate), known, strict=True)
+    )
     checks = _checks(before, after, _bounds(args), args.without)
     status, changed = overall_status(checks), changed_cases(before.judged, after.judged)
     quantiles = {"baseline": _quantiles(before), "candidate": _quantiles(after)}
@@ -130,7 +139,7 @@ def _checks(
     return [check for check in checks if check.name.replace(" ", "-") not in without]
 
 
-def _sample(name: str, known: KnownHead) -> tuple[ReleaseSample, Head | None]:
+def _sample(name: str, known: KnownHead, jobs: int) -> tuple[ReleaseSample, Head | None]:
     """Return the runs of a log, with its head, or in files.
 
     What is damaged beside records counts as unread, and so does a log that is another than known.
@@ -147,8 +156,9 @@ def _sample(name: str, known: KnownHead) -> tuple[ReleaseSample, Head | None]:
         return sample_of(_runs_in(files)), None
     with SqlDecisionLog.open_for_reading(name) as log:
         head, departures = log.head(), known.departures(log)
-        sample = release_sample(log)
-        damage = (*departures, *check_log(log).damage)
+        found, checked = read_findings(log, name, release_record, jobs)
+        sample = release_sample(with_progress(found, head.seq))
+        damage = (*departures, *checked().damage)
     sys.stderr.writelines(f"critic: {escape_text(name)}: {line}\n" for line in departures)
     return sample._replace(unread=sample.unread + len(damage)), head
 

@@ -4,9 +4,9 @@ from harness.commands.arguments import (
     Commands,
     add_ci_format,
     add_command,
+    add_jobs,
     add_known_head,
     add_no_open,
-    positive_number,
 )
 
 
@@ -17,13 +17,7 @@ def add_replay(commands: Commands) -> None:
     add_known_head(replay)
     add_ci_format(replay)
     add_no_open(replay)
-    replay.add_argument(
-        "--jobs",
-        type=positive_number,
-        default=1,
-        metavar="N",
-        help="the number of processes (default: 1); the answers are the same",
-    )
+    add_jobs(replay)
     replay.add_argument(
         "--scheduler",
         metavar="ADDRESS",

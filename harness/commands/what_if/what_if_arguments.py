@@ -3,7 +3,13 @@
 import argparse
 from typing import Final
 
-from harness.commands.arguments import Commands, add_command, add_known_head, positive_number
+from harness.commands.arguments import (
+    Commands,
+    add_command,
+    add_jobs,
+    add_known_head,
+    positive_number,
+)
 
 _MODES: Final = ("read_only", "local_write", "network", "delegated", "destructive")
 _LIMITS: Final = ("max_steps", "bucket_tokens", "wall_ms", "cost_micros")
@@ -18,6 +24,20 @@ def add_what_if(commands: Commands) -> None:
     """Add `critic what-if`."""
     parser = add_command(commands, "what-if", _EXITS)
     parser.add_argument("log", metavar="LOG", help="or a Parquet file that has its plans")
+    _add_change(parser)
+    parser.add_argument("--decision", metavar="ID", help="only the records whose spec has this id")
+    parser.add_argument("--allow-loosening", action="store_true", help="exit 0 if some are looser")
+    parser.add_argument(
+        "--allow-unjudged", action="store_true", help="exit 0 if some records cannot be judged"
+    )
+    add_known_head(parser)
+    add_jobs(parser)
+    parser.add_argument("--counts", action="store_true", help="print the counts only")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def _add_change(parser: argparse.ArgumentParser) -> None:
+    """Add what would be different."""
     parser.add_argument(
         "--policy",
         action="append",
@@ -39,14 +59,6 @@ def add_what_if(commands: Commands) -> None:
         help="with --policy, outside of sessions: what was recorded and what the policy holds "
         "(default), or one of them",
     )
-    parser.add_argument("--decision", metavar="ID", help="only the records whose spec has this id")
-    parser.add_argument("--allow-loosening", action="store_true", help="exit 0 if some are looser")
-    parser.add_argument(
-        "--allow-unjudged", action="store_true", help="exit 0 if some records cannot be judged"
-    )
-    add_known_head(parser)
-    parser.add_argument("--counts", action="store_true", help="print the counts only")
-    parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument(
         "--max-bytes",
         type=positive_number,

@@ -1,7 +1,6 @@
 """`critic what-if`: what another policy, safety mode or budget would make of recorded plans."""
 
 import argparse
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,7 +14,9 @@ from harness.commands.known_heads import (
     parse_head,
     require_keys_used,
 )
+from harness.commands.log_findings import read_findings
 from harness.commands.policy.policy_command import load_policy
+from harness.commands.progress import print_above, with_progress
 from harness.commands.replay.replay_text import answer_reporter
 from harness.commands.what_if.what_if_text import (
     damage_line,
@@ -29,12 +30,12 @@ from harness.commands.what_if.what_if_text import (
 from harness.errors import UsageError, escape_text
 from harness.log.sql import SqlDecisionLog
 from harness.record import Head
-from harness.replay.log_check import LogCheck, check_log
+from harness.replay.log_check import LogCheck
 from harness.what_if.columns.column_writing import is_parquet
 from harness.what_if.columns.plan_columns import HEAD_KEY
 from harness.what_if.matrix import LeftOutTally, Matrix, TurnTally
 from harness.what_if.recorded_change import Alteration, ChangeBySpec, KeptEvidence
-from harness.what_if.rejudging import Compared, JudgedPlan, NotJudged, what_if
+from harness.what_if.rejudging import Compared, JudgedPlan, NotJudged, PlanFinder, what_if
 from harness.what_if.turn_shifts import TurnShifts
 
 
@@ -43,6 +44,8 @@ def run(args: argparse.Namespace) -> int:
     require_keys_used(args, "checkpoint")
     change, known, matrix = _change(args), known_head(args), Matrix()
     if is_parquet(args.log):
+        if args.jobs != 1:
+            raise UsageError("--jobs is for a log: an export is judged by columns, in one process")
         if known != KnownHead():
             raise UsageError("--head and --checkpoint are compared with a log, not with an export")
         check, head = _judge_columns(args, change, matrix)
@@ -52,12 +55,13 @@ def run(args: argparse.Namespace) -> int:
     _require_decision(args.decision, matrix)
     spelled = "" if head is None else head_text(head)
     if args.format == "json":
-        _print(ascii_json({"what_if": matrix.wire(), **({"head": spelled} if spelled else {})}))
+        named = {"head": spelled} if spelled else {}
+        print_above(ascii_json({"what_if": matrix.wire(), **named}))
     else:
         heads = [f"head {spelled}"] if spelled else []
         damage = [damage_line(matrix)] if matrix.damaged else []
         for line in (*matrix_lines(matrix), *heads, *damage, summary_line(matrix)):
-            _print(line)
+            print_above(line)
     is_looser = matrix.looser > 0 and not args.allow_loosening
     is_unjudged = matrix.unjudged > 0 and not args.allow_unjudged
     is_sound = bool(check) and not matrix.damaged
@@ -70,8 +74,9 @@ def _judge_log(
     """Judge the plans of a log. Return what is wrong with it as a whole, and its head."""
     with SqlDecisionLog.open_for_reading(args.log) as log:
         head, departures = log.head(), known.departures(log)
-        _tell(what_if(log, change, decision_key=args.decision), args, matrix)
-        return check_log(log).with_damage(departures), head
+        found, checked = read_findings(log, args.log, PlanFinder(change, args.decision), args.jobs)
+        _tell(what_if(with_progress(found, head.seq)), args, matrix)
+        return checked().with_damage(departures), head
 
 
 def _require_decision(asked: str | None, matrix: Matrix) -> None:
@@ -114,11 +119,11 @@ def _tell(
         if args.counts:
             continue
         if isinstance(one, NotJudged):
-            _print(ascii_json(not_judged_wire(one)) if is_json else not_judged_text(one))
+            print_above(ascii_json(not_judged_wire(one)) if is_json else not_judged_text(one))
         elif isinstance(one, JudgedPlan):
             turns.add(one)
     for counted, turn in turns.shifted_turns():
-        _print(ascii_json(turn_wire(counted, turn)) if is_json else turn_text(counted, turn))
+        print_above(ascii_json(turn_wire(counted, turn)) if is_json else turn_text(counted, turn))
 
 
 def _change(args: argparse.Namespace) -> ChangeBySpec:
@@ -141,7 +146,3 @@ def _change(args: argparse.Namespace) -> ChangeBySpec:
     if len(changes) > 1:
         return changes
     return next(iter(changes.values()), Alteration(None, args.safety_mode, args.budget, evidence))
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(f"{text}\n")

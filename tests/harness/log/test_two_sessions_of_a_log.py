@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from harness.audit.report.collecting import Collected, collect
 from harness.log import SqlDecisionLog
+from harness.replay.findings import findings
 from harness.testing.strategies import streams
 from harness.what_if.matrix import Matrix
 from harness.what_if.recorded_change import Alteration
-from harness.what_if.rejudging import Compared, JudgedPlan, NotAsked, what_if
+from harness.what_if.rejudging import Compared, JudgedPlan, NotAsked, PlanFinder, what_if
 from tests.harness.console import Critic
 from tests.support.effort import examples
 from tests.support.guarding import (
@@ -67,7 +68,9 @@ def written(path: Path, events: list[Json]) -> Path:
 def told(path: Path) -> Told:
     with SqlDecisionLog.open_for_reading(path) as log:
         page = collect(log, 10_000, 1 << 26)
-        judged = {name: [*what_if(log, change)] for name, change in CHANGES.items()}
+        judged = {
+            name: [*what_if(findings(log, PlanFinder(change)))] for name, change in CHANGES.items()
+        }
     traces = {seq: str(turn.trace) for seq, turn in sorted(page.turns.place.items())}
     numbers = _numbers(traces)
     rows, turns = dict[str, list[Json]](), dict[str, list[Any]]()

@@ -8,8 +8,9 @@ import pytest
 
 from critic import MODE_RANK, Proposal, Refused, Verified, verify_proposal
 from harness.log import SqlDecisionLog
+from harness.replay.findings import findings
 from harness.what_if.recorded_change import Alteration
-from harness.what_if.rejudging import JudgedPlan, what_if
+from harness.what_if.rejudging import JudgedPlan, PlanFinder, what_if
 from harness.wire import build
 from tests.harness.console import Critic
 from tests.harness.log.decisions import judged, proposal
@@ -70,7 +71,7 @@ def changes(path: Path, settings: Json) -> list[str]:
         safety_mode=settings.get("safety_mode"), budget=settings.get("run_budget", {})
     )
     with SqlDecisionLog.open_for_reading(path) as log:
-        found = [*what_if(log, change)]
+        found = [*what_if(findings(log, PlanFinder(change)))]
     return [one.direction for one in found if isinstance(one, JudgedPlan)]
 
 

@@ -12,9 +12,17 @@ from critic import context_digest, digest, verify_proposal
 from harness.canonical import canonical_bytes
 from harness.log import SqlDecisionLog
 from harness.record import CriticError
+from harness.replay.findings import findings
 from harness.what_if.matrix import Matrix
 from harness.what_if.recorded_change import Alteration
-from harness.what_if.rejudging import Compared, JudgedPlan, NotJudged, answer_kind, what_if
+from harness.what_if.rejudging import (
+    Compared,
+    JudgedPlan,
+    NotJudged,
+    PlanFinder,
+    answer_kind,
+    what_if,
+)
 from harness.wire import build
 from tests.harness.log.decisions import NOON, decision, filled, judged, meddle, proposal
 from tests.harness.replay.session_logs import EVENTS
@@ -26,7 +34,7 @@ STREAMS = [case for name in ("desk", "refunds") for case in streams(name)]
 
 def compared(path: Path, change: Alteration, **options: Any) -> list[Compared]:
     with SqlDecisionLog.open_for_reading(path) as log:
-        return list(what_if(log, change, **options))
+        return list(what_if(findings(log, PlanFinder(change, **options))))
 
 
 def plans(path: Path, change: Alteration) -> list[JudgedPlan]:
@@ -165,8 +173,9 @@ def test_what_cannot_be_judged_is_named_and_never_counted_as_judged(tmp_path: Pa
     for one in found:
         matrix.add(one)
     named = [(one.seq, one.last, one.status) for one in found if isinstance(one, NotJudged)]
-    assert named == [(2, 3, "incomplete"), (5, 5, "tampered"), (9, 9, "critic_error")]
-    assert (matrix.judged, matrix.unjudged, matrix.directions["unchanged"]) == (5, 4, 5)
+    lost = [(2, 3, "incomplete"), (4, 4, "incomplete"), (5, 5, "tampered")]
+    assert named == [*lost, (9, 9, "critic_error")], "nor is one whose link leads nowhere"
+    assert (matrix.judged, matrix.unjudged, matrix.directions["unchanged"]) == (4, 5, 4)
 
 
 def test_a_missing_input_is_named(tmp_path: Path) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from evals.kinds import Fate
-from harness.audit.gate.run_reading import ReleaseSample, release_sample
+from harness.audit.gate.run_reading import ReleaseSample, release_record, release_sample
 from harness.commands.gate.gate_arguments import OPTIONAL_CHECKS
 from harness.guard import Guard
 from harness.log import SqlDecisionLog
+from harness.replay.findings import findings
 from tests.harness.console import Critic
 from tests.harness.log.decisions import (
     body_of,
@@ -44,7 +45,7 @@ def guard_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def sample(path: Path) -> ReleaseSample:
     with SqlDecisionLog.open_for_reading(path) as log:
-        return release_sample(log)
+        return release_sample(findings(log, release_record))
 
 
 def test_a_turn_of_a_guard_is_judged_once(guard_log: Path) -> None:

@@ -82,7 +82,8 @@ def test_show_of_a_record_whose_input_is_gone(critic: Critic, log: LogPlace) -> 
         (record,) = kept.records(4)
     meddle(log, ("DELETE FROM inputs WHERE digest = ?", (record.inputs.plan,)))
     said = critic("log", "show", log, "4")
-    assert said.status == 0
+    assert said.status == 1
+    assert "record 4: input plan is missing: no " in said.err
     assert list(json.loads(said.out)["input_bodies"]) == ["ctx", "compiled", "spec"]
 
 

@@ -1,0 +1,39 @@
+"""Look for something in every record of a log, in one process or in several: for what-if, gate."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TypeVar
+
+from harness.log.sql import SqlDecisionLog
+from harness.replay.findings import RecordFinding, findings_of_batches
+from harness.replay.log_check import CheckedReplay, LogCheck, check_log
+from harness.replay.recheck import RecordedInputs
+from harness.replay.stretches import stretches
+
+_T = TypeVar("_T")
+
+
+def read_findings(
+    log: SqlDecisionLog, name: str, find: Callable[[RecordedInputs], _T], jobs: int
+) -> tuple[Iterator[RecordFinding[_T]], Callable[[], LogCheck]]:
+    """Return what is found in each record, and what checks the log as a whole after that.
+
+    Args:
+        name: the path or the URL of the log, by which each process opens it.
+        find: as `harness.replay.stretches.Find`.
+        jobs: how many processes there are.
+    """
+    if jobs == 1:
+        replayed = CheckedReplay(log)
+        return replayed.findings(find), replayed.check
+    from harness.replay.replay_pool import ReplayPool  # noqa: PLC0415 - loads what starts processes
+
+    pool = ReplayPool(
+        partial(SqlDecisionLog.open_for_reading, os.fspath(name)),
+        jobs,
+        find=find,
+        on_death=lambda message: sys.stderr.write(f"critic: {message}\n"),
+    )
+    return findings_of_batches(pool.replay_stretches(stretches(log))), partial(check_log, log)
