@@ -15,6 +15,7 @@ from tests.assurance.crash.cuts import cut_journals, cuts, cuts_beside_a_journal
 from tests.assurance.crash.disk import failing_disk
 from tests.assurance.crash.flips import flips, flips_of_the_file
 from tests.assurance.crash.forks import forks
+from tests.assurance.crash.instances import killed_instances
 from tests.assurance.crash.kills import kills
 from tests.assurance.crash.room import full_disk, killed_at_writes, short_writes
 from tests.assurance.crash.server import killed_servers, killed_writers_of_a_server
@@ -36,7 +37,11 @@ _PARTS: Final[tuple[Callable[..., Row], ...]] = (
     flips,
     flips_of_the_file,
 )
-_ON_A_SERVER: Final[tuple[Callable[..., Row], ...]] = (killed_writers_of_a_server, killed_servers)
+_ON_A_SERVER: Final[tuple[Callable[..., Row], ...]] = (
+    killed_writers_of_a_server,
+    killed_servers,
+    killed_instances,
+)
 
 
 def run(*, quick: bool) -> list[Row]:
