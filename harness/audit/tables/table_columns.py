@@ -41,6 +41,8 @@ LOG_COLUMNS: Final[Mapping[TableName, Mapping[str, ColumnType]]] = MappingProxyT
             "after_yes": "bool",
             "shadow": "bool",
             "stale": "bool",
+            "settled": "text",
+            "settled_by": "text",
             "kind": "text",
             "kinds": "texts",
             "checks": "texts",

@@ -112,6 +112,7 @@ def _turn_columns(
     refused = _first_of(one if one.kind else None for one in rows) or first
     tiers = [one["tier"] for one in calls if one["tier"] in MODE_RANK]
     report = _first_of(member_of(one.wire, "report") for one in records)
+    settled = _last_of(one.wire if one.row.status == "settled" else None for one in records)
     return {
         "ended_at": _moment(rows[-1].at_us),
         "records": list(turn.records),
@@ -121,6 +122,8 @@ def _turn_columns(
         "asked": bool(turn.facts & RecordFacts.ASKED),
         "after_yes": turn.after_yes,
         "shadow": turn.shadow,
+        "settled": _text(member_of(settled, "outcome")),
+        "settled_by": _text(member_of(settled, "by")),
         "kind": refused.kind,
         "kinds": (refused.kinds or "").split(),
         "checks": (refused.checks or "").split(),
@@ -147,12 +150,21 @@ def _calls(
         at = planned_step(call, steps)
         strayed += [call] if at is None else []
         made.setdefault(-1 if at is None else at, []).append(call)
-    under_way = bool(turn.facts & RecordFacts.BEGAN)
+    unmade = _ran_unseen(turn.facts, bool(made))
     for at, step in enumerate(steps):
         if member_of(step, "kind") == "tool":
-            yield _call_row(step, at, made.get(at, []), context, is_open=under_way)
+            yield {**_call_row(step, at, made.get(at, []), context, unmade), "planned": True}
     for call in strayed:
-        yield {**_call_row(call, None, [call], context), "planned": False}
+        yield {**_call_row(call, None, [call], context, unmade), "planned": False}
+
+
+def _ran_unseen(facts: RecordFacts, is_any_made: bool) -> bool | None:
+    """Return whether a call ran of which there is no result: None if nobody knows."""
+    if facts & RecordFacts.BEGAN:
+        return None
+    if is_any_made:
+        return False
+    return None if facts & RecordFacts.UNKNOWN else bool(facts & RecordFacts.RAN)
 
 
 def _calls_made(one: ReadRecord) -> Sequence[Any]:
@@ -160,7 +172,7 @@ def _calls_made(one: ReadRecord) -> Sequence[Any]:
 
 
 def _call_row(
-    step: Any, at: int | None, made: Sequence[Any], context: ContextFacts, *, is_open: bool = False
+    step: Any, at: int | None, made: Sequence[Any], context: ContextFacts, unmade: bool | None
 ) -> Row:
     names = (member_of(step, "adapter_id"), member_of(step, "capability_id"))
     last, args = (made[-1] if made else None), member_of(step, "args")
@@ -170,8 +182,7 @@ def _call_row(
         **_tier_columns(context.tiers.get(names)),
         "args": _spell(args),
         "amounts": [*_numbers_in(args, "")],
-        "planned": True,
-        "ran": None if is_open and not made else bool(made),
+        "ran": True if made else unmade,
         "status": _text(member_of(last, "status")),
         "attempts": len(made),
         "duration_ms": _count(member_of(last, "duration_ms")),

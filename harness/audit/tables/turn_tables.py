@@ -28,7 +28,9 @@ from harness.wire import InvalidInput, parse_json
 _TURNS: Final = 64
 """Turns that are read together."""
 
-_CHANGED: Final = f" AND (seq > :f_after OR (status = 'begun' AND {ENDED_BY} > :f_after))"
+_CHANGED: Final = (
+    f" AND (seq > :f_after OR (status IN ('begun', 'settled') AND {ENDED_BY} > :f_after))"
+)
 _NOTHING: Final = ContextFacts({}, ())
 
 

@@ -13,9 +13,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from evals.kinds import SETTLED_OUTCOMES
 from evals.plan import Proposal
+from harness.audit.settlements import settle
 from harness.guard import Guard
 from harness.log import SqlDecisionLog
+from harness.log.search.listing import Listed, Listing
+from harness.log.search.query import Filters
 from tests.harness.log.decisions import judged, proposal, run_of
 from tests.support.guarding import Json, answers_to, close, desk, open_, policy_of
 
@@ -159,7 +163,17 @@ def write_drawn_log(path: Path, seed: int, sessions: int = 24) -> Names:
             clock.moment = BEGAN + timedelta(days=DAYS) / sessions * number
             _Session(draw, names, f"s{number}", clock.moment).run(draw.choice(guards))
             log.append_all(_of_the_loop(draw, names, number))
+            _settle_some(draw, names, log)
     return names
+
+
+def _settle_some(draw: random.Random, names: Names, log: SqlDecisionLog) -> None:
+    """Let a person say of some executions without an end how they ended."""
+    for one in Listing(log).rows(Filters(status="open")):
+        if isinstance(one, Listed) and draw.random() < 0.1:
+            outcome = draw.choice(SETTLED_OUTCOMES)
+            said: Any = {"by": names.approvers[0], "because": "the bank says so", "now": BEGAN}
+            settle(log, one.row.seq, outcome=outcome, **said)
 
 
 def _of_the_loop(draw: random.Random, names: Names, number: int) -> Iterator[Any]:

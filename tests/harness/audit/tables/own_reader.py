@@ -43,6 +43,12 @@ class OwnTurn:
         return [call for one in self.records for call in (one.get("run") or {}).get("calls", [])]
 
     @property
+    def settled(self) -> str | None:
+        """How a person settled an execution, if no result came in after all."""
+        said = [one["outcome"] for one in self.records if one.get("kind") == "settled"]
+        return said[-1] if said and not any("run" in one for one in self.records) else None
+
+    @property
     def answers(self) -> list[Json]:
         return [one["answer"] for one in self.records if "answer" in one]
 
@@ -96,7 +102,7 @@ def _fate(turn: OwnTurn, ended: set[str]) -> str:
     if any(one.get("kind") == "begun" and one["hash"] not in ended for one in turn.records):
         return "open"
     if "shadow" in actions:
-        return "ran_in_shadow"
+        return "refused" if turn.settled == "not_run" else "ran_in_shadow"
     return _fate_of_allowed(turn) if "allow" in actions else _fate_of_refused(actions, answers)
 
 
@@ -108,6 +114,10 @@ def _fate_of_refused(actions: set[str], answers: set[str]) -> str:
 
 def _fate_of_allowed(turn: OwnTurn) -> str:
     steps = {call["step"] for call in turn.made}
+    if turn.settled == "unknown":
+        return "ran_in_part"
+    if turn.settled == "ran":
+        return "ran_after_yes" if approvals(turn) else "ran"
     if not steps:
         return "not_run"
     if len(steps) < len(turn.plan["steps"]) or any(c["status"] != "completed" for c in turn.made):

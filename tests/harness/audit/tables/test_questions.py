@@ -119,7 +119,8 @@ def test_1_calls_that_moved_more_than_an_amount(drawn: Drawn) -> None:
     for turn in drawn.turns:
         made = {call["step"] for call in turn.made if not _strays(turn, call)}
         for at, step in enumerate(turn.plan["steps"]):
-            may_have_run = at in made or (turn.fate == "open" and not made)
+            unseen = turn.fate == "open" or turn.settled in ("ran", "unknown")
+            may_have_run = at in made or (unseen and not made)
             if may_have_run and turn.when[:7] == "2026-05" and _moved(drawn, step["args"]) > 1000:
                 expected.append((turn.seq, f"{step['adapter_id']}/{step['capability_id']}"))
         for call in turn.made:
