@@ -5,20 +5,16 @@ Rule 2: a redacted record goes as far as it goes, and says what is gone.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from harness.canonical import canonical_json
 from harness.record import read_record
+from harness.record.closed_words import REDACTED
 from harness.record.integrity import StoredDocument
 from harness.record.parts import is_redacted, whole_of
 from harness.replay.index_check import RowRead
 from harness.replay.log_page import Page
 from harness.wire import InvalidInput, parse_finite_json
-
-REDACTED: Final = "redacted"
-"""The member with the digests of the parts that were taken out: null stands in their places."""
-
-_STANDS_IN: Final = "redacted"
 
 
 class RecordedWire(NamedTuple):
@@ -28,12 +24,14 @@ class RecordedWire(NamedTuple):
         wire: the record; empty if there is a problem.
         bodies: its inputs by name, or a text that says why one cannot be had.
         gone: the names of the inputs that are redacted or missing.
+        taken: the names of the members that are redacted.
         problem: why the record, or an input of it, is not what was recorded; one line or empty.
     """
 
     wire: Mapping[str, Any]
     bodies: Mapping[str, Any]
     gone: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
     problem: str = ""
 
 
@@ -60,7 +58,7 @@ class WireReader:
                 gone.append(name)
             if not read.incomplete:
                 bodies[name] = self._show_input(name, digest, page)
-        return RecordedWire(wire, bodies, tuple(gone))
+        return RecordedWire(wire, bodies, tuple(gone), tuple(document.gone))
 
     def _show_input(self, name: str, digest: str, page: Page) -> Any:
         before, shown = self._last.get(name, ("", None))
@@ -92,8 +90,8 @@ def record_wire(document: StoredDocument) -> dict[str, Any] | str:
     if document.redacted:
         value = {name: one for name, one in value.items() if one is not None}
         # The rest of it is a record, once what is redacted is left out, or something stands in.
-        rest = {name: one for name, one in value.items() if name != "run"}
-        rest |= {"asked": _STANDS_IN} if "asked" in document.value else {}
+        rest = {name: one for name, one in value.items() if name not in {"attempts", "run"}}
+        rest |= {"asked": REDACTED} if "asked" in document.value else {}
     try:
         read_record(canonical_json(rest))
     except (InvalidInput, ValueError) as error:

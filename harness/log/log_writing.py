@@ -25,7 +25,7 @@ from harness.log.statements import (
 )
 from harness.log.store import Connection
 from harness.record import Head, RawRecord, RecordDraft, Sealed, seal_record, sha256
-from harness.record.chain import sealed_members
+from harness.record.chain import place_members
 from harness.record.drafts import Parted
 from harness.record.index_row import IndexRow
 from harness.record.parts import LARGE, new_pieces, part_document, pieces_of, whole_of
@@ -136,7 +136,7 @@ def in_chain(entry: Prepared, before: Head) -> tuple[Sealed, RawRecord]:
     whole = seal_record(entry.drafted, before)
     if not entry.members:
         return whole, RawRecord(*whole)
-    members = {**sealed_members(entry.drafted, before), **entry.members}
+    members = {**entry.drafted.members, **entry.members, **place_members(before)}
     body = join_object({**members, "hash": canonical_json(whole.hash)})
     return whole, RawRecord(whole.seq, whole.hash, body)
 

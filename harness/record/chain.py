@@ -1,8 +1,9 @@
 """The chain of records: numbers, hashes, and the bytes of a record in its place. Pure.
 
 Rule 1: a record and the inputs it names are all that is needed to derive its verdict again.
-Rule 2: a record is one RFC 8785 JSON object, and `hash` is the SHA-256 of that object without
-        the member `hash`. A canonicalizer and SHA-256 are enough to check a log.
+Rule 2: a record is one RFC 8785 JSON object, and `hash` is the SHA-256 of its sealed form without
+        the member `hash`: see `harness.record.closed_words`. A canonicalizer and SHA-256 are enough
+        to check a log.
 Rule 3: `prev_hash` is the `hash` of the record before; the first record names 64 zeros.
 Rule 4: an input is stored once, under the SHA-256 of its canonical bytes.
 """
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 
 from evals.joined_json import join_object
 from harness.canonical import canonical_json
+from harness.record.closed_words import seal_members
 from harness.record.decision import DecisionRecord
 from harness.record.drafts import RecordDraft, sha256
 from harness.record.record_kinds import LogRecord, record_model
@@ -64,24 +66,34 @@ class Sealed(NamedTuple):
 
 def seal_record(drafted: RecordDraft, before: Head) -> Sealed:
     """Return the record that follows `before`, as bytes."""
-    members = sealed_members(drafted, before)
-    own_hash = sha256(join_object(members))
-    members["hash"] = canonical_json(own_hash)
+    place = place_members(before)
+    own_hash = sha256(join_object({**drafted.sealed, **place}))
+    members = {**drafted.members, **place, "hash": canonical_json(own_hash)}
     return Sealed(before.seq + 1, own_hash, join_object(members))
 
 
-def sealed_members(drafted: RecordDraft, before: Head) -> dict[str, bytes]:
-    """Return the canonical members of the record that follows `before`, without its hash."""
-    return {
-        **drafted.members,
-        "seq": canonical_json(before.seq + 1),
-        "prev_hash": canonical_json(before.hash),
-    }
+def place_members(before: Head) -> dict[str, bytes]:
+    """Return the members that say the place of the record that follows `before`."""
+    return {"seq": canonical_json(before.seq + 1), "prev_hash": canonical_json(before.hash)}
 
 
 def record_hash(document: Mapping[str, Any]) -> str:
-    """Return what the `hash` of a record must be, given the record as parsed JSON."""
-    return sha256(canonical_json({name: document[name] for name in document if name != "hash"}))
+    """Return what the `hash` of a record must be, given the whole record as parsed JSON."""
+    return sha256(sealed_bytes(document))
+
+
+def sealed_bytes(document: Mapping[str, Any], gone: Mapping[str, str] | None = None) -> bytes:
+    """Return the bytes that the hash of a record is taken of.
+
+    Args:
+        document: the record as parsed JSON.
+        gone: the digests of the members that were taken out of it.
+
+    Raises:
+        ValueError, TypeError, RecursionError: it has no sealed form.
+    """
+    members = {name: canonical_json(one) for name, one in document.items() if name != "hash"}
+    return join_object(seal_members(members, document, gone))
 
 
 def read_record(body: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> LogRecord:

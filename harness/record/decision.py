@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Annotated, Any, Final, Self
 
+import orjson
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -22,6 +23,7 @@ from evals.run import Run, ToolCall
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
 from harness.record.actions import RecordedAnswer, action_problem
+from harness.record.closed_words import seal_members
 from harness.record.drafts import (
     RESERVED_CLAIMS,
     CanonicalLine,
@@ -183,7 +185,10 @@ class Decision(Envelope):
         optional = {"error": self.error, "begun": self.begun, "claims": list(self.claims) or None}
         members |= {name: canonical_json(it) for name, it in optional.items() if it is not None}
         begun = () if self.begun is None else (begun_claim(self.begun),)
-        return RecordDraft(bodies, members, self._make_row(digests), (*begun, *self.claims))
+        told = {"error": self.error} if self.error is not None else {}
+        sealed = seal_members(members, {**told, "report": orjson.loads(members["report"])})
+        row = self._make_row(digests)
+        return RecordDraft(bodies, members, sealed, row, (*begun, *self.claims))
 
     def _make_row(self, digests: InputDigests) -> IndexRow:
         record = {
@@ -212,7 +217,11 @@ class Decision(Envelope):
             "run": None if self.run is None else revalidate_envelope(self.run),
             "report": revalidate_envelope(self.report),
             "attempts": tuple(map(revalidate_envelope, self.attempts)),
-            "snapshot": snapshot._replace(bodies={**snapshot.bodies}, members={**snapshot.members}),
+            "snapshot": snapshot._replace(
+                bodies={**snapshot.bodies},
+                members={**snapshot.members},
+                sealed={**snapshot.sealed},
+            ),
         }
         return copied
 

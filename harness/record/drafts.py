@@ -52,6 +52,8 @@ class RecordDraft(NamedTuple):
     """The canonical bytes of the inputs, whole or in parts, by digest."""
     members: Mapping[str, bytes]
     """The canonical bytes of each member of the record except seq, prev_hash and hash."""
+    sealed: Mapping[str, bytes]
+    """The same members as they are hashed: see `harness.record.closed_words`."""
     row: IndexRow
     """What a log searches the record by, without its number."""
     claims: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ It works on plain JSON, not on envelopes, so that a record of any version can be
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -14,9 +14,11 @@ from typing import Any, Final, NamedTuple
 from evals.escaping import escape_name
 from evals.joined_json import join_object
 from harness.canonical import canonical_json
-from harness.record import GENESIS, INPUT_NAMES, Head, RawRecord, record_hash
+from harness.record import GENESIS, INPUT_NAMES, Head, RawRecord
+from harness.record.chain import sealed_bytes
+from harness.record.closed_words import SEALED, TEXT_MEMBER, seal_members, without_texts
 from harness.record.drafts import approval_claim, begun_claim, sha256
-from harness.record.parts import whole_of
+from harness.record.parts import Whole, split_body, whole_of
 from harness.wire import InvalidInput, parse_json
 
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
@@ -54,6 +56,10 @@ class StoredDocument:
     """Digests of parts of it that are not stored."""
     redacted: tuple[str, ...] = ()
     """Digests of parts of it that were redacted: `value` has null in their places."""
+    gone: Mapping[str, str] = field(default_factory=dict)
+    """The members that were redacted as wholes, with their digests; or that are its texts."""
+    closed: Mapping[str, Any] = field(default_factory=dict)
+    """The JSON object as it is stored where its texts are gone; else empty."""
 
     @cached_property
     def report(self) -> bytes:
@@ -72,6 +78,24 @@ class StoredDocument:
         if not isinstance(named, dict):
             return {}
         return {name: named[name] for name in INPUT_NAMES if is_digest(named.get(name))}
+
+    @cached_property
+    def sealed(self) -> bytes:
+        """Return the bytes that its hash is taken of.
+
+        Raises:
+            ValueError, TypeError, RecursionError: it has none.
+        """
+        return sealed_bytes(self.closed or self.value, self.gone)
+
+    @property
+    def is_readable(self) -> bool:
+        """Return whether all of it is there but its texts, in whose places words stand."""
+        return (
+            bool(self.value)
+            and not self.missing
+            and {*self.redacted} <= {self.gone.get(TEXT_MEMBER)}
+        )
 
     @property
     def kind(self) -> str:
@@ -114,46 +138,73 @@ def read_text_of(
     """
     whole = whole_of(raw.body, parts)
     if whole.data is not None:
-        return _parse_record(raw, whole.data, checked=checked)
+        return _parse_record(raw, whole.data, {}, checked=checked)
     if whole.broken:
         return _unread_document(raw, f"its body cannot be read: {whole.broken}")
-    shown = (
-        _parse_record(raw, whole.shown, checked=checked)
-        if whole.shown
-        else _unread_document(raw, "")
-    )
-    return StoredDocument(
-        raw, shown.value, "", shown.error, missing=whole.missing, redacted=whole.redacted
-    )
+    if whole.missing:
+        return StoredDocument(raw, {}, "", "", missing=whole.missing, redacted=whole.redacted)
+    gone = _members_gone(raw.body, whole)
+    read = _parse_record(raw, whole.shown, gone, checked=checked)
+    is_sealed = {*whole.redacted} == {*gone.values()}
+    read = replace(read, redacted=whole.redacted, gone=gone)
+    read = read if is_sealed else replace(read, own_hash="")
+    if TEXT_MEMBER not in gone:
+        return read
+    return replace(read, value=without_texts(read.value), closed=read.value)
 
 
-def _parse_record(raw: RawRecord, data: bytes, *, checked: bool) -> StoredDocument:
+def _members_gone(body: bytes, whole: Whole) -> dict[str, str]:
+    """Return the members of a record that were redacted as wholes, with their digests."""
+    named = b"".join(
+        literal if digest is None else b'%b"%b"' % (literal, digest.encode())
+        for literal, digest in split_body(body)
+    )
+    try:
+        told, shown = parse_json(named), parse_json(whole.shown)
+    except InvalidInput:
+        return {}
+    if not isinstance(told, dict) or not isinstance(shown, dict):
+        return {}
+    return {
+        name: told[name]
+        for name in SEALED
+        if told.get(name) in whole.redacted and shown.get(name, whole) is None
+    }
+
+
+def _parse_record(
+    raw: RawRecord, data: bytes, gone: Mapping[str, str], *, checked: bool
+) -> StoredDocument:
     try:
         value = parse_json(data) if checked else parse_json(data, len(data))
         if not isinstance(value, dict):
             return _no_object(raw)
-        return _check_record(raw, value, data) if checked else StoredDocument(raw, value, "", "")
+        if not checked:
+            return StoredDocument(raw, value, "", "")
+        return _check_record(raw, value, data, gone)
     except InvalidInput as error:
         return _unread_document(raw, f"its body cannot be read: {error}")
 
 
-def _check_record(raw: RawRecord, value: Mapping[str, Any], data: bytes) -> StoredDocument:
+def _check_record(
+    raw: RawRecord, value: Mapping[str, Any], data: bytes, gone: Mapping[str, str]
+) -> StoredDocument:
     try:
-        spelled, own_hash = _spell_record(value)
+        spelled, own_hash = _spell_record(value, gone)
     except (ValueError, TypeError, RecursionError):
         return StoredDocument(raw, value, "", "its body has no canonical form")
     error = "" if spelled == data else "its body is not canonical JSON"
     return StoredDocument(raw, value, own_hash, error)
 
 
-def _spell_record(value: Mapping[str, Any]) -> tuple[bytes, str]:
+def _spell_record(value: Mapping[str, Any], gone: Mapping[str, str]) -> tuple[bytes, str]:
     """Return the canonical bytes of a record, and its hash."""
     if not all(map(_MEMBER.fullmatch, value)):
-        return canonical_json(value), record_hash(value)
+        return canonical_json(value), sha256(sealed_bytes(value, gone))
     members = {name: canonical_json(item) for name, item in value.items()}
     whole = join_object(members)
     members.pop("hash", None)
-    return whole, sha256(join_object(members))
+    return whole, sha256(join_object(seal_members(members, value, gone)))
 
 
 def document_errors(document: StoredDocument, expected: Head | None) -> Iterator[str]:

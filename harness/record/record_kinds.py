@@ -19,6 +19,7 @@ from evals.kinds import SettledOutcome
 from evals.plan import Proposal
 from evals.timestamps import Time
 from harness.canonical import canonical_bytes, canonical_json
+from harness.record.closed_words import seal_members
 from harness.record.decision import (
     INPUT_NAMES,
     DecisionRecord,
@@ -122,7 +123,8 @@ class Begun(_Entry):
         record |= {"action": self.action}
         record |= {"trace_id": self.proposal.ctx.trace_id, "approvals": self.approvals}
         row = index_row(record, self.proposal.ctx, self.proposal.plan)
-        return RecordDraft(bodies, members, row, tuple(one.claim for one in self.approvals))
+        claims = tuple(one.claim for one in self.approvals)
+        return RecordDraft(bodies, members, members, row, claims)
 
 
 class _Settlement(Envelope):
@@ -163,7 +165,9 @@ class Settled(NamedTuple):
         said = index_row(wire, None, None)
         kept = {name: getattr(said, name) for name in ("status", "at_us", "facts", "said")}
         row = self.row._replace(seq=0, approvals=0, **kept)
-        return RecordDraft({}, {**members, **drafted_versions()}, row, (begun_claim(begun.hash),))
+        members |= drafted_versions()
+        claims = (begun_claim(begun.hash),)
+        return RecordDraft({}, members, seal_members(members, wire), row, claims)
 
 
 class _Failure(Envelope):
@@ -187,9 +191,9 @@ class CriticError(_Failure, _Entry):
         # would be drafted too, and so on.
         wire = build(_Failure, self.model_dump(exclude_none=True)).wire()
         members = {name: canonical_json(value) for name, value in wire.items()}
-        kind = {"kind": canonical_json("critic_error")}
+        members |= {"kind": canonical_json("critic_error"), **drafted_versions()}
         row = index_row({**wire, "kind": "critic_error"}, None, None)
-        return RecordDraft({}, {**members, **kind, **drafted_versions()}, row)
+        return RecordDraft({}, members, seal_members(members, wire), row)
 
 
 class BegunRecord(Envelope):

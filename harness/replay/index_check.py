@@ -140,7 +140,7 @@ def _value_of(data: bytes) -> Any:
 
 
 def _is_read(document: StoredDocument) -> bool:
-    return bool(document.value) and not (document.missing or document.redacted)
+    return document.is_readable
 
 
 def _show_value(value: object) -> str:

@@ -32,6 +32,7 @@ from harness.record import (
     LogRecord,
     SettledRecord,
 )
+from harness.record.closed_words import TEXT_MEMBER, without_texts
 from harness.record.integrity import Link, StoredDocument, document_errors, link_error
 from harness.record.record_kinds import record_model
 from harness.replay.action_check import check_action
@@ -199,8 +200,15 @@ def _stored_problems(document: StoredDocument, before: Link, expected: Head | No
     problems.tampered += document_errors(document, expected)
     problems.incomplete += [f"its body is missing a part: no {one}" for one in document.missing]
     problems.redacted += [
+        f"its texts are redacted: {one}"
+        if name == TEXT_MEMBER
+        else f"its {name} is redacted: {one}"
+        for name, one in document.gone.items()
+    ]
+    problems.redacted += [
         f"its body is redacted, what is left of it cannot be proved: part {one}"
         for one in document.redacted
+        if one not in document.gone.values()
     ]
     if error := link_error(document, before):
         problems.tampered.append(error)
@@ -256,7 +264,7 @@ def _read_proposal(
 
 
 def _decode_record(document: StoredDocument, problems: Problems) -> LogRecord | None:
-    if not document.own_hash:
+    if not document.own_hash or not document.is_readable:
         return None
     model = record_model(document.value)
     try:
@@ -270,7 +278,8 @@ def _decode_record(document: StoredDocument, problems: Problems) -> LogRecord | 
 
 def _outline_record(document: StoredDocument) -> _Read | None:
     """Return what is read of a record where nothing is derived: of a decision, its outline."""
-    if document.own_hash and record_model(document.value) is DecisionRecord:
+    is_decision = record_model(document.value) is DecisionRecord
+    if document.own_hash and document.is_readable and is_decision:
         return outline_of(document.value)
     return _decode_record(document, Problems())
 
@@ -303,9 +312,12 @@ def _compare(
 
 
 def _compare_report(document: StoredDocument, derived: CriticReport, problems: Problems) -> None:
-    if document.report == canonical_bytes(derived):
+    wire = derived.wire()
+    if TEXT_MEMBER in document.gone:
+        wire = without_texts({"report": wire})["report"]
+    if document.report == canonical_json(wire):
         return
-    problems.differences = differences(document.value["report"], derived.wire())
+    problems.differences = differences(document.value["report"], wire)
     if not problems.drift:
         paths = [difference.path for difference in problems.differences[:5]]
         shown = ", ".join(paths) or "its spelling"

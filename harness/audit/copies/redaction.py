@@ -15,7 +15,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
-from evals.joined_json import join_object
 from harness.audit.copies.copying import (
     LogExtent,
     batches,
@@ -25,19 +24,21 @@ from harness.audit.copies.copying import (
     require_sound,
     rows_up_to,
 )
+from harness.audit.copies.member_cuts import cut_members
 from harness.canonical import canonical_json
 from harness.errors import UsageError, escape_text
 from harness.log.log_errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
 from harness.record import INPUT_NAMES, RawRecord, sha256
+from harness.record.closed_words import SEALED, TEXT_MEMBER, close_record
 from harness.record.integrity import StoredDocument
 from harness.record.parts import part_document, pieces_of, reference, references
 from harness.replay.engine import Replayer
-from harness.wire import parse_finite_json, parse_json
+from harness.wire import parse_finite_json
 
 _BATCH: Final = 200  # rows in one transaction
 _WANTED: Final = re.compile(r"([1-9][0-9]{0,17}):((?:/[^/]*)+)")
-_IN_RECORD: Final = ("run", "asked")
+_IN_RECORD: Final = SEALED
 _SOUND: Final = frozenset({"same", "open", "redacted"})
 
 _T = TypeVar("_T")
@@ -111,7 +112,10 @@ def redact_log(log: SqlDecisionLog, new: Path, wanted: Sequence[ValueInRecord]) 
         require_sound(log)
         places = [_place_of(log, value) for value in wanted]
         taken = {place.digest: value for place, value in zip(places, wanted, strict=True)}
-        rows = {place.seq: place for place in places if place.seq}
+        rows = dict[int, list[_Place]]()
+        for place in places:
+            if place.seq:
+                rows.setdefault(place.seq, []).append(place)
         dropped, kept = _parts_below(log, taken, rows, upto, places)
         cut = _Cut(taken, dropped, rows)
         bodies, records = _bodies(log, cut, upto), _rows(log, cut, upto.head.seq)
@@ -136,7 +140,7 @@ class _Cut(NamedTuple):
 
     taken: Mapping[str, ValueInRecord]
     dropped: frozenset[str]
-    rows: Mapping[int, _Place]
+    rows: Mapping[int, list[_Place]]
 
 
 def _place_of(log: SqlDecisionLog, value: ValueInRecord) -> _Place:
@@ -149,11 +153,12 @@ def _place_of(log: SqlDecisionLog, value: ValueInRecord) -> _Place:
         digest = document.digests.get(inner[0], "")
         body, inner = log.stored((digest,)).get(digest, b""), inner[1:]
         whole = _parse_body(log.input(digest), value)
-    elif document.redacted:
+    elif member in document.gone or {*document.redacted} - {*document.gone.values()}:
         raise UsageError(f"{value}: a part of it was redacted before")
     else:
+        told = {**document.value, TEXT_MEMBER: close_record(document.value)[1] or None}
         digest, body = "", next(log.stored_records(value.seq)).body
-        whole = _value_at(document.value, (member,), value)
+        whole = _value_at(told, (member,), value)
     parts = pieces_of([body], log.stored)
     for end in range(len(inner), 0, -1):
         part = canonical_json(_value_at(whole, inner[:end], value))
@@ -189,7 +194,7 @@ def _value_at(document: Any, path: Sequence[str], value: ValueInRecord) -> Any:
 def _parts_below(
     log: SqlDecisionLog,
     taken: Mapping[str, Any],
-    rows: Mapping[int, _Place],
+    rows: Iterable[int],
     upto: LogExtent,
     places: Iterable[_Place],
 ) -> tuple[frozenset[str], int]:
@@ -222,21 +227,14 @@ def _bodies(source: SqlDecisionLog, cut: _Cut, upto: LogExtent) -> Iterator[tupl
     for digest, body in source.bodies():
         if digest in upto.digests and digest not in cut.dropped:
             yield digest, reference(digest) if digest in cut.taken else body
-    for place in cut.rows.values():
+    for place in (place for places in cut.rows.values() for place in places):
         yield place.digest, reference(place.digest)
 
 
 def _rows(source: SqlDecisionLog, cut: _Cut, last: int) -> Iterator[RawRecord]:
     for raw in rows_up_to(last, source.stored_records()):
-        place = cut.rows.get(raw.seq)
-        yield raw if place is None else raw._replace(body=_replace_member(source, place))
-
-
-def _replace_member(source: SqlDecisionLog, place: _Place) -> bytes:
-    """Return the body of a record with a reference in the place of one member."""
-    document = parse_json(next(source.raw(place.seq)).body)
-    members = {name: canonical_json(value) for name, value in document.items()}
-    return join_object({**members, place.member: reference(place.digest)})
+        places = {place.member: place.digest for place in cut.rows.get(raw.seq, ())}
+        yield raw._replace(body=cut_members(raw.body, places)) if places else raw
 
 
 def _find_remains(target: SqlDecisionLog, places: Iterable[_Place]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from harness.audit.proofs.notes import InvalidCheckpoint, from_base64
 from harness.audit.proofs.proved_records import ProvedRecord
 from harness.canonical import canonical_json
 from harness.record import sha256
+from harness.record.closed_words import REDACTED, SEALED, open_record
 from harness.record.drafts import Digest
 from harness.record.integrity import is_digest
 from harness.record.record_kinds import Seq
@@ -32,7 +33,7 @@ class PackedRecord(Envelope):
     Attributes:
         seq: its number.
         path: the hashes that lead from it to the root of the checkpoint, in base64.
-        body: its canonical JSON without `hash`; absent for a redacted record.
+        body: its sealed form in canonical JSON; absent for a record that is redacted in pieces.
         hash: the hash of a redacted record; absent for others.
     """
 
@@ -50,7 +51,7 @@ class Pack(Envelope):
         note: the checkpoint with its signatures, as it is in a file.
         keys: the public keys of who signed it, as signed notes spell them.
         records: in the order of their numbers.
-        inputs: the inputs that records name, as text, by digest.
+        inputs: the inputs, texts and runs that records name, as text, by digest.
         redacted: the digests of those that are redacted in the log.
     """
 
@@ -97,7 +98,7 @@ def check_pack(pack: Pack, checkpoint: Checkpoint) -> dict[int, ProvedRecord] | 
         if not _is_included(one, read, checkpoint):
             return f"record {one.seq} is another one: it does not lead to the checkpoint"
         proved[one.seq] = read
-        named.update(read.record.get("inputs", {}).values())
+        named.update(_digests_named(one))
     if unnamed := {*pack.inputs, *pack.redacted} - named:
         return f"it holds an input that no record names: {min(unnamed)[:12]}"
     return proved
@@ -114,10 +115,12 @@ def _read_packed(one: PackedRecord, pack: Pack) -> ProvedRecord | str:
     if one.body is None:
         return ProvedRecord(one.hash) if one.hash else f"{where} is neither there nor redacted"
     body = one.body.encode(errors="surrogatepass")
-    value = _canonical_object(body)
+    value, digest = _canonical_object(body), sha256(body)
     if value is None or one.hash is not None or "hash" in value or value.get("seq") != one.seq:
         return f"{where} was altered: it is not a record of this number in canonical JSON"
-    digest = sha256(body)
+    parts = _read_parts(value, pack)
+    if isinstance(parts, str):
+        return f"{where}: {parts}"
     inputs: dict[str, object] = {}
     for name, named in value.get("inputs", {}).items():
         if named in pack.redacted and named not in pack.inputs:
@@ -126,16 +129,52 @@ def _read_packed(one: PackedRecord, pack: Pack) -> ProvedRecord | str:
         inputs[name] = _canonical_object(pack.inputs.get(named, "").encode(errors="surrogatepass"))
         if inputs[name] is None:
             return f"{where}: input {name} is missing"
-    return ProvedRecord(digest, {**value, "hash": digest}, inputs)
+    gone = [value[name] for name in SEALED if name in value and name not in parts]
+    lacking = {REDACTED: gone} if gone else {}
+    try:
+        record = {**open_record(value, parts), **lacking, "hash": digest}
+        return ProvedRecord(digest, record, inputs)
+    except (ValueError, RecursionError) as error:
+        return f"{where} was altered: {error}"
+
+
+def _read_parts(sealed: Mapping[str, Any], pack: Pack) -> dict[str, Any] | str:
+    """Return what a record is sealed with, as far as it is there, or why it is not."""
+    parts: dict[str, Any] = {}
+    for name in SEALED:
+        digest = sealed.get(name)
+        if name not in sealed or (digest in pack.redacted and digest not in pack.inputs):
+            continue
+        text = pack.inputs.get(digest, "") if isinstance(digest, str) else ""
+        value = _canonical_value(text.encode(errors="surrogatepass"))
+        if value is None:
+            return f"{name} is missing"
+        parts[name] = value[0]
+    return parts
+
+
+def _digests_named(one: PackedRecord) -> set[str]:
+    """Return the digests that a record of a pack names, whose body was read."""
+    sealed = {} if one.body is None else parse_finite_json(one.body.encode())
+    return {
+        *sealed.get("inputs", {}).values(),
+        *(sealed[name] for name in SEALED if name in sealed),
+    }
 
 
 def _canonical_object(data: bytes) -> dict[str, Any] | None:
+    read = _canonical_value(data)
+    return read[0] if read and isinstance(read[0], dict) else None
+
+
+def _canonical_value(data: bytes) -> tuple[Any] | None:
+    """Return the value that canonical bytes spell, alone in a tuple; None if they are not such."""
     try:
         value = parse_finite_json(data, len(data))
         is_canonical = canonical_json(value) == data
     except (InvalidInput, ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) and is_canonical else None
+    return (value,) if is_canonical else None
 
 
 def own_version() -> str:

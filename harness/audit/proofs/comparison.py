@@ -63,6 +63,8 @@ class LogComparison:
         first: the hash of the first of them; empty if there is none.
         redacted: the numbers of the first redacted records.
         redactions: how many there are.
+        without_members: how many records lack texts, a run, or what was asked, of which the digests
+            are proved.
         without_inputs: how many records have inputs that are redacted, whole or in part.
         damage: where index and claims differ from the records, which no checkpoint covers.
             Records that depart from what was signed differ from them anyhow, and are not compared.
@@ -74,6 +76,7 @@ class LogComparison:
     first: str = ""
     redacted: list[int] = field(default_factory=list)
     redactions: int = 0
+    without_members: int = 0
     without_inputs: int = 0
     damage: list[str] = field(default_factory=list)
 
@@ -262,7 +265,9 @@ class _Walk:
             self.result.add("altered", f"record {seq}: {text}")
         if document.missing:
             self.result.add("removed", f"record {seq}: a part of it: {document.missing[0]}")
-        if document.redacted:
+        if document.redacted and document.own_hash:
+            self.result.without_members += 1
+        elif document.redacted:
             self.result.redactions += 1
             self.result.redacted += [seq] if len(self.result.redacted) < _SHOWN else []
         told, was_moved = document.value.get("seq"), self._moved.last

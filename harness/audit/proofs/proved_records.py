@@ -14,6 +14,7 @@ from evals.joined_json import join_object
 from harness.audit.proofs.notes import InvalidCheckpoint
 from harness.canonical import canonical_json
 from harness.record import RawRecord, sha256
+from harness.record.closed_words import SEALED, TEXT_MEMBER, close_record
 from harness.record.integrity import StoredDocument, is_digest, read_text_of
 from harness.record.parts import Whole
 from harness.wire import InvalidInput, parse_finite_json
@@ -90,8 +91,17 @@ def check_recorded(document: StoredDocument) -> None:
         InvalidCheckpoint: it has not.
     """
     raw = document.raw
-    if not document.redacted and document.own_hash != raw.hash:
+    if (document.own_hash or not document.redacted) and document.own_hash != raw.hash:
         raise InvalidCheckpoint(f"record {raw.seq} is not what was recorded: replay the log")
+
+
+def sealed_parts(document: StoredDocument) -> dict[str, bytes]:
+    """Return what a record is sealed with as digests, as far as it is there, by digest."""
+    parts = {name: document.value[name] for name in SEALED if name in document.value}
+    if TEXT_MEMBER not in document.gone and (texts := close_record(document.value)[1]):
+        parts[TEXT_MEMBER] = texts
+    spelled = [canonical_json(one) for name, one in parts.items() if name not in document.gone]
+    return {sha256(one): one for one in spelled}
 
 
 def input_bytes(seq: int, document: StoredDocument, name: str, whole: Whole) -> bytes:

@@ -23,12 +23,13 @@ from harness.commands.log.log_filters import (
     warn,
 )
 from harness.commands.log.log_list import listed_wire
-from harness.commands.recorded import REDACTED, RecordedWire, WireReader
+from harness.commands.recorded import RecordedWire, WireReader
 from harness.errors import UsageError, escape_text
 from harness.log.search.listing import Listed, Listing
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
+from harness.record.closed_words import REDACTED
 from harness.record.index_row import IndexRow
 from harness.replay.index_check import IndexedReader
 from harness.replay.log_check import check_log
@@ -194,6 +195,15 @@ def _common_members() -> dict[str, Any]:
     return {"labels": {"app": "plan-critic"}, "type": "openpolicyagent.org/decision_logs"}
 
 
+_ERASED: Final = {
+    "asked": "/input/asked",
+    "attempts": "/custom/attempts",
+    "run": "/custom/run",
+    "texts": "/result",
+}
+"""Where an event has what a record is sealed with as digests."""
+
+
 def _decision_event(one: Listed, found: RecordedWire) -> dict[str, Any]:
     """Return a record as an event: what was asked, what was answered, and its place in the log."""
     wire = found.wire
@@ -209,7 +219,9 @@ def _decision_event(one: Listed, found: RecordedWire) -> dict[str, Any]:
     inputs |= {"asked": wire["asked"]} if "asked" in wire else {}
     erased = [f"/input/{name}" for name in found.gone]
     if REDACTED in wire:
-        erased.append("/custom/run" if "report" in wire else "/input/asked")
+        erased += [
+            _ERASED[name] for name in found.taken or ("run" if "report" in wire else "asked",)
+        ]
     event |= {"input": inputs} if inputs else {}
     event |= {"erased": erased} if erased else {}
     if "report" in wire:
@@ -220,5 +232,5 @@ def _decision_event(one: Listed, found: RecordedWire) -> dict[str, Any]:
 
 def _path(wire: Mapping[str, Any]) -> str:
     if "report" in wire:
-        return "critic/score" if "run" in wire or REDACTED in wire else "critic/verify"
+        return "critic/score" if "run" in wire or "score" in wire["report"] else "critic/verify"
     return {"begun": "critic/begun", "settled": "critic/settled"}.get(wire["kind"], "critic/error")

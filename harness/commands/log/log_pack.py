@@ -11,8 +11,7 @@ from harness.audit.packs.pack_page import render_pack
 from harness.audit.proofs.checkpoint import SignedCheckpoint, signers_of
 from harness.audit.proofs.notes import in_base64
 from harness.audit.proofs.proof_files import inclusion_paths, stored_hashes
-from harness.audit.proofs.proved_records import check_recorded, input_bytes
-from harness.canonical import canonical_json
+from harness.audit.proofs.proved_records import check_recorded, input_bytes, sealed_parts
 from harness.commands.known_heads import print_head
 from harness.commands.log.checked_rows import CheckedRows
 from harness.commands.log.log_filters import damage_texts, warn
@@ -108,8 +107,10 @@ def _pack_record(one: RowRead, bodies: dict[str, str], redacted: dict[str, None]
     """Return the text that a record is hashed as, and add its inputs; None of a redacted one."""
     document = one.document
     check_recorded(document)
-    if document.redacted:
+    if document.redacted and not document.own_hash:
         return None
+    redacted.update(dict.fromkeys(document.gone.values()))
+    bodies.update({digest: text.decode() for digest, text in sealed_parts(document).items()})
     for name, digest in document.digests.items():
         whole = whole_of(one.page.bodies.get(digest, b""), one.page.bodies)
         data = input_bytes(document.raw.seq, document, name, whole)
@@ -117,5 +118,4 @@ def _pack_record(one: RowRead, bodies: dict[str, str], redacted: dict[str, None]
             redacted[digest] = None
         else:
             bodies[digest] = data.decode()
-    hashed = {name: value for name, value in document.value.items() if name != "hash"}
-    return canonical_json(hashed).decode()
+    return document.sealed.decode()

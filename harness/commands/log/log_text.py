@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_line, escape_name
 from harness.canonical import ascii_json
-from harness.commands.recorded import REDACTED
 from harness.log.search.turns import TurnRecords
+from harness.record.closed_words import REDACTED
 
 _WIDEST: Final = 160
 """Characters of a value that are shown."""
@@ -100,9 +100,7 @@ def record_lines(shown: RecordShown, end: str, turn: TurnRecords | None = None) 
         yield from _scores(shown.report)
     yield from (f"  input {name}: {_line(why)}" for name, why in shown.problems.items())
     if REDACTED in record:
-        yield (
-            f"  redacted, and what is left cannot be proved: part {_line(_redacted_parts(record))}"
-        )
+        yield f"  redacted: part {_line(_redacted_parts(record))}"
     yield f"  hash {_line(record.get('hash'))}, follows {_line(record.get('prev_hash'))}"
     yield f"  ruleset {_line(record.get('ruleset_version'))}; check it with `critic replay`"
 

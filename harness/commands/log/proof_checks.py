@@ -279,6 +279,9 @@ def report_comparison(compared: LogComparison, log: SqlDecisionLog, to: TextIO) 
         more = ", ..." if compared.redactions > len(compared.redacted) else ""
         count = f"{count_of_records(compared.redactions)} redacted"
         lines.append(f"note: {count}, of which the hash alone is proved: {first}{more}")
+    if compared.without_members:
+        count = count_of_records(compared.without_members)
+        lines.append(f"note: parts of {count} are redacted: their digests are proved")
     if compared.without_inputs:
         count = count_of_records(compared.without_inputs)
         lines.append(f"note: inputs of {count} are redacted: their digests are proved")

@@ -15,6 +15,7 @@ _RECHECK: Final = "harness/replay/recheck.py"
 _INTEGRITY: Final = "harness/record/integrity.py"
 _RECORD: Final = "harness/record/decision.py"
 _CHAIN: Final = "harness/record/chain.py"
+_CLOSED: Final = "harness/record/closed_words.py"
 _PLAN_TYPES: Final = "harness/loops/plan_types.py"
 _PLAN_CALLS: Final = "harness/loops/plan_calls.py"
 _ECHO: Final = "harness/loops/echo.py"
@@ -287,8 +288,29 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "hash-without-its-link",
         _CHAIN,
         "the hash of a record leaves out the hash of the one before",
-        'for name in document if name != "hash"}',
-        'for name in document if not name.endswith("hash")}',
+        "own_hash = sha256(join_object({**drafted.sealed, **place}))",
+        'own_hash = sha256(join_object({**drafted.sealed, "seq": place["seq"]}))',
+    ),
+    slip(
+        "messages-that-stay",
+        _CLOSED,
+        "the messages of findings stay in the record as it is hashed",
+        '("refused_at", "run_id",',
+        '("message", "refused_at", "run_id",',
+    ),
+    slip(
+        "names-of-arguments-that-stay",
+        _CLOSED,
+        "the name of an argument stays in the path of a violation",
+        '"args" not in inner[:-1] and all(map(_is_step_of_path, inner))',
+        'all(map(_is_step_of_path, inner[: inner.index("args")] if "args" in inner else inner))',
+    ),
+    slip(
+        "what-is-left-is-believed",
+        _INTEGRITY,
+        "what is left of a redacted record is not compared with its hash",
+        "is_sealed = {*whole.redacted} == {*gone.values()}",
+        "is_sealed = False",
     ),
     slip(
         "last-of-equals-proposed",

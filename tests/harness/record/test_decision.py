@@ -28,6 +28,7 @@ from harness.record import (
 )
 from harness.wire import InvalidInput, parse
 from tests.harness.log.decisions import KINDS, decision, proposal, run_of
+from tests.harness.record.sealing import sealed_form
 
 
 def args(given: Decision) -> dict[str, Any]:
@@ -54,7 +55,7 @@ def test_a_third_party_can_check_a_record(kind: str) -> None:
 
     read = json.loads(entry.body)
     claimed = read.pop("hash")
-    assert hashlib.sha256(rfc8785.dumps(read)).hexdigest() == claimed == entry.hash
+    assert hashlib.sha256(rfc8785.dumps(sealed_form(read))).hexdigest() == claimed == entry.hash
     for name in INPUT_NAMES:
         stored = drafted.bodies[read["inputs"][name]]
         assert isinstance(stored, bytes)

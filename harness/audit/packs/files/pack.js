@@ -132,6 +132,41 @@
     }
     return last === 0 ? root : null;
   }
+  // The record of its sealed form: what it names by digest is put in place, and each number of a text becomes the text.
+  const SEALED = ["asked", "attempts", "run", "texts"], WITH_TEXTS = ["because", "error", "report", "where"];
+  const WORDS = new Set(["check", "decided_at", "decision_key", "evaluator_id", "evaluator_version", "kind", "refused_at", "run_id", "severity", "status", "trace_id"]);
+  const isWord = (name, text) => WORDS.has(name) || (name === "path" && !/^[0-9]+$/.test(text));
+  function filled(value, name, texts, what) {
+    if (typeof value === "string") {
+      if (isWord(name, value)) return value;
+      if (texts === null) return "redacted";
+      demand(/^(0|[1-9][0-9]{0,6})$/.test(value) && typeof texts[Number(value)] === "string", `${what} numbers other texts`);
+      return texts[Number(value)];
+    }
+    if (Array.isArray(value)) return value.map((one) => filled(one, name, texts, what));
+    return isObject(value) ? Object.fromEntries(Object.entries(value).map(([own, one]) => [own, filled(one, own, texts, what)])) : value;
+  }
+  function opened(sealed, pack, what, named, gone) {
+    const record = {...sealed};
+    for (const name of SEALED.filter((one) => Object.hasOwn(sealed, one))) {
+      const digest = sealed[name];
+      demand(isDigest(digest), `${what} does not name its ${name} by digest`);
+      named.add(digest);
+      delete record[name];
+      if (!Object.hasOwn(pack.inputs, digest)) {
+        demand(list(pack.redacted).includes(digest), `${name} of ${what} is missing`);
+        gone.push(name);
+        continue;
+      }
+      const text = pack.inputs[digest];
+      try { record[name] = JSON.parse(text); } catch { throw new Altered(`${name} of ${what} is not canonical JSON`); }
+      demand(canonical(record[name]) === text, `${name} of ${what} is not canonical JSON`);
+    }
+    const texts = gone.includes("texts") ? null : list(record.texts);
+    delete record.texts;
+    for (const name of WITH_TEXTS) if (Object.hasOwn(record, name)) record[name] = filled(record[name], name, texts, what);
+    return record;
+  }
   async function checkRecord(one, pack, note, named) {
     const what = `record ${line(one.seq)}`;
     demand(Number.isSafeInteger(one.seq) && one.seq >= 1 && one.seq <= note.size, `${what} is not in the log that was signed`);
@@ -142,16 +177,17 @@
       demand(record.seq === one.seq && !Object.hasOwn(record, "hash"), `${what} is another record`);
       ownHash = hex(await sha256(utf8.encode(one.body)));
     }
+    const sealed = record, inputs = {}, gone = [];
+    if (record) record = opened(record, pack, what, named, gone);
     demand(isDigest(ownHash), `${what} is neither there nor redacted`);
     const root = await rootOf(ownHash, one.seq - 1, note.size, list(one.path));
     demand(root && isEqual(root, note.root), `${what} was altered, or is of another log: it does not lead to the checkpoint`);
-    const inputs = {}, gone = [];
     for (const [name, digest] of Object.entries(within(record, "inputs") || {})) {
       named.add(digest);
       if (Object.hasOwn(pack.inputs, digest)) inputs[name] = object(pack.inputs[digest], `input ${line(name)} of ${what}`);
       else { demand(list(pack.redacted).includes(digest), `input ${line(name)} of ${what} is missing`); gone.push(name); }
     }
-    return {seq: one.seq, hash: ownHash, record, inputs, gone};
+    return {seq: one.seq, hash: ownHash, record, sealed, inputs, gone};
   }
   async function check(pack) {
     demand(isObject(pack) && isObject(pack.inputs) && list(pack.records).length > 0, "it holds no records");
@@ -187,13 +223,14 @@
   const tool = (step) => `${line(step.adapter_id)}/${line(step.capability_id)}`;
 
   // What was ruled, and whether anything ran: two facts of the record, said as two.
-  function outcome({record, hash}, ends) {
+  function outcome({record, hash, gone}, ends) {
     if (record === null) return ["redacted: its hash alone is proved", "plain"];
     if (record.kind === "critic_error") return ["the critic failed, and refused", "no"];
     if (record.kind === "begun") return ends.has(hash) ? [`an execution began; record ${ends.get(hash)} ends it`, "plain"] : ["an execution began; its end is not here", "eh"];
     if (record.kind === "settled") return [`a person settled an execution as ${line(record.outcome)}`, "eh"];
     if (record.kind !== undefined) return [line(record.kind), "plain"];
     const ok = within(within(record.report, "verify"), "ok") === true;
+    if (gone.includes("run")) return [`${ok ? "allowed" : "refused"}; what ran is redacted`, "eh"];
     const calls = list(within(record.run, "calls"));
     if (!ok && calls.length) return ["refused, and calls ran all the same", "no"];
     if (!ok && record.action === "shadow") return ["refused, but the guard was a shadow and stopped nothing", "no"];
@@ -266,7 +303,7 @@
       gone.length > 0 && make("p", null, `Taken out of the log, and so not shown: ${gone.map((name) => line(name)).join(", ")}.`),
       evidenceOf(compiled),
       folded("The record as it was hashed", facts(["hash", code(one.hash)],
-        ...Object.entries(record.inputs || {}).map(([name, digest]) => [`input ${line(name)}`, code(digest)])), pre(json(record), `Record ${seq}`)));
+        ...Object.entries(record.inputs || {}).map(([name, digest]) => [`input ${line(name)}`, code(digest)])), pre(json(one.sealed), `Record ${seq}`)));
   }
   function say(look, title, ...inner) {
     state.className = `verdict ${look}`;

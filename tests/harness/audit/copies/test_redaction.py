@@ -23,6 +23,7 @@ from tests.harness.log.decisions import NOON, filled, judged, proposal, put_body
 ITEMS = "/inputs/compiled/manifests/evidence_manifest"
 SECRET = "Ada Lovelace of 12 St James Square, born 10 December 1815, " * 20
 
+MARK = "UK12345678901234567890"
 OTHER = "Charles Babbage of 1 Dorset Street, born 26 December 1791, " * 20
 
 
@@ -78,7 +79,7 @@ def test_a_value_of_a_run_is_gone_and_every_proof_holds(signed: Signed, value: s
     assert SECRET[:59].encode() not in raw_bytes(new)
     assert statuses(new) == ["same"] * 8 + ["redacted", "same"]
     assert signed.check(new).lines == [
-        "note: 1 record redacted, of which the hash alone is proved: 9",
+        "note: parts of 1 record are redacted: their digests are proved",
         "10 records: as signed",
     ]
     verified = signed.critic("log", "verify", new)
@@ -91,7 +92,7 @@ def test_a_value_of_a_run_is_gone_and_every_proof_holds(signed: Signed, value: s
     given = ("--key", signed.key, "--origin", "example.com/audit")
     again = signed.critic("log", "checkpoint", new, *given)
     assert (again.status, again.out) == (0, signed.checkpoint.read_text("utf-8"))
-    assert again.err == "note: 1 record redacted, of which the hash alone is proved: 9\n"
+    assert again.err == "note: parts of 1 record are redacted: their digests are proved\n"
 
 
 def test_a_head_that_is_a_redacted_record_shows_another_log(signed: Signed) -> None:
@@ -193,9 +194,9 @@ def test_what_is_left_of_a_redacted_record_is_not_believed(signed: Signed) -> No
     for old, other in ((b'"seq":9', b'"seq":8'), (b'"prev_hash":"', b'"prev_hash":"0')):
         put_body(new, 9, body.replace(old, other))
         assert signed.check(new).status == 1
-    put_body(new, 9, body.replace(b"completed", b"refused!!"))
-    said = signed.check(new)
-    assert said.lines[0] == "note: 1 record redacted, of which the hash alone is proved: 9"
+    for old, other in ((b"completed", b"refused!!"), (b'"seq":9', b'"seq":9,"x":1')):
+        put_body(new, 9, body.replace(old, other))
+        assert signed.check(new).lines[0].startswith("altered: record 9: its content has hash ")
 
 
 @pytest.mark.parametrize(
@@ -295,7 +296,7 @@ def test_what_is_left_of_a_redacted_record_is_shown_and_exported(
     new = signed.log.with_name("new.db")
     shown = signed.critic("log", "show", new, "9", "--format", "text")
     assert (shown.status, shown.err) == (0, "")
-    assert "redacted, and what is left cannot be proved: part " in shown.out
+    assert "  redacted: part " in shown.out
     assert "step 1: payments/refund" in shown.out
     told = json.loads(signed.critic("log", "show", new, "9", "--format", "json").out)
     assert told["redacted"]
@@ -315,9 +316,63 @@ def test_a_redacted_question_is_shown_without_it(signed: Signed) -> None:
     new = signed.log.with_name("new.db")
     shown = signed.critic("log", "show", new, "11", "--format", "text")
     assert (shown.status, shown.err) == (0, "")
-    assert "redacted, and what is left cannot be proved" in shown.out
+    assert "  redacted: part " in shown.out
     event = json.loads(signed.critic("log", "export", new, "--to", "opa", "-o", "-").lines[10])
     assert (event["erased"], event["path"]) == (["/input/asked"], "critic/error")
+
+
+def with_reason(signed: Signed, name: str) -> int:
+    """Append a refusal whose reason and path name an argument, and return its number."""
+    value = proposal(11).wire()
+    value["plan"]["steps"][1]["requires_evidence"] = [name]
+    with SqlDecisionLog.open(signed.log) as log:
+        record = log.append(judged(build(Proposal, value)))
+    assert name in json.dumps(record.report.wire())
+    return record.seq
+
+
+def test_the_texts_of_a_report_are_gone_and_its_closed_words_stay(signed: Signed) -> None:
+    number = with_reason(signed, MARK)
+    signed.sign("grown", "--origin", "example.com/audit")
+    grown = signed._replace(checkpoint=signed.log.with_name("grown"))
+    values = [f"{number}:/{name}" for name in ("texts", "inputs/plan")]
+    said = redact(grown, *values)
+    assert (said.status, said.err) == (0, "")
+    new = grown.log.with_name("new.db")
+    assert MARK.encode() not in raw_bytes(new)
+    assert statuses(new) == ["same"] * 10 + ["redacted"]
+    assert grown.check(new).lines == [
+        "note: parts of 1 record are redacted: their digests are proved",
+        "note: inputs of 1 record are redacted: their digests are proved",
+        "11 records: as signed",
+    ]
+    told = json.loads(grown.critic("log", "show", new, number, "--format", "json").out)
+    assert told["report"]["verify"]["reasons"] == ["redacted"]
+    assert told["report"]["verify"]["kind"] == "missing_evidence"
+    listed = json.loads(grown.critic("log", "list", new, "--format", "json").lines[-1])
+    assert (listed["kind"], listed["fate"]) == ("missing_evidence", "refused")
+
+
+def test_a_record_without_texts_is_derived_again_but_for_them(signed: Signed) -> None:
+    number = with_reason(signed, MARK)
+    assert redact(signed, f"{number}:/texts").status == 0
+    new = signed.log.with_name("new.db")
+    with SqlDecisionLog.open_for_reading(new) as log:
+        answer = [*replay(log)][number - 1]
+    assert answer.status == "redacted"
+    (reason,) = answer.reasons
+    assert reason.startswith("its texts are redacted: ")
+    again = signed.critic("log", "redact", new, new.with_name("x"), "--value", f"{number}:/texts")
+    assert "a part of it was redacted before" in again.err
+    ((body,),) = query(new, "SELECT body FROM records WHERE seq = ?", number)
+    other = bytes(body).replace(b'"offending_step":1', b'"offending_step":0')
+    assert other != bytes(body)
+    forged = json.loads(other.split(b'"texts":')[0] + b'"texts":0}')
+    put_body(new, number, other)
+    said = signed.critic("replay", new)
+    assert forged["report"]["verify"]["offending_step"] == 0
+    assert f"record {number}: tampered" in said.out
+    assert "its content has hash" in said.out
 
 
 def test_what_is_left_of_a_record_has_to_be_one(signed: Signed) -> None:
