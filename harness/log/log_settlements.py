@@ -40,9 +40,10 @@ def _end_settled(connection: Connection, entry: Prepared, made: Mapping[str, int
     settlement = _settlement_at(connection, made.get(claim))
     if settlement is None:
         return entry
-    members = {**drafted.members, _BEGUN: canonical_json(settlement)}
+    ended = {_BEGUN: canonical_json(settlement)}
+    members, sealed = {**drafted.members, **ended}, {**drafted.sealed, **ended}
     claims = tuple(begun_claim(settlement) if one == claim else one for one in drafted.claims)
-    return entry._replace(drafted=drafted._replace(members=members, claims=claims))
+    return entry._replace(drafted=drafted._replace(members=members, sealed=sealed, claims=claims))
 
 
 def _settlement_at(connection: Connection, seq: int | None) -> str | None:
