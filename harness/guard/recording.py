@@ -37,7 +37,6 @@ from harness.guard.session_journal import (
     event_body,
     is_whole,
     note_body,
-    session_key,
     state_body,
     step_claim,
 )
@@ -52,7 +51,7 @@ from harness.record import (
     Head,
     used_approvals,
 )
-from harness.record.drafts import begun_claim
+from harness.record.drafts import session_key
 from harness.runtime.ports import Clock, RecordsBegun
 
 if TYPE_CHECKING:
@@ -117,6 +116,15 @@ class _KeepsClaims(Protocol):
 
     def head(self) -> Head:
         """Return the number and the hash of the last record."""
+        ...
+
+
+@runtime_checkable
+class _KeepsSettlements(Protocol):
+    """A log in which a person may settle an execution that has no end."""
+
+    def settled(self, begun: Iterable[str]) -> Iterable[str]:
+        """Return those of some beginnings, by their hashes, that a person settled."""
         ...
 
 
@@ -239,14 +247,14 @@ class RulingRecorder:
         A session that is closed knows nothing of calls without a result.
         """
         wanted = {
-            begun_claim(begun): one.batch.turn
+            begun: one.batch.turn
             for one in records
             if one.ended is not None and {call.status for call in one.ended.run.calls} <= _UNKNOWN
             if (begun := marks.begun.get(one.batch.turn)) is not None
         }
-        if not wanted or not isinstance(self._log, _KeepsClaims):
+        if not wanted or not isinstance(self._log, _KeepsSettlements):
             return records
-        settled = {wanted[claim] for claim in _require_stored(self._log.claims(wanted))}
+        settled = {wanted[begun] for begun in _require_stored(self._log.settled(wanted))}
         return [one for one in records if one.ended is None or one.batch.turn not in settled]
 
     def _decide(

@@ -18,7 +18,6 @@ Rule 2: a step that caused records claims its number. A journal that lacks a cla
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from critic.session import Action, Batch, SessionRules
@@ -33,6 +32,7 @@ from harness.guard.session_events import SessionEvent, event_of
 from harness.log.journal_rows import JournalRow, JournalStep
 from harness.policy import GuardSettings
 from harness.record import Begun, Decision, Sealed
+from harness.record.drafts import session_key
 from harness.wire import InvalidInput, parse
 
 if TYPE_CHECKING:
@@ -160,11 +160,6 @@ class Marks:
                 self.inputs.pop(record.batch.turn, None)
             elif record.begins and begun is not None:
                 self.begun[record.batch.turn] = begun
-
-
-def session_key(session: str) -> str:
-    """Return what stands for the id of a session, which may be any text."""
-    return sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def step_claim(step: JournalStep) -> str:

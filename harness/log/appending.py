@@ -5,6 +5,7 @@ The rules are those of `harness.log.sql`.
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from harness.canonical import canonical_json
@@ -37,25 +38,38 @@ from harness.log.store import KEEP_EVIDENCE, Connection, OpenMode, Store, change
 from harness.record import (
     AlreadyClaimed,
     Begun,
+    CarriedOn,
     CriticError,
     Decision,
+    HandedOver,
     Head,
     RawRecord,
     RecordDraft,
     Sealed,
     Settled,
+    TakenOver,
 )
-from harness.record.drafts import Parted
+from harness.record.drafts import HANDED_OVER, Parted
 from harness.record.index_row import IndexRow, index_row
 from harness.record.integrity import read_text_of
 from harness.record.parts import pieces_of
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse_json
 
-LogEntry: TypeAlias = Decision | Begun | Settled | CriticError
+LogEntry: TypeAlias = Decision | Begun | Settled | CriticError | HandedOver | TakenOver | CarriedOn
 """An entry of any kind."""
 
 _BEGUN: Final = canonical_json("begun")
 """The kind of a record that an execution begins."""
+
+
+GOES_ON: Final = "it goes on in another log: append there"
+ROTATION: Final = "rotation"
+"""What a step has in the place of a session while a log is handed over."""
+
+
+def handed_over_at(connection: Connection) -> int | None:
+    """Return the number of the record that handed a log over to another; None without one."""
+    return stored_claims(connection, [HANDED_OVER]).get(HANDED_OVER)
 
 
 def _size_of(document: bytes | Parted) -> int:
@@ -70,6 +84,7 @@ class LogAppender(LogReader):
         self._store = store
         self._mode = mode
         self._shut = "it was opened for reading: open it for appending" if mode == "ro" else ""
+        self._is_handed_over = False
         self._known = Known()
         self._schema: Hashable = None
         self._standing = LogStanding(store.where, head)
@@ -100,6 +115,75 @@ class LogAppender(LogReader):
         """
         step = (JournalStep(session, row.number, row.body), row)
         self._write_all(lambda _connection, _before: Written((), {}, {}, steps=[step]))
+
+    def hand_over(self, handed_at: datetime) -> Head:
+        """End the log, which goes on in another one. Return its head: nothing follows it.
+
+        Until `end_hand_over`, it may be called again. Whoever has the log open can append no more.
+
+        Raises:
+            LogUnavailable: it was handed over before.
+            LogError: it cannot be written.
+        """
+        if self._is_handed_over:
+            if self.is_succeeded:
+                raise LogUnavailable(f"{self._store.where}: it was handed over before: {GOES_ON}")
+            return self.head()
+        step = JournalStep(ROTATION, 1, b"")
+        (sealed,) = self._commits.run(Append(self._prepare_entries([HandedOver(handed_at)]), step))
+        self._shut, self._is_handed_over = GOES_ON, True
+        return Head(sealed.seq, sealed.hash)
+
+    @property
+    def is_handed_over(self) -> bool:
+        """Return whether the log goes on in another one, as far as this object knows."""
+        return self._is_handed_over
+
+    @property
+    def is_succeeded(self) -> bool:
+        """Return whether the log was handed over, and the other log is there."""
+        return self._is_handed_over and not self.last_step(ROTATION)
+
+    def end_hand_over(self) -> None:
+        """Note that the other log is there, so that there will not be a second one.
+
+        Raises:
+            LogError: it cannot be written.
+        """
+        step = JournalStep(ROTATION, 2, b"", is_end=True)
+        ended = Written((), {}, {}, steps=[(step, step.to_row((), ()))])
+        with self._store.errors("append"), self._store.transaction("rw", writes=True) as connection:
+            self._write(connection, ended)
+
+    def take_over(
+        self,
+        entries: Sequence[LogEntry],
+        bodies: Mapping[str, bytes],
+        steps: Sequence[tuple[JournalStep, JournalRow]],
+    ) -> Head:
+        """Begin this log, which goes on from another: everything or nothing. Return its head.
+
+        Args:
+            entries: what it begins with.
+            bodies: the inputs and parts that they name, as the other log holds them.
+            steps: the journals of open sessions.
+
+        Raises:
+            LogUnavailable: it holds records.
+            LogError: nothing was stored.
+        """
+        append = Append(self._prepare_entries(entries))
+
+        def begin(connection: Connection, before: Head) -> Written:
+            if before.seq:
+                raise LogUnavailable(f"{self._store.where}: it holds records: name an empty place")
+            written = self._place_entries([append], connection, before)
+            if append.refused is not None:
+                raise append.refused
+            return written._replace(inputs={**written.inputs, **bodies}, steps=steps)
+
+        self._write_all(begin)
+        return self.acknowledged
 
     def _row_of(self, raw: RawRecord) -> IndexRow:
         document = read_text_of(raw, pieces_of([raw.body], self.stored), checked=False).value
@@ -197,7 +281,10 @@ class LogAppender(LogReader):
             check_tables(self._store, connection)
             self._schema = None
         self._check_schema(connection)
-        return self._standing.settle(connection)
+        before, found = self._standing.last, self._standing.settle(connection)
+        if found != before and handed_over_at(connection) is not None:
+            raise LogUnavailable(f"{self._store.where}: cannot append: {GOES_ON}")
+        return found
 
     def _write(self, connection: Connection, written: Written) -> None:
         if not write(connection, written):

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 from harness.errors import escape_text
 from harness.log.journal_rows import JournalRow, journal_rows, journaled_sessions, last_number
 from harness.log.log_errors import LogDamaged
+from harness.log.log_settlements import settled_among
 from harness.log.remainder import Remainder
 from harness.log.search.query import index_of, unrecorded_numbers
 from harness.log.statements import (
@@ -198,6 +199,14 @@ class LogReader:
         """Return the number of the record that made each claim; leave out what none made."""
         with self.begin_reading() as connection:
             return stored_claims(connection, claims)
+
+    def settled(self, begun: Iterable[str]) -> frozenset[str]:
+        """Return those of some beginnings, by their hashes, that a person settled.
+
+        Those that a decision has ended since are left out.
+        """
+        with self.begin_reading() as connection:
+            return settled_among(connection, begun)
 
     def last_claim(self, prefix: str) -> str | None:
         """Return the last claim that begins with a text, by the order of its bytes."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from harness.log.appending import LogAppender, LogEntry
+from harness.log.appending import GOES_ON, LogAppender, LogEntry, handed_over_at
 from harness.log.commits import Append
 from harness.log.journal_rows import JournalStep
 from harness.log.log_errors import NotALog
@@ -131,9 +131,13 @@ class SqlDecisionLog(LogAppender):
             problems = store.schema_problems(connection)
             # A reader has nothing to compare it with, and may have been given a damaged log.
             last = Head(0, GENESIS) if mode == "ro" else head(connection)
+            is_over = mode != "ro" and handed_over_at(connection) is not None
         if problems and mode != "ro":
             raise changed_tables(store.where, "open", problems)
-        return cls(store, mode, last, problems=problems)
+        log = cls(store, mode, last, problems=problems)
+        if is_over:
+            log._shut, log._is_handed_over = GOES_ON, True
+        return log
 
     def append(self, decision: Decision) -> DecisionRecord:
         """Record one decision. When this returns, the record has reached the disk.

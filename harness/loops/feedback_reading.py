@@ -6,7 +6,7 @@ from typing import Protocol
 from evals.joined_json import join_object
 from evals.plan import Proposal
 from harness.loops.feedback import FeedbackEntry, derive_feedback
-from harness.record import INPUT_NAMES, CriticErrorRecord, LogRecord
+from harness.record import INPUT_NAMES, CriticErrorRecord, LogRecord, NoTurnRecord
 from harness.wire import InvalidInput, parse
 
 
@@ -33,7 +33,7 @@ def read_feedback(log: FeedbackLog, start: int = 1) -> tuple[FeedbackEntry, ...]
 
 def _proposal(log: FeedbackLog, record: LogRecord) -> Proposal | None:
     """Return the inputs of a record, or None where a part is missing or redacted."""
-    if isinstance(record, CriticErrorRecord):
+    if isinstance(record, CriticErrorRecord | NoTurnRecord):
         return None
     digests = {name: getattr(record.inputs, name) for name in INPUT_NAMES}
     bodies = log.inputs(digests.values())

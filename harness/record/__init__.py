@@ -34,13 +34,24 @@ if TYPE_CHECKING:
     from harness.record.record_kinds import (
         Begun,
         BegunRecord,
+        CarriedOn,
         CriticError,
         CriticErrorRecord,
         LogRecord,
+        NoTurnRecord,
         Settled,
         SettledRecord,
+        TurnRecord,
         UsedApproval,
         claims_of,
+    )
+    from harness.record.rotation import (
+        HandedOver,
+        HandedOverRecord,
+        OldHead,
+        TakenOver,
+        TakenOverRecord,
+        taken_over,
     )
 
 __all__ = [
@@ -50,15 +61,20 @@ __all__ = [
     "Begun",
     "BegunRecord",
     "CanonicalLine",
+    "CarriedOn",
     "CriticError",
     "CriticErrorRecord",
     "Decision",
     "DecisionRecord",
     "Digest",
     "Gap",
+    "HandedOver",
+    "HandedOverRecord",
     "Head",
     "InputDigests",
     "LogRecord",
+    "NoTurnRecord",
+    "OldHead",
     "PlanAttemptRecord",
     "RawRecord",
     "RecordDraft",
@@ -68,7 +84,10 @@ __all__ = [
     "Sealed",
     "Settled",
     "SettledRecord",
+    "TakenOver",
+    "TakenOverRecord",
     "TurnKey",
+    "TurnRecord",
     "UsedApproval",
     "claims_of",
     "draft",
@@ -77,6 +96,7 @@ __all__ = [
     "record_hash",
     "seal_record",
     "sha256",
+    "taken_over",
     "used_approvals",
     "without_approvals",
 ]
@@ -95,8 +115,11 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "harness.record.fates": "RecordFacts TurnKey fate",
             "harness.record.record_errors": "AlreadyClaimed",
             "harness.record.record_kinds": (
-                "Begun BegunRecord CriticError CriticErrorRecord LogRecord Settled SettledRecord "
-                "UsedApproval claims_of"
+                "Begun BegunRecord CarriedOn CriticError CriticErrorRecord LogRecord NoTurnRecord "
+                "Settled SettledRecord TurnRecord UsedApproval claims_of"
+            ),
+            "harness.record.rotation": (
+                "HandedOver HandedOverRecord OldHead TakenOver TakenOverRecord taken_over"
             ),
         },
     )

@@ -30,6 +30,10 @@ RESERVED_CLAIMS: Final = ("approval ", "begun ")
 """How the claims start that follow from the kind of a record."""
 
 
+HANDED_OVER: Final = "log handed over"
+"""The claim of the last record of a log that goes on in another one."""
+
+
 class Parted(NamedTuple):
     """A document as it is stored: its body, with references, and the pieces by their digests.
 
@@ -63,6 +67,11 @@ class RecordDraft(NamedTuple):
 def sha256(data: bytes) -> str:
     """Return the SHA-256 of `data` as 64 lower-case hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
+
+
+def session_key(session: str) -> str:
+    """Return what stands for the id of a session, which may be any text."""
+    return sha256(session.encode("utf-8", "surrogatepass"))
 
 
 def one_line(text: str) -> str:

@@ -6,7 +6,7 @@ Rule 2: one function reads an entry before it is recorded (envelopes) and as it 
 Rule 3: texts are printable ASCII, so that every database keeps, compares and orders them alike.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -14,7 +14,7 @@ from evals.escaping import escape_line
 from evals.json_value import SAFE_INTEGER
 from evals.kinds import EVALUATOR_IDS, HARD_EVALUATORS
 from evals.timestamps import parse_time
-from harness.record.fates import OF_INPUTS, RecordFacts, TurnKey
+from harness.record.fates import OF_INPUTS, TurnKey
 from harness.record.members import elements_of, member_of
 from harness.record.record_facts import approvals_of, facts_of_record
 
@@ -102,6 +102,19 @@ OF_CTX: Final = frozenset(
 OF_PLAN: Final = frozenset({"tool", "tools", "steps"})
 """The columns that need the recorded plan."""
 
+_MOMENT_OF: Final[Mapping[str, str]] = {
+    "begun": "begun_at",
+    "settled": "settled_at",
+    "critic_error": "failed_at",
+    "handed_over": "handed_at",
+    "taken_over": "taken_at",
+}
+"""The member that tells when a record was made, by its kind."""
+_SAYING: Final = {"handed_over": "goes on in another log"}
+
+OF_NO_TURN: Final = ("handed_over", "taken_over")
+"""The kinds of records that are of no turn."""
+
 KNOWN_ALONE: Final = {"facts": ~OF_INPUTS}
 """Columns of bits, and those of the bits that need neither."""
 
@@ -120,18 +133,10 @@ def index_row(record: Any, ctx: Any, plan: Any, seq: int = 0) -> IndexRow:
     common = {**_of_ctx(ctx), **_of_plan(plan), "plan": _name(plan_digest)}
     common |= {"action": _name(member_of(record, "action"))}
     common |= {"facts": int(facts_of_record(record, ctx, plan))}
-    if kind == "begun":
-        common |= {"approvals": _length(member_of(record, "approvals")) or 0}
-        trace, moment = _name(member_of(record, "trace_id")), member_of(record, "begun_at")
-        return IndexRow(seq, "begun", _micros(moment), trace, **common)
-    if kind == "settled":
-        trace, moment = _name(member_of(record, "trace_id")), member_of(record, "settled_at")
-        common |= {"said": _settlement_line(record)}
-        return IndexRow(seq, "settled", _micros(moment), trace, **common)
-    if kind == "critic_error":
-        trace, moment = _name(member_of(record, "trace_id")), member_of(record, "failed_at")
-        failed = {"facts": int(RecordFacts.FAILED), "said": _line(member_of(record, "where"))}
-        return IndexRow(seq, "critic_error", _micros(moment), trace, **failed)
+    if isinstance(kind, str) and kind in _MOMENT_OF:
+        columns = {**common, **_said_by(kind, record)}
+        trace, moment = _name(member_of(record, "trace_id")), member_of(record, _MOMENT_OF[kind])
+        return IndexRow(seq, kind, _micros(moment), trace, **columns)
     report = member_of(record, "report")
     columns = {
         **common,
@@ -146,9 +151,18 @@ def index_row(record: Any, ctx: Any, plan: Any, seq: int = 0) -> IndexRow:
     return IndexRow(seq, status, _micros(moment), **columns)
 
 
-def _settlement_line(record: Any) -> str:
-    outcome, by = _name(member_of(record, "outcome")), _name(member_of(record, "by"))
-    return escape_line(f"settled as {outcome} by {by}")
+def _said_by(kind: str, record: Any) -> dict[str, Any]:
+    """Return what a record of a kind says in a line, and what it counts."""
+    if kind == "begun":
+        return {"approvals": _length(member_of(record, "approvals")) or 0}
+    if kind == "settled":
+        outcome, by = _name(member_of(record, "outcome")), _name(member_of(record, "by"))
+        return {"said": escape_line(f"settled as {outcome} by {by}")}
+    if kind == "taken_over":
+        old = member_of(record, "old")
+        seq, digest = member_of(old, "seq"), _name(member_of(old, "hash"))
+        return {"said": escape_line(f"goes on from a log with head {seq}:{digest}")}
+    return {"said": _line(member_of(record, "where")) or _SAYING.get(kind)}
 
 
 def _of_ctx(ctx: Any) -> dict[str, Any]:

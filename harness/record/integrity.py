@@ -17,11 +17,12 @@ from harness.canonical import canonical_json
 from harness.record import GENESIS, INPUT_NAMES, Head, RawRecord
 from harness.record.chain import sealed_bytes
 from harness.record.closed_words import SEALED, TEXT_MEMBER, seal_members, without_texts
-from harness.record.drafts import approval_claim, begun_claim, sha256
+from harness.record.drafts import HANDED_OVER, approval_claim, begun_claim, sha256
 from harness.record.parts import Whole, split_body, whole_of
 from harness.wire import InvalidInput, parse_json
 
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
+_CLAIMING: Final = frozenset({"decision", "taken_over"})
 _MEMBER: Final = re.compile("[a-z_]+")  # names that are spelled as they are, in this order
 
 
@@ -36,6 +37,8 @@ class Link(NamedTuple):
     seq: int
     hashes: frozenset[str]
     decided_at: datetime | None = None
+    is_end: bool = False
+    """Whether the log goes on in another one, so that nothing follows."""
 
 
 START: Final = Link(0, frozenset({GENESIS}))
@@ -103,6 +106,11 @@ class StoredDocument:
         return str(self.value.get("kind", "decision"))
 
     @property
+    def is_end(self) -> bool:
+        """Return whether the log goes on in another one."""
+        return self.kind == "handed_over"
+
+    @property
     def begun(self) -> str:
         """Return the hash of the record whose execution this one ends, or an empty text."""
         begun = self.value.get("begun")
@@ -115,7 +123,8 @@ class StoredDocument:
         made = [begun_claim(self.begun)] if self.begun else []
         if self.kind == "begun" and isinstance(approvals, list):
             made += [_approval_claim(one) for one in approvals if isinstance(one, dict)]
-        made += claims if isinstance(claims, list) and self.kind == "decision" else []
+        made += claims if isinstance(claims, list) and self.kind in _CLAIMING else []
+        made += [HANDED_OVER] if self.kind == "handed_over" else []
         return tuple(one for one in made if isinstance(one, str))
 
     @property
@@ -241,6 +250,8 @@ def link_error(document: StoredDocument, before: Link) -> str | None:
     raw = document.raw
     if raw.seq <= before.seq:
         return f"its number does not follow {before.seq}"
+    if before.is_end:
+        return f"record {before.seq} handed the log over, and nothing may follow"
     if not before.hashes or not document.value:
         return None
     claimed = document.value.get("prev_hash")

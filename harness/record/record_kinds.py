@@ -30,6 +30,7 @@ from harness.record.decision import (
     spell_inputs,
 )
 from harness.record.drafts import (
+    HANDED_OVER,
     CanonicalLine,
     Digest,
     RecordDraft,
@@ -40,6 +41,7 @@ from harness.record.drafts import (
 )
 from harness.record.index_row import IndexRow, index_row
 from harness.record.inputs import RecordInputs
+from harness.record.rotation import HandedOverRecord, TakenOverRecord
 from harness.wire import build
 
 BegunAction = Literal["allow", "shadow"]
@@ -200,7 +202,7 @@ class BegunRecord(Envelope):
     """An execution in the log that may have had effects from here on.
 
     `permit` is the digest of the proposal. The decision that ends the execution names the `hash` of
-    this record.
+    this record. `begun` is the hash of the record of an earlier log in which it began, if it did.
     """
 
     kind: Literal["begun"]
@@ -213,10 +215,34 @@ class BegunRecord(Envelope):
     approvals: Annotated[tuple[UsedApproval, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = (
         None
     )
+    begun: Annotated[Digest | None, OPTIONAL] = None
     begun_at: Time
     ruleset_version: Identifier
     rules_digest: Annotated[Digest | None, OPTIONAL] = None
     hash: Digest
+
+
+class CarriedOn(NamedTuple):
+    """An execution that began in the log before, and has no end there: its record once more.
+
+    `row` are the columns of that record.
+    """
+
+    begun: "BegunRecord"
+    row: IndexRow
+
+    @property
+    def snapshot(self) -> RecordDraft:
+        """Return the canonical bytes of the entry. Its inputs have to be stored beside it."""
+        first = self.begun.begun or self.begun.hash
+        kept = self.begun.wire()
+        wire = {name: one for name, one in kept.items() if name not in _OF_PLACE} | {"begun": first}
+        members = {name: canonical_json(value) for name, value in wire.items()}
+        claims = (begun_claim(first), *(one.claim for one in self.begun.approvals or ()))
+        return RecordDraft({}, members, members, self.row._replace(seq=0), claims)
+
+
+_OF_PLACE: Final = frozenset({"seq", "prev_hash", "hash"})
 
 
 class SettledRecord(Envelope):
@@ -257,15 +283,23 @@ class CriticErrorRecord(Envelope):
     hash: Digest
 
 
-KindRecord = BegunRecord | SettledRecord | CriticErrorRecord
+NoTurnRecord = HandedOverRecord | TakenOverRecord
+"""A record that is of no turn."""
+
+TurnRecord = DecisionRecord | BegunRecord | SettledRecord | CriticErrorRecord
+"""A record that is of a turn."""
+
+KindRecord = BegunRecord | SettledRecord | CriticErrorRecord | NoTurnRecord
 """A record that says its kind."""
 
-LogRecord = DecisionRecord | KindRecord
+LogRecord = TurnRecord | NoTurnRecord
 """A record of any kind."""
 
 _KINDS: Final[Mapping[str, type[KindRecord]]] = {
     "begun": BegunRecord,
     "settled": SettledRecord,
+    "handed_over": HandedOverRecord,
+    "taken_over": TakenOverRecord,
     "critic_error": CriticErrorRecord,
 }
 """The kinds of records that say their kind. A decision does not."""
@@ -284,11 +318,13 @@ def record_model(document: Mapping[str, Any]) -> type[LogRecord]:
 
 def claims_of(record: LogRecord) -> tuple[str, ...]:
     """Return what a record claims: no other record of its log may claim one of them."""
-    if isinstance(record, BegunRecord):
-        return tuple(one.claim for one in record.approvals or ())
     if isinstance(record, CriticErrorRecord):
         return ()
-    if isinstance(record, SettledRecord):
-        return (begun_claim(record.begun),)
+    if isinstance(record, HandedOverRecord):
+        return (HANDED_OVER,)
+    if isinstance(record, TakenOverRecord):
+        return record.claims or ()
     begun = () if record.begun is None else (begun_claim(record.begun),)
-    return (*begun, *(record.claims or ()))
+    if isinstance(record, BegunRecord):
+        return (*begun, *(one.claim for one in record.approvals or ()))
+    return (*begun, *(record.claims or ())) if isinstance(record, DecisionRecord) else begun

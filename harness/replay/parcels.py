@@ -129,7 +129,7 @@ def _link_after(rows: Sequence[RawRecord], bodies: Mapping[str, bytes], before: 
     documents = (read_text_of(raw, bodies) for raw in backwards)
     last = next(documents)
     decided = last_decided(chain([last], documents)) or before.decided_at
-    return Link(last.raw.seq, last.hashes, decided)
+    return Link(last.raw.seq, last.hashes, decided, last.is_end)
 
 
 class _ParcelLog:

@@ -30,7 +30,9 @@ from harness.record import (
     Gap,
     Head,
     LogRecord,
+    NoTurnRecord,
     SettledRecord,
+    TakenOverRecord,
 )
 from harness.record.closed_words import TEXT_MEMBER, without_texts
 from harness.record.integrity import Link, StoredDocument, document_errors, link_error
@@ -43,7 +45,7 @@ from harness.replay.outline import DecisionOutline, outline_of
 from harness.replay.problems import Problems
 from harness.replay.record_notes import check_claims, note_record
 from harness.replay.result import ReplayResult
-from harness.replay.session_entries import LostEntry, SessionEntry
+from harness.replay.session_entries import LostEntry, SessionEntry, TakenEntry
 from harness.replay.session_facts import AnswerAlone
 from harness.rules import rules_digest
 from harness.wire import InvalidInput, build
@@ -169,6 +171,8 @@ def _session_entry(
 ) -> SessionEntry | None:
     if record is None or isinstance(record, DecisionOutline):
         return None
+    if isinstance(record, TakenOverRecord):
+        return SessionEntry("", 0, (), TakenEntry(frozenset(record.sessions or ())))
     if proposal is None:
         return _lost_entry(record, problems)
     if proposal.ctx.session is None:
@@ -378,8 +382,8 @@ def _result(document: StoredDocument, record: _Read | None, problems: Problems) 
     if isinstance(record, _DECISIONS):
         named = {"trace_id": record.report.trace_id, "decision_key": record.report.decision_key}
     elif record is not None:
-        trace = {} if record.trace_id is None else {"trace_id": record.trace_id}
-        named = {"kind": record.kind, **trace}
+        trace = None if isinstance(record, NoTurnRecord) else record.trace_id
+        named = {"kind": record.kind, **({} if trace is None else {"trace_id": trace})}
     return ReplayResult(
         seq=document.raw.seq,
         status=problems.status,
@@ -401,4 +405,4 @@ def _next_link(document: StoredDocument, record: _Read | None, before: Link) -> 
         return before
     if isinstance(record, _DECISIONS):
         return Link(document.raw.seq, document.hashes, record.report.decided_at)
-    return Link(document.raw.seq, document.hashes, before.decided_at)
+    return Link(document.raw.seq, document.hashes, before.decided_at, document.is_end)

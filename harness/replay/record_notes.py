@@ -2,7 +2,7 @@
 
 from collections.abc import Sized
 
-from harness.record import CriticErrorRecord, DecisionRecord, LogRecord
+from harness.record import CriticErrorRecord, DecisionRecord, LogRecord, TakenOverRecord
 from harness.record.integrity import Link, StoredDocument
 from harness.replay.log_page import Page
 from harness.replay.outline import DecisionOutline
@@ -26,6 +26,8 @@ def note_record(record: LogRecord | DecisionOutline, before: Link, problems: Pro
     """Note what is worth a look and changes nothing."""
     if isinstance(record, CriticErrorRecord):
         problems.notes.append(f"the critic failed and refused: {record.where}")
+    if isinstance(record, TakenOverRecord):
+        _check_seam(record, problems)
     if not isinstance(record, DecisionRecord | DecisionOutline):
         return
     if before.decided_at is not None and record.report.decided_at < before.decided_at:
@@ -38,6 +40,15 @@ def note_record(record: LogRecord | DecisionOutline, before: Link, problems: Pro
         problems.notes.append(
             f"the run ended early and has no score: {_count_calls(record.run.calls)}"
         )
+
+
+def _check_seam(record: TakenOverRecord, problems: Problems) -> None:
+    """Check that a log begins where it says so, and note the head of the log before."""
+    if record.seq > record.of:
+        problems.tampered.append(f"it is none of the first {record.of} records, which begin a log")
+    elif record.seq == 1:
+        before = f"{record.old.seq}:{record.old.hash}"
+        problems.notes.append(f"the log goes on from another one, whose head was {before}")
 
 
 def _count_calls(calls: Sized) -> str:

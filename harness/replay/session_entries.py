@@ -67,7 +67,13 @@ class LostEntry(NamedTuple):
     is_redacted: bool
 
 
-Said: TypeAlias = RulingEntry | BeginningEntry | EndEntry | LostEntry
+class TakenEntry(NamedTuple):
+    """What a log begins with that goes on from another: keys of the sessions that were open."""
+
+    sessions: frozenset[str]
+
+
+Said: TypeAlias = RulingEntry | BeginningEntry | EndEntry | LostEntry | TakenEntry
 
 
 class SessionEntry(NamedTuple):

@@ -7,7 +7,9 @@ Rule 2: a turn that is not on record leaves the facts after it unproved: they ar
 Rule 3: sessions of one id, one after the other or at once, are told apart by their facts.
 Rule 4: what is kept is bounded: a session that goes on after very many turns of others is
         incomplete.
-Rule 5: entries come in the order of their records, wherever those were replayed.
+Rule 5: of a session that was open when its log was handed over to this one, the first turn here is
+        believed; the facts of later ones may say more than the records here, and never less.
+Rule 6: entries come in the order of their records, wherever those were replayed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,6 +18,7 @@ from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
 from evals.context import Spent
+from harness.record.drafts import session_key
 from harness.replay.problems import Problems
 from harness.replay.result import ReplayResult
 from harness.replay.session_entries import (
@@ -24,6 +27,7 @@ from harness.replay.session_entries import (
     LostEntry,
     RulingEntry,
     SessionEntry,
+    TakenEntry,
 )
 from harness.replay.session_lives import (
     Key,
@@ -86,6 +90,7 @@ class SessionHistory:
         self._traces: dict[str, _Trace] = {}
         self._size = 0
         self._are_any_gone = False
+        self._taken: set[str] = set()
 
     def check(self, entry: SessionEntry, problems: Problems) -> None:
         """Compare the entry of a record with those before it, and keep what it adds.
@@ -122,6 +127,8 @@ class SessionHistory:
                 life.begun[entry.said.hash] = turn
         elif isinstance(entry.said, LostEntry):
             trace.is_redacted = trace.is_redacted or entry.said.is_redacted
+        elif isinstance(entry.said, TakenEntry):
+            self._taken |= entry.said.sessions
         else:
             _note_end(trace, entry, entry.said)
 
@@ -129,16 +136,22 @@ class SessionHistory:
         self, trace: _Trace, entry: SessionEntry, ruled: RulingEntry, problems: Problems
     ) -> None:
         number, lives = entry.turn, trace.lives
+        turn = RuledTurn.of(entry, ruled)
         if number == 1:
             lives.append(Life())
+        elif (key := session_key(ruled.facts.id)) in self._taken:
+            self._taken.remove(key)
+            lives.append(Life(is_taken=True))
+            lives[-1].rule(number, turn)
+            return
         candidates = [life for life in lives if life.goes_on_with(number)]
         if not candidates:
             where = "is missing, or too far back" if self._are_any_gone or lives else "is missing"
             _note_unproved(trace, f"turn {number - 1} of its session {where}: its facts", problems)
             return
-        turn = RuledTurn.of(entry, ruled)
         found = [(life, [*_differences(life, turn, ruled)]) for life in candidates[::-1]]
         life, different = min(found, key=lambda one: len(one[1]))
+        different = [one for one in different if one.is_less or not life.is_taken]
         is_lost = trace.is_redacted is not None
         if certain := [one.name for one in different if one.is_less or not is_lost]:
             named = ", ".join(certain)
@@ -204,7 +217,8 @@ def _differences(life: Life, turn: RuledTurn, ruled: RulingEntry) -> Iterator[_D
     asked = life.turns.get(facts.turn)
     if asked is not None and asked.seen is not None and asked.seen == turn.seen:
         return
-    before = life.turns[facts.turn - 1].seen if facts.turn > 1 else None
+    last = life.turns.get(facts.turn - 1)
+    before = None if last is None else last.seen
     if before and hash_evidence(ruled.evidence[: before.items]) != before.evidence:
         yield _Difference("evidence", is_less=True)
     ran = life.ran_before(facts.turn)

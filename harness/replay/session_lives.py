@@ -205,12 +205,16 @@ def in_turn(kept: dict[int, tuple[_K, ...]]) -> list[_K]:
 
 
 class Life:
-    """One session of an id, by its turns."""
+    """One session of an id, by its turns.
 
-    __slots__ = ("_folded", "_folded_to", "_ran", "begun", "turns")
+    One that `is_taken` had turns in the log before.
+    """
 
-    def __init__(self) -> None:
-        """Start before its first turn."""
+    __slots__ = ("_folded", "_folded_to", "_ran", "begun", "is_taken", "turns")
+
+    def __init__(self, *, is_taken: bool = False) -> None:
+        """Start before its first turn here."""
+        self.is_taken = is_taken
         self.turns: dict[int, RuledTurn] = {}
         self.begun: dict[str, RuledTurn] = {}
         self._ran, self._folded, self._folded_to = RanSum(), 0, 0
@@ -222,7 +226,9 @@ class Life:
 
     def goes_on_with(self, number: int) -> bool:
         """Return whether a turn may be its next one, or is one of the last again."""
-        return number > self._folded_to and (number == 1 or number - 1 in self.turns)
+        follows = number == 1 or number - 1 in self.turns
+        is_first_here = self.is_taken and number in self.turns
+        return number > self._folded_to and (follows or is_first_here)
 
     def rule(self, number: int, turn: RuledTurn) -> None:
         """Take in a ruling on a turn, and fold those that are far before it."""

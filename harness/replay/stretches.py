@@ -189,7 +189,7 @@ def _link_after(log: NumberedLog, replayer: Replayer, lead: Sequence[RawRecord])
         return START
     last = documents[-1]
     decided = last_decided(reversed(documents)) or _decided_before(log, replayer, lead[0].seq)
-    return Link(last.raw.seq, last.hashes, decided)
+    return Link(last.raw.seq, last.hashes, decided, last.is_end)
 
 
 def last_decided(backwards: Iterable[StoredDocument]) -> datetime | None:

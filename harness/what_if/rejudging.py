@@ -17,6 +17,7 @@ from harness.record import (
     CriticErrorRecord,
     DecisionRecord,
     Gap,
+    NoTurnRecord,
     SettledRecord,
     sha256,
 )
@@ -223,6 +224,8 @@ def _recorded_plans(recorded: RecordedInputs) -> Iterator[RecordedPlan | NotJudg
     record, proposal, problems = recorded.record, recorded.proposal, recorded.problems
     if isinstance(record, CriticErrorRecord):
         yield _not_judged(recorded, "critic_error", escape_line(record.where))
+    elif isinstance(record, NoTurnRecord):
+        return
     elif record is None or proposal is None:
         status: NotJudgedStatus = "redacted" if problems.status == "redacted" else "unknown"
         yield _not_judged(recorded, status, *problems.reasons)

@@ -16,6 +16,7 @@ from harness.record import (
     BegunRecord,
     CriticErrorRecord,
     Gap,
+    NoTurnRecord,
     RecordFacts,
     RunFacts,
     SettledRecord,
@@ -62,6 +63,7 @@ class ReleaseRecord(NamedTuple):
     turn: TurnKey | None = None
     facts: RecordFacts = _NO_FACTS
     decision: _DecisionFacts | None = None
+    has_failed: bool = False
 
 
 def release_record(recorded: RecordedInputs) -> ReleaseRecord | None:
@@ -75,8 +77,8 @@ def release_record(recorded: RecordedInputs) -> ReleaseRecord | None:
 
 def _release_record(recorded: RecordedInputs) -> ReleaseRecord | None:
     record, proposal, problems = recorded.record, recorded.proposal, recorded.problems
-    if isinstance(record, CriticErrorRecord):
-        return ReleaseRecord()
+    if isinstance(record, CriticErrorRecord | NoTurnRecord):
+        return ReleaseRecord(has_failed=isinstance(record, CriticErrorRecord))
     if record is None or proposal is None:
         return None
     turn = TurnKey(proposal.ctx.trace_id, _number_of(proposal), record.inputs.plan)
@@ -131,7 +133,7 @@ def release_sample(found: Iterable[RecordFinding[ReleaseRecord | None]]) -> Rele
         elif said is None or one.is_damaged:
             unread += 1
         elif said.turn is None:
-            failures += 1
+            failures += said.has_failed
         else:
             turns.setdefault(said.turn, _Turn()).take(one.answer.seq, said)
             runs += [said.decision.run] if said.decision and said.decision.run else []

@@ -257,7 +257,7 @@ class _Walk:
             self._before = Link(gap.last, frozenset())
         self._compare(document)
         self._append(raw)
-        self._before = Link(raw.seq, document.hashes)
+        self._before = Link(raw.seq, document.hashes, is_end=document.is_end)
 
     def _compare(self, document: StoredDocument) -> None:
         seq = document.raw.seq

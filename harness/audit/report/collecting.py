@@ -15,6 +15,7 @@ from harness.audit.report.record_rows import (
     Checked,
     row_of,
     row_of_gap,
+    row_of_seam,
     row_of_unreadable,
     tool_names,
 )
@@ -28,8 +29,10 @@ from harness.record import (
     Gap,
     Head,
     LogRecord,
+    NoTurnRecord,
     RawRecord,
     SettledRecord,
+    TurnRecord,
     read_record,
 )
 from harness.record.index_row import index_row
@@ -218,6 +221,9 @@ def _take(
         return
     # A record that claims another number is shown where it is; the check says what is wrong.
     record = record.model_copy(update={"seq": raw.seq})
+    if isinstance(record, NoTurnRecord):
+        found.rows.append(row_of_seam(record, index_row(record, None, None).said))
+        return
     given = None if isinstance(record, CriticErrorRecord) else inputs.inputs_of(record.inputs)
     ctx, plan = (None, None) if given is None else (given.ctx, given.plan)
     row = index_row(record, ctx, plan, raw.seq)
@@ -231,7 +237,7 @@ def _take(
     found.details.add(raw.seq, opened_record(record, given, checked, found.details.share))
 
 
-def _approver_of(record: LogRecord, given: ShownInputs | None) -> str | None:
+def _approver_of(record: TurnRecord, given: ShownInputs | None) -> str | None:
     """Return who approved the plan of a record, if its context says so."""
     if given is None or given.ctx is None or isinstance(record, CriticErrorRecord):
         return None

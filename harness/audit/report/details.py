@@ -17,14 +17,14 @@ from harness.audit.report.parsed_inputs import ShownInputs
 from harness.audit.report.record_rows import Checked, record_line, tool_name
 from harness.audit.report.visible_text import make_visible, visible_json
 from harness.canonical import canonical_json
-from harness.record import BegunRecord, DecisionRecord, LogRecord, RunFacts, SettledRecord
+from harness.record import BegunRecord, DecisionRecord, RunFacts, SettledRecord, TurnRecord
 
 Sharing = Callable[[Any], int]
 """Puts a value into the pool, and returns its number there."""
 
 
 def opened_record(
-    record: LogRecord, inputs: ShownInputs | None, checked: Checked | None, share: Sharing
+    record: TurnRecord, inputs: ShownInputs | None, checked: Checked | None, share: Sharing
 ) -> dict[str, Any]:
     """Return all that the page shows of a record."""
     detail: dict[str, Any] = {

@@ -15,10 +15,10 @@ from harness.record import (
     BegunRecord,
     CriticErrorRecord,
     DecisionRecord,
-    LogRecord,
     RecordFacts,
     SettledRecord,
     TurnKey,
+    TurnRecord,
     fate,
 )
 from harness.record.fates import UNTIL_ENDED, end_known, join_facts
@@ -81,7 +81,7 @@ class TurnsOfPage:
     def __len__(self) -> int:
         return len(self._turns)
 
-    def add(self, record: LogRecord, row: IndexRow, approver: str | None) -> PageTurn:
+    def add(self, record: TurnRecord, row: IndexRow, approver: str | None) -> PageTurn:
         """Take in a record; return its turn.
 
         Args:
@@ -117,7 +117,7 @@ class TurnsOfPage:
         return fate([self.facts_of(turn)])
 
 
-def moment_of(record: LogRecord) -> datetime:
+def moment_of(record: TurnRecord) -> datetime:
     """Return the time of a record."""
     match record:
         case DecisionRecord():
@@ -132,7 +132,7 @@ def moment_of(record: LogRecord) -> datetime:
             assert_never(record)
 
 
-def _trace_of(record: LogRecord) -> str | None:
+def _trace_of(record: TurnRecord) -> str | None:
     return record.report.trace_id if isinstance(record, DecisionRecord) else record.trace_id
 
 

@@ -18,6 +18,8 @@ RECORD_WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "settled": "A person said how it ended",
         "ran": "What ran",
         "critic_error": "The critic failed",
+        "handed_over": "The log goes on in another one",
+        "taken_over": "The log goes on from another one",
         "missing": "Missing from the log",
         "unreadable": "Cannot be read",
     }

@@ -12,8 +12,9 @@ from harness.record import (
     CriticErrorRecord,
     DecisionRecord,
     Gap,
-    LogRecord,
+    NoTurnRecord,
     SettledRecord,
+    TurnRecord,
 )
 
 _TOOLS: Final = 8
@@ -39,11 +40,16 @@ class Checked(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def row_of(record: LogRecord, checked: Checked | None) -> dict[str, Any]:
+def row_of(record: TurnRecord, checked: Checked | None) -> dict[str, Any]:
     """Return the line of a record."""
     row: dict[str, Any] = {"seq": record.seq, "is": _outcome_of_row(record)}
     row["at"] = format_time(moment_of(record))
     return row | ({"check": checked.status} if checked is not None else {})
+
+
+def row_of_seam(record: NoTurnRecord, said: str | None) -> dict[str, Any]:
+    """Return the line of a record that is of no turn."""
+    return {"seq": record.seq, "is": record.kind, "said": make_visible(said or "")}
 
 
 def row_of_gap(gap: Gap) -> dict[str, Any]:
@@ -68,7 +74,7 @@ def row_of_turn(turn: PageTurn, turns: TurnsOfPage) -> dict[str, Any]:
     return row
 
 
-def record_line(record: LogRecord) -> str:
+def record_line(record: TurnRecord) -> str:
     """Return what a record says in a line."""
     if isinstance(record, DecisionRecord):
         return make_visible(record.report.rationale)
@@ -77,7 +83,7 @@ def record_line(record: LogRecord) -> str:
     return make_visible(record.where) if isinstance(record, CriticErrorRecord) else ""
 
 
-def _outcome_of_row(record: LogRecord) -> RecordOutcome:
+def _outcome_of_row(record: TurnRecord) -> RecordOutcome:
     """Return what one record says of its turn."""
     if isinstance(record, BegunRecord):
         return "began"

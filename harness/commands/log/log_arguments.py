@@ -22,7 +22,15 @@ from harness.commands.arguments import (
 )
 from harness.commands.log.log_proof_arguments import add_log_proofs
 
-STATUS_NAMES: Final = (*REPORT_STATUSES, "begun", "open", "settled", "critic_error")
+STATUS_NAMES: Final = (
+    *REPORT_STATUSES,
+    "begun",
+    "open",
+    "settled",
+    "critic_error",
+    "handed_over",
+    "taken_over",
+)
 KIND_NAMES: Final = (*REFUSAL_KINDS, *HARD_EVALUATORS)
 
 _EXITS: Final = (
@@ -44,6 +52,10 @@ _QUERY_EXITS: Final = (
 _SETTLE_EXITS: Final = (
     "Exit status: 0 recorded; 2 the record began no execution that is open, or the log cannot be "
     "written."
+)
+_NEXT_EXITS: Final = (
+    "Exit status: 0 the new log is there; 2 the old one is not as it was recorded or was handed "
+    "over before, or the new one cannot be written."
 )
 _ROLES_EXITS: Final = "Exit status: 0 printed; 2 the log cannot be opened."
 _LOG_EXITS: Final = "Exit status: 0 all ok; 1 and 2 as `critic log ACTION --help` says."
@@ -86,9 +98,8 @@ def add_log(commands: Commands) -> None:
         "json)",
     )
     _add_export(export)
-    _add_query(actions)
-    _add_settle(actions)
-    add_log_proofs(actions)
+    for add_more in (_add_query, _add_settle, _add_next, add_log_proofs):
+        add_more(actions)
 
 
 def _add_query(actions: Commands) -> None:
@@ -110,6 +121,13 @@ def _add_settle(actions: Commands) -> None:
     )
     settle.add_argument("--by", required=True, metavar="WHO", help="who says so")
     settle.add_argument("--because", required=True, metavar="TEXT", help="how they know")
+
+
+def _add_next(actions: Commands) -> None:
+    going = "end a log and go on in a new one, with what may not be used again and what is open"
+    following = add(actions, "next", going, _NEXT_EXITS)
+    following.add_argument("log", metavar="OLD")
+    following.add_argument("to", metavar="NEW", help="a file, or the URL of an empty schema")
 
 
 def _add_export(export: argparse.ArgumentParser) -> None:

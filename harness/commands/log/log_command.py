@@ -33,6 +33,7 @@ _ACTIONS: Final = {
 """The module and the function of each action. Only the one that is asked for is imported."""
 
 _OPENING: Final = {
+    "next": ("log_next", "go_on_in_next"),
     "query": ("log_query", "query_log"),
     "roles": ("log_command", "_roles"),
     "settle": ("log_settle", "settle_execution"),

@@ -233,4 +233,4 @@ def _decision_event(one: Listed, found: RecordedWire) -> dict[str, Any]:
 def _path(wire: Mapping[str, Any]) -> str:
     if "report" in wire:
         return "critic/score" if "run" in wire or "score" in wire["report"] else "critic/verify"
-    return {"begun": "critic/begun", "settled": "critic/settled"}.get(wire["kind"], "critic/error")
+    return "critic/error" if wire["kind"] == "critic_error" else f"critic/{wire['kind']}"

@@ -121,6 +121,8 @@ def _print_line(one: Listed | ListedTurn | Gap) -> None:
 
 def _describe_row(one: Listed) -> str:
     row = one.row
+    if one.fate is None:
+        return f"{row.status}: {row.said or ''}"
     if row.status != "begun":
         return f"{one.fate}: {row.status}: {row.said or ''}"
     if one.ended_by is None:

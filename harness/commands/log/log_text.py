@@ -10,6 +10,7 @@ from evals.escaping import escape_line, escape_name
 from harness.canonical import ascii_json
 from harness.log.search.turns import TurnRecords
 from harness.record.closed_words import REDACTED
+from harness.record.index_row import OF_NO_TURN
 
 _WIDEST: Final = 160
 """Characters of a value that are shown."""
@@ -92,6 +93,8 @@ def record_lines(shown: RecordShown, end: str, turn: TurnRecords | None = None) 
     if record.get("kind") == "critic_error":
         yield f"  where: {_line(record.get('where'))}"
         yield f"  asked: {_value(record.get('asked'))}"
+    elif record.get("kind") in OF_NO_TURN:
+        yield from _describe_seam(record)
     else:
         yield from _about(shown)
         yield from _describe_plan(shown)
@@ -103,6 +106,17 @@ def record_lines(shown: RecordShown, end: str, turn: TurnRecords | None = None) 
         yield f"  redacted: part {_line(_redacted_parts(record))}"
     yield f"  hash {_line(record.get('hash'))}, follows {_line(record.get('prev_hash'))}"
     yield f"  ruleset {_line(record.get('ruleset_version'))}; check it with `critic replay`"
+
+
+def _describe_seam(record: Json) -> Iterator[str]:
+    """Yield what a record says that is of no turn."""
+    if record.get("kind") != "taken_over":
+        return
+    old = _object(record.get("old"))
+    yield f"  the log before ended with head {_line(old.get('seq'))}:{_line(old.get('hash'))}"
+    for name, what in (("claims", "claims that nobody may make again"), ("sessions", "sessions")):
+        items = record.get(name)
+        yield f"  {len(items) if isinstance(items, list) else 0} {what} came along"
 
 
 def _redacted_parts(record: Json) -> str:
@@ -119,6 +133,10 @@ def _head(shown: RecordShown, end: str) -> str:
         return f"{number}: an execution was settled as {said}, {_line(record.get('settled_at'))}"
     if record.get("kind") == "critic_error":
         return f"{number}: the critic failed and refused, {_line(record.get('failed_at'))}"
+    if record.get("kind") == "handed_over":
+        return f"{number}: the log goes on in another one, {_line(record.get('handed_at'))}"
+    if record.get("kind") == "taken_over":
+        return f"{number}: the log goes on from another one, {_line(record.get('taken_at'))}"
     by = f" by {_line(report.get('refused_at'))}" if "refused_at" in report else ""
     return f"{number}: {_line(report.get('status'))}{by}, {_line(report.get('decided_at'))}"
 

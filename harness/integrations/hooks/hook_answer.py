@@ -20,11 +20,11 @@ from harness.guard.guard import Answer, Guard
 from harness.guard.rulings import EventError, Ruling
 from harness.guard.session_events import AnswerEvent, event_of
 from harness.guard.session_folder import SessionFolder, StateUnusable
-from harness.guard.session_journal import session_key
 from harness.integrations.hooks.cut_event import MOST_EVENT_BYTES, cut_event
 from harness.integrations.hooks.dialect import Dialect, HookAnswer, HookEvent, HookFault
 from harness.integrations.hooks.memory import HookMemory, KnownCall, call_key, parse_memory
 from harness.policy import Policy
+from harness.record.drafts import session_key
 from harness.tool_results import parsed_result
 from harness.wire import InvalidInput, parse_json
 

@@ -19,6 +19,7 @@ from harness.log.store import Connection
 from harness.log.tables import INDEX
 from harness.record import RecordFacts, fate
 from harness.record.fates import UNTIL_ENDED, end_known, join_facts
+from harness.record.index_row import OF_NO_TURN
 
 RED: Final[Fate] = "ran_although_refused"
 """What comes first in every list, and lets a command that reads a log end with 1."""
@@ -37,6 +38,8 @@ _BITS: Final = [
     for bit in map(int, RecordFacts)
 ]
 _KEY: Final = "trace, turn, plan"
+_OF_TURNS: Final = f"coalesce(status, '') NOT IN ({', '.join(map(repr, OF_NO_TURN))})"
+"""The condition that a record is of a turn."""
 
 
 class TurnRecords(NamedTuple):
@@ -95,7 +98,7 @@ def turn_rows(condition: Condition, fates: frozenset[Fate]) -> str:
     return (
         f"(SELECT * FROM (SELECT {INDEX}.*, {facts} AS turn_facts, "  # noqa: S608
         f"max({_wanted_column(condition)}) OVER turn_of AS is_wanted "
-        f"FROM {INDEX} WHERE seq <= :last{_within(condition)} "
+        f"FROM {INDEX} WHERE seq <= :last AND {_OF_TURNS}{_within(condition)} "
         f"WINDOW turn_of AS (PARTITION BY {_KEY})) AS every "
         f"WHERE is_wanted = 1{_of_fates('turn_facts', fates)}) AS turns"
     )
@@ -112,7 +115,7 @@ def turn_groups(condition: Condition, fates: frozenset[Fate]) -> str:
         "(SELECT min(seq) AS first_seq, "  # noqa: S608
         "max(CASE WHEN status NOT IN ('begun', 'settled') THEN seq END) AS last_seq, "
         f"{facts} AS turn_facts "
-        f"FROM {INDEX} WHERE seq <= :last{_within(condition)} GROUP BY {_KEY} "
+        f"FROM {INDEX} WHERE seq <= :last AND {_OF_TURNS}{_within(condition)} GROUP BY {_KEY} "
         f"HAVING max({_wanted_column(condition)}) = 1{_of_fates(facts, fates)}) AS turns"
     )
 
@@ -149,7 +152,8 @@ class TurnTable:
         self._firsts = array("q")
         text = (
             f"SELECT seq, dense_rank() OVER (ORDER BY {_KEY}), {_SAID}, "  # noqa: S608
-            f"{_wanted_column(condition)} FROM {INDEX} WHERE seq <= :last{_within(condition)} "
+            f"{_wanted_column(condition)} FROM {INDEX} "
+            f"WHERE seq <= :last AND {_OF_TURNS}{_within(condition)} "
             "ORDER BY seq LIMIT :most"
         )
         given = {**condition.values, "last": last, "most": 2**62}
@@ -185,7 +189,7 @@ class TurnTable:
         return len(self._firsts)
 
     def fate_of(self, seq: int) -> Fate | None:
-        """Return what became of the turn of a record, whether it is asked for or not."""
+        """Return what became of the turn of a record, asked for or not; None if it is of none."""
         place = bisect_left(self._seqs, seq)
         is_known = place < len(self._seqs) and self._seqs[place] == seq
         return self._fate_at(place) if is_known else None

@@ -11,9 +11,9 @@ import pytest
 
 from harness.guard import Guard, Ruling, session_journal
 from harness.guard.session_folder import SessionFolder, StateUnusable
-from harness.guard.session_journal import session_key
 from harness.log import LogWriteFailed, SqlDecisionLog
 from harness.log.journal_rows import JournalMoved, JournalStep
+from harness.record.drafts import session_key
 from harness.replay import replay
 from harness.single_use import PermitError
 from tests.support.guarding import (

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness.guard.session_folder import SessionFolder, StateUnusable
-from harness.guard.session_journal import session_key
+from harness.record.drafts import session_key
 from tests.harness.console import Critic
 from tests.harness.integrations.hooks.agents import CLAUDE_CODE, CODEX, GEMINI
 from tests.support.paths import ROOT

@@ -1,0 +1,23 @@
+"""`critic log next`: end a log, and go on in a new one."""
+
+import argparse
+import sys
+
+from harness.audit.copies.succession import go_on_in
+from harness.clock import SystemClock
+from harness.errors import escape_text
+from harness.log.log_places import is_url
+from harness.log.sql import SqlDecisionLog
+
+
+def go_on_in_next(args: argparse.Namespace) -> int:
+    """Go on in another log, and print both heads."""
+    with SqlDecisionLog.open(args.log, create=False) as log:
+        done = go_on_in(log, args.to, SystemClock().now())
+    where = "the database" if is_url(args.to) else escape_text(args.to)
+    came = f"{done.claims} claims, {done.executions} open executions, {done.sessions} open sessions"
+    sys.stdout.write(
+        f"{where}: goes on from head {done.old.seq}:{done.old.hash}, with {came}\n"
+        f"head {done.new.seq}:{done.new.hash}\n"
+    )
+    return 0
