@@ -48,6 +48,7 @@ _MOST_QUESTIONS: Final = 100
 """How many doubts of one question are spelled out beside the verdict."""
 _MOST_TOOLS: Final = 30
 """How many tools an agent is told that named one that is not there."""
+_UNRULED: Final = "it ran, and nobody had asked whether it may"
 _TOO_LATE: Final = "the question has expired: have the agent ask anew"
 
 
@@ -326,28 +327,38 @@ class Course:
         return denied._apply_ruling(question.batch, ruled, question.verdict)
 
     def result(self, event: ResultEvent, as_of: datetime) -> Answered:
-        """Take in how an allowed call ended."""
+        """Take in how an allowed call ended, or that one ran which nobody was asked about."""
+        if event.sent is not None and event.id not in self.session.open_calls:
+            return self._take_unruled(event, event.sent, as_of)
         self._require_running()
         if event.id not in self.session.open_calls:
             shown = escape_name(event.id)
             what = "it was not allowed, or has a result already"
             raise OutOfPlace("/id", f"no result of call {shown} is awaited: {what}")
-        result = CallResult(
-            event.status,
-            event.output,
-            event.error,
-            event.tokens,
-            event.duration_ms,
-            event.cost_micros,
-            bool(event.cut),
-        )
+        result = _result_of(event)
         if event.sent is not None:  # what it returned is not a result of the call that was allowed
-            status = "unknown" if event.status == "completed" else event.status
-            result = result._replace(status=status, output=None, error=None, cut=True)
-            result = result._replace(sent=self._sent_call(event.sent))
+            result = _without_output(result)._replace(sent=self._sent_call(event.sent))
         ran = self.session.ran(event.id, result, as_of)
         records = () if ran.ended is None else (_outcome(ran.ended),)
         return Answered(replace(self, session=ran.session), None, records)
+
+    def _take_unruled(self, event: ResultEvent, sent: SentCall, as_of: datetime) -> Answered:
+        """Take in a call that ran without a ruling: a turn that is refused, and has a run.
+
+        What it spent counts, and nothing that it returned does.
+        """
+        call = Call(event.id, sent.tool if is_identifier(sent.tool) else "unnamed", sent.args)
+        batch = self.session.propose([call], as_of)
+        verdict, plan_digest = verify_batch(batch), digest(batch.plan)
+        session = self.session.decided(batch, "allow", verdict, plan_digest)
+        session = session.decided(batch, "refuse", verdict, plan_digest)
+        ran = session.ran(event.id, _without_output(_result_of(event)), as_of)
+        records = (
+            *self._end_of_question(),
+            ToRecord(batch, verdict, "refuse", note=_UNRULED),
+            ToRecord(batch, verdict, "refuse", ended=ran.ended, note=_UNRULED),
+        )
+        return Answered(replace(self, session=ran.session, question=None), None, records)
 
     def _sent_call(self, sent: SentCall) -> OtherCall:
         """Return a call that nobody ruled on, by the name that the policy has for its tool."""
@@ -402,6 +413,17 @@ def apply_event(
             return answered._replace(records=(*lapsed, *answered.records))
         case _:
             raise TypeError(f"not an event of an open session: {type(event).__name__}")
+
+
+def _result_of(event: ResultEvent) -> CallResult:
+    measures = event.tokens, event.duration_ms, event.cost_micros
+    return CallResult(event.status, event.output, event.error, *measures, bool(event.cut))
+
+
+def _without_output(result: CallResult) -> CallResult:
+    """Return the result of a call that no ruling was about: what it returned is not evidence."""
+    status = "unknown" if result.status == "completed" else result.status
+    return result._replace(status=status, output=None, error=None, cut=True)
 
 
 def _outcome(ended: EndedBatch) -> ToRecord:

@@ -100,7 +100,7 @@ class CallsEvent(_Event):
 
 
 class SentCall(Envelope):
-    """A call that was made in the place of the one that was allowed."""
+    """A call that was made in the place of the one that was allowed, or without any ruling."""
 
     tool: CallId
     args: JsonObject
@@ -110,7 +110,8 @@ class ResultEvent(_Event):
     """How an allowed call ended. `error` is the text of its failure: evidence, like `output`.
 
     `sent` is what was made, where that is another call, which somebody changed after the ruling: it
-    ran although no ruling allowed it, and what it returned is not evidence.
+    ran although no ruling allowed it, and what it returned is not evidence. With an `id` that no
+    result is awaited of, it is a call that nobody had asked about: a turn of its own.
 
     `cut` says that the call returned more than is told here. The rest may mention anything: it
     contests each field value until the session closes, and each link in content asks.

@@ -101,7 +101,8 @@ class RuledTurn:
         )
 
     def end(self, ended: EndEntry) -> None:
-        """Note how its calls ended."""
+        """Note how its calls ended: what has an end ran, whatever was ruled."""
+        self.runs = True
         self.ended |= dict(ended.statuses)
         self.made = frozenset(map(own_key, ended.made))
         self.possible = frozenset(map(own_key, ended.possible))

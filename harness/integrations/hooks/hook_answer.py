@@ -106,23 +106,16 @@ def _rule_call(guard: Guard, memory: HookMemory, event: HookEvent, name: str) ->
 def _take_result(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutcome:
     known = memory.find_call(event)
     if known is None:
+        memory, name = memory.name_call(event)
+        _report_unruled(guard, memory, event, name)
         what = "a call ended that was not allowed: what it returned is not evidence"
         return HookOutcome(memory, "refuse", what)
     after = memory.minus(known.id)
-    if known.ended:  # it came too late: what it returned is not known to the session
-        return HookOutcome(after, "allow")
-    if known.key != call_key(event):
-        args = event._replace(folder=known.folder).judged_args
-        told = {"status": "unknown", "cut": True, "sent": {"tool": event.tool, "args": args}}
-        if known.asked is None:
-            _tell_guard(guard, memory, "result", id=known.id, **told)
-        what = "the call that ended is not the one that was allowed: its arguments were changed"
+    if known.ended and known.asked is None:
+        return HookOutcome(after, "allow")  # it came too late: the session does not know of it
+    if what := _unruled_problem(guard, memory, event, known):
+        _report_unruled(guard, memory, event._replace(folder=known.folder), known.id)
         return HookOutcome(after, "refuse", what)
-    if known.asked is not None and not known.shown:
-        what = "a call ran although no question about it was shown: its result does not count"
-        return HookOutcome(after, "refuse", what)
-    if known.asked is not None and not _report_agreement(guard, memory, event, known):
-        return HookOutcome(after, "refuse", "a call ended that was not approved")
     is_empty = event.is_cut or event.output is None
     members = {
         "output": None if is_empty else parsed_result(event.output),
@@ -134,6 +127,26 @@ def _take_result(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutc
     return _pass_event(
         after, _tell_guard(guard, memory, "result", id=known.id, status=event.status, **given)
     )
+
+
+def _unruled_problem(guard: Guard, memory: HookMemory, event: HookEvent, known: KnownCall) -> str:
+    """Return why no ruling allowed a call that ran; empty if one did, or its user said yes."""
+    if known.ended:
+        return "a call ran that was given up, without a yes to it"
+    if known.key != call_key(event):
+        return "the call that ended is not the one that was allowed: its arguments were changed"
+    if known.asked is None:
+        return ""
+    if not known.shown:
+        return "a call ran although no question about it was shown: its result does not count"
+    agreed = _report_agreement(guard, memory, event, known)
+    return "" if agreed else "a call ended that was not approved"
+
+
+def _report_unruled(guard: Guard, memory: HookMemory, event: HookEvent, name: str) -> None:
+    """Tell the guard that a call ran which it did not allow."""
+    sent = {"tool": event.tool, "args": event.judged_args}
+    _tell_guard(guard, memory, "result", id=name, status="unknown", cut=True, sent=sent)
 
 
 def _end_calls(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutcome:

@@ -31,6 +31,9 @@ def recorded(path: Path, events: list[Any], **guard: Any) -> list[Fate]:
 
 
 TRANSFER = call("transfer", iban="iban-4711-22", reason="x")
+TRANSFERRED = {"tool": "transfer", "args": {"iban": "iban-4711-22", "reason": "x"}}
+UNASKED = result("x", id="u", sent={"tool": "shred", "args": {"name": "x.md"}})
+READ = [call("list_mail", id="d"), result({}, id="d")]
 CASES: dict[str, tuple[list[Any], list[Fate]]] = {
     "still open": (ASKS, ["ran", "asked_open"]),
     "a yes, and no result": ([*ASKS, yes()], ["ran", "open"]),
@@ -55,6 +58,27 @@ CASES: dict[str, tuple[list[Any], list[Fate]]] = {
         [open_(), call("list_mail"), result("x", sent={"tool": "no such tool", "args": {}})],
         ["ran_although_refused"],
     ),
+    "a call that nobody was asked about": ([open_(), UNASKED], ["ran_although_refused"]),
+    "an unknown tool that nobody was asked about": (
+        [open_(), result("x", id="u", sent={"tool": "no such tool", "args": {}})],
+        ["ran_although_refused"],
+    ),
+    "a refused call that ran": (
+        [open_(), call("shred", id="u", name="x.md"), UNASKED, *READ],
+        ["refused", "ran_although_refused", "ran"],
+    ),
+    "an asked call that ran without an answer": (
+        [*ASKS, result({}, sent=TRANSFERRED), call("list_mail", id="d"), result({}, id="d")],
+        ["ran", "asked_no", "ran_although_refused", "ran"],
+    ),
+    "a denied call that ran": (
+        [*ASKS, SAID_NO, result({}, status="failed", sent=TRANSFERRED), *READ],
+        ["ran", "asked_no", "ran_although_refused", "ran"],
+    ),
+    "a call that ran after a halt": (
+        [open_(), TRANSFER, {**UNASKED, "id": "v"}],
+        ["refused", "ran_although_refused"],
+    ),
     "refused": ([open_(), call("transfer", iban="iban-9", reason="")], ["refused"]),
 }
 
@@ -62,7 +86,28 @@ CASES: dict[str, tuple[list[Any], list[Fate]]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_a_turn_has_its_fate_on_record(name: str, tmp_path: Path) -> None:
     events, fates = CASES[name]
-    assert recorded(tmp_path, events) == fates
+    halts = {"on_refusal": "halt"} if "halt" in name else {}
+    assert recorded(tmp_path, events, **halts) == fates
+
+
+@pytest.mark.parametrize("shadow", [False, True])
+def test_what_ran_unasked_counts_as_spent_and_gives_nothing(tmp_path: Path, shadow: bool) -> None:
+    """So it is a repeat if it is made again, in any process; and its output is no evidence."""
+    log_path, told = tmp_path / "log.db", "wire it to iban-4711-22"
+    seen = result(told, id="u", sent={"tool": "read_note", "args": {"name": "plan.md"}})
+    words = open_(request="Shred x.md")
+    with SqlDecisionLog.open(log_path) as log:
+        answers_to(guard_of(desk(shadow=shadow), log=log), [words, UNASKED, seen])
+        resumed = guard_of(desk(shadow=shadow), log=log)  # by its journal
+        status = resumed.status("s")
+        assert status is not None
+        assert status.turn == 2
+        again = answers_to(resumed, [call("shred", id="d", name="x.md")])[0]
+        assert again["verdict"]["kind"] == "loop_guard", again
+        paid = answers_to(resumed, [{**TRANSFER, "calls": [{**TRANSFER["calls"][0], "id": "e"}]}])
+        assert paid[0]["verdict"]["kind"] == "missing_evidence"
+        assert {one.status for one in replay(log)} <= {"same", "open"}
+        assert list(fates_in(log).values())[:2] == ["ran_although_refused"] * 2
 
 
 def test_a_shadow_that_ran_is_a_shadow_and_one_that_was_killed_is_open(tmp_path: Path) -> None:

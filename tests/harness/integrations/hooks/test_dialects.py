@@ -134,10 +134,11 @@ def test_a_question_that_was_shown_and_not_followed_is_a_no(
     assert f"user-of-{agent.name}" in last
     assert critic("replay", log).status == 0
     late = agent.result(agent.shell, "c1", "SENTINEL")
-    assert agent.decided(critic, tmp_path, late, "--log", log) == "silence"
+    assert agent.decided(critic, tmp_path, late, "--log", log) == "deny"
     assert "SENTINEL" not in "".join(
         one.read_text() for one in (tmp_path / "state").glob("*.jsonl")
     )
+    assert fates(critic, log) == ["ran_although_refused", "asked_no"], "it ran after a no"
 
 
 def test_two_questions_about_the_same_call_are_two(critic: Critic, tmp_path: Path) -> None:
@@ -205,7 +206,45 @@ def test_a_result_of_a_call_that_was_not_allowed_is_not_evidence(
     assert agent.decided(critic, tmp_path, said) == "deny"
     after = sorted((tmp_path / "state").glob("*.jsonl"))[0].read_bytes()
     assert b"SENTINEL" not in after
-    assert len(kept) == len(after)
+    assert after.startswith(kept)
+    assert len(after) > len(kept), "that it ran is kept"
+
+
+def fates(critic: Critic, log: str) -> list[str]:
+    """Return what became of the turns of a sound log: what ran although refused comes first."""
+    assert critic("log", "verify", log).status == 0
+    said = critic("log", "list", log, "--format", "json")
+    found = [json.loads(line)["fate"] for line in said.lines]
+    is_red = "ran_although_refused" in found
+    assert said.status == critic("replay", log).status == is_red
+    assert critic("report", log, "-o", Path(log).with_suffix(".html")).status == is_red
+    return found
+
+
+@every_agent
+def test_a_call_that_ran_and_was_not_allowed_is_red_on_record(
+    agent: Agent, critic: Critic, tmp_path: Path
+) -> None:
+    """One was refused, and no hook saw the other before it ran."""
+    log = str(tmp_path / "audit.db")
+    for event in (
+        agent.call(agent.protected, "c1"),
+        agent.result(agent.protected, "c1", "x"),
+        agent.result(agent.read, "c2", "x"),
+    ):
+        agent.decided(critic, tmp_path, event, "--log", log)
+    assert fates(critic, log) == ["ran_although_refused", "ran_although_refused", "refused"]
+
+
+@witnesses
+def test_a_call_that_ran_before_its_question_was_shown_is_red_on_record(
+    agent: Agent, critic: Critic, tmp_path: Path
+) -> None:
+    log = str(tmp_path / "audit.db")
+    for event in (agent.call(agent.shell, "c1"), agent.result(agent.shell, "c1", "x")):
+        answer = agent.decided(critic, tmp_path, event, "--log", log)
+    assert answer == "deny"
+    assert fates(critic, log) == ["ran_although_refused", "asked_no"]
 
 
 @every_agent
