@@ -34,6 +34,8 @@ def _respell_floats(value: Any) -> Any:
             return value
         pairs: Iterable[tuple[Any, Any]] = value.items()
     elif kind is list:
+        if _CHANGING.isdisjoint(map(type, value)):
+            return value
         pairs = enumerate(value)
     else:
         return value

@@ -1,5 +1,7 @@
 """Check an execution that began, and the decision or the settlement that ends it. Pure."""
 
+from functools import partial
+
 from critic.verify import verify_proposal
 from evals.escaping import escape_name
 from evals.plan import Proposal
@@ -23,8 +25,7 @@ def check_begun(
             "an execution began and no record ends it: what its plan says may have run"
         )
     if proposal is not None:
-        permit = page.inputs.digest_of(proposal, document.digests)
-        _compare_begun(record, proposal, permit, problems)
+        _compare_begun(document, record, proposal, page, problems)
 
 
 def check_settled(
@@ -53,14 +54,20 @@ def _check_ended(document: StoredDocument, page: Page, problems: Problems) -> bo
 
 
 def _compare_begun(
-    record: BegunRecord, proposal: Proposal, permit: str, problems: Problems
+    document: StoredDocument,
+    record: BegunRecord,
+    proposal: Proposal,
+    page: Page,
+    problems: Problems,
 ) -> None:
-    if record.permit != permit:
+    if record.permit != page.inputs.digest_of(proposal, document.digests):
         problems.tampered.append("its permit is not of its inputs")
     if record.trace_id != proposal.ctx.trace_id:
         problems.tampered.append("its trace_id is not that of its context")
     try:
-        allowed, needed = bool(verify_proposal(proposal)), used_approvals(proposal)
+        judge = partial(verify_proposal, proposal)
+        allowed = bool(page.inputs.verdict_on(document.digests, judge))
+        needed = used_approvals(proposal)
     except Exception as error:
         # A verdict is a value on any input. If this code fails, the log is not to blame.
         problems.drift.append(f"what it was permitted cannot be derived: {type(error).__name__}")

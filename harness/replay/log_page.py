@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
+from critic.verdicts import Refused, Verified
 from evals.context import RunContext
 from evals.envelope import Envelope
 from evals.manifest import CompiledContext
@@ -35,6 +36,7 @@ _MODELS: Final[dict[str, type[Envelope]]] = {
 _MOST_BYTES: Final = 32 * 1024 * 1024  # of bodies
 _MORE_BYTES: Final = 4 * 1024 * 1024  # of bodies, beside those of the first page that was kept
 _PARSED_BYTES: Final = 2 * 1024 * 1024  # of inputs that are kept parsed, which is ten times larger
+_VERDICTS: Final = 256  # that are kept
 _AT_ONCE: Final = 16  # bodies that are asked for together: each may be as large as a document
 
 
@@ -49,6 +51,8 @@ class StoredInput(NamedTuple):
     """What is stored is what was recorded, and this version cannot read it."""
     proposal: Any = None
     """Of a context that went on from another: the SHA-256 of a proposal up to its end."""
+    spelled: bytes = b""
+    """The canonical bytes, of any other input."""
 
 
 _Key = tuple[str, str]
@@ -63,6 +67,7 @@ class InputReader:
         self._before: dict[_Key, tuple[StoredInput, int]] = {}
         self._held = 0
         self._grown = GrownContexts()
+        self._verdicts: dict[tuple[str, ...], Verified | Refused] = {}
 
     def read(
         self, name: str, digest: str, bodies: Mapping[str, bytes], *, parsed: bool
@@ -101,12 +106,34 @@ class InputReader:
 
     def digest_of(self, proposal: Proposal, digests: Mapping[str, str]) -> str:
         """Return the digest of a proposal that was read, whose inputs have these digests."""
-        key = "compiled", digests["compiled"]
-        known = self._read.get(key) or self._before.get(key)
-        if known is None or known[0].proposal is None:
+        context = self._known("compiled", digests)
+        if context is None or context.proposal is None:
             return digest_of(proposal)
-        ctx, plan, spec = map(canonical_bytes, (proposal.ctx, proposal.plan, proposal.spec))
-        return proposal_digest(known[0].proposal, ctx, plan, spec)
+        rest = []
+        for name in ("ctx", "plan", "spec"):
+            known = self._known(name, digests)
+            spelled = known.spelled if known else b""
+            rest.append(spelled or canonical_bytes(getattr(proposal, name)))
+        return proposal_digest(context.proposal, *rest)
+
+    def verdict_on(
+        self, digests: Mapping[str, str], judge: Callable[[], Verified | Refused]
+    ) -> Verified | Refused:
+        """Return the verdict on inputs that were read and have these digests: they are judged once.
+
+        A ruling, the beginning of what it lets run and the end of that have the same inputs.
+        """
+        key = tuple(digests[name] for name in _MODELS)
+        known = self._verdicts.pop(key, None)
+        verdict = self._verdicts[key] = judge() if known is None else known
+        if len(self._verdicts) > _VERDICTS:
+            del self._verdicts[next(iter(self._verdicts))]
+        return verdict
+
+    def _known(self, name: str, digests: Mapping[str, str]) -> StoredInput | None:
+        key = name, digests[name]
+        known = self._read.get(key) or self._before.get(key)
+        return known[0] if known else None
 
     def _keep(self, key: _Key, found: StoredInput, size: int) -> StoredInput:
         if self._held + size > _PARSED_BYTES:
@@ -130,7 +157,7 @@ def _parse_input(name: str, data: bytes) -> StoredInput:
         return StoredInput(unreadable=f"input {name} cannot be read: {error}")
     if canonical_bytes(value) != data:
         return StoredInput(unreadable=f"input {name} is not in its canonical form")
-    return StoredInput(value)
+    return StoredInput(value, spelled=b"" if name == "compiled" else data)
 
 
 def _problem(name: str, digest: str, whole: Whole, bodies: Mapping[str, bytes]) -> StoredInput:

@@ -12,12 +12,13 @@ Rule 4: only what the critic cannot know is believed: the run, `decided_at`, `er
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from critic.consolidate import consolidate
 from critic.reports import CriticReport
 from critic.score import score
-from critic.verdicts import RULESET_VERSION, VerifyVerdict
+from critic.verdicts import RULESET_VERSION, Refused, Verified, VerifyVerdict
 from critic.verify import verify_proposal
 from evals.escaping import escape_line, escape_name
 from evals.plan import Proposal
@@ -138,7 +139,7 @@ def _derive_and_compare(
     if record is not None:
         _check_execution(document, record, proposal, page, problems)
     if isinstance(record, DecisionRecord) and proposal is not None:
-        return _compare(document, record, proposal, problems)
+        return _compare(document, record, proposal, page, problems)
     return _Derived()
 
 
@@ -292,6 +293,7 @@ def _compare(
     document: StoredDocument,
     record: DecisionRecord,
     proposal: Proposal,
+    page: Page,
     problems: Problems,
 ) -> _Derived:
     """Compare a decision with what follows from its inputs, and return that."""
@@ -301,7 +303,8 @@ def _compare(
             f"decision_key is {key}, but the id of the spec is {escape_name(proposal.spec.id)}"
         )
     try:
-        report, verdicts = derive(record, proposal), _attempt_verdicts(record, proposal)
+        verdict = page.inputs.verdict_on(document.digests, partial(verify_proposal, proposal))
+        report, verdicts = derive(record, proposal, verdict), _attempt_verdicts(record, proposal)
         problems.notes += _failures_of_unscored(record, proposal)
     except Exception as error:
         # A verdict is a value on any input. If this code fails, the log is not to blame.
@@ -354,13 +357,14 @@ def _attempt_verdicts(record: DecisionRecord, proposal: Proposal) -> list[Verify
     return [verify_proposal(Proposal(**{**given, "plan": plan})) for plan in plans]
 
 
-def derive(record: DecisionRecord, proposal: Proposal) -> CriticReport:
+def derive(record: DecisionRecord, proposal: Proposal, verdict: Verified | Refused) -> CriticReport:
     """Return the report that the critic makes of a record's proposal and run today.
+
+    `verdict` is what `verify` says of the proposal.
 
     A run that ended early (`error`) and was recorded without a score stays without one: older
     versions left such runs unscored.
     """
-    verdict = verify_proposal(proposal)
     scored = None
     if record.run is not None and verdict.ok and not _is_unscored(record):
         scored = score(record.run.run_of(proposal))

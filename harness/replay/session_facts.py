@@ -124,6 +124,7 @@ class SessionHistory:
         elif isinstance(entry.said, BeginningEntry):
             for life, turn in _turns_of(trace, entry):
                 turn.begin(entry.said)
+                life.note_change(turn)
                 life.begun[entry.said.hash] = turn
         elif isinstance(entry.said, LostEntry):
             trace.is_redacted = trace.is_redacted or entry.said.is_redacted
@@ -178,6 +179,8 @@ def _note_end(trace: _Trace, entry: SessionEntry, ended: EndEntry) -> None:
         turn = next((one for _, one in _turns_of(trace, entry)), None)
     if turn is not None:
         turn.end(ended)
+        for life in trace.lives:
+            life.note_change(turn)
 
 
 def _turns_of(trace: _Trace, entry: SessionEntry) -> Iterator[tuple[Life, RuledTurn]]:

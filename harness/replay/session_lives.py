@@ -5,7 +5,7 @@ Rule 1: of a turn that can change no more only sums and sets are kept. The last 
 Rule 2: values are compared as they are spelled: to Python, 1 is True, and both are 1.0.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeVar
 
@@ -62,6 +62,7 @@ class RuledTurn:
     `seen` is kept of the last turn alone.
     """
 
+    number: int
     inputs: tuple[str, ...]
     seen: SeenThen | None
     tools: tuple[ToolKey, ...]
@@ -79,6 +80,7 @@ class RuledTurn:
     def of(cls, entry: SessionEntry, ruled: RulingEntry) -> "RuledTurn":
         """Return the turn of a ruling."""
         return cls(
+            number=entry.turn,
             inputs=entry.inputs,
             seen=_seen_by(ruled),
             tools=tuple(tool_key(call.tool) for call in ruled.calls),
@@ -184,8 +186,14 @@ class RanSum:
             self.possible |= turn.possible
             self.all_ended = self.all_ended and bool(turn.ended)
 
-    def copy(self) -> "RanSum":
-        """Return a sum to which others can be added."""
+    def plus(self, turns: Mapping[int, RuledTurn]) -> "RanSum":
+        """Return the sum with more batches that ran, by their numbers."""
+        ran = self._copy()
+        for number, turn in turns.items():
+            ran.add(number, turn)
+        return ran
+
+    def _copy(self) -> "RanSum":
         return replace(
             self,
             tools={*self.tools},
@@ -211,7 +219,7 @@ class Life:
     One that `is_taken` had turns in the log before.
     """
 
-    __slots__ = ("_folded", "_folded_to", "_ran", "begun", "is_taken", "turns")
+    __slots__ = ("_early", "_folded", "_folded_to", "_ran", "begun", "is_taken", "turns")
 
     def __init__(self, *, is_taken: bool = False) -> None:
         """Start before its first turn here."""
@@ -219,6 +227,7 @@ class Life:
         self.turns: dict[int, RuledTurn] = {}
         self.begun: dict[str, RuledTurn] = {}
         self._ran, self._folded, self._folded_to = RanSum(), 0, 0
+        self._early: tuple[int, RanSum] | None = None
 
     @property
     def size(self) -> int:
@@ -244,10 +253,25 @@ class Life:
                 if settled.runs:
                     self._ran.add(other, settled)
 
+    def note_change(self, turn: RuledTurn) -> None:
+        """Forget what turns add up to, if this one, which began or ended, is among them."""
+        if self._early is not None and turn.number < self._early[0]:
+            self._early = None
+
     def ran_before(self, number: int) -> RanSum:
-        """Return what the batches before a turn that ran add up to."""
-        ran = self._ran.copy()
-        for other, turn in self.turns.items():
-            if other < number and turn.runs:
-                ran.add(other, turn)
-        return ran
+        """Return what the batches before a turn that ran add up to.
+
+        Those that wait for results long after they were ruled on are added up once.
+        """
+        first = number - _KEPT_TURNS
+        if self._early is not None and self._early[0] > first:
+            self._early = None
+        start, early = self._early or (0, self._ran)
+        if waiting := self._running(start, first):
+            early = early.plus(waiting)
+            self._early = first, early
+        return early.plus(self._running(first, number))
+
+    def _running(self, first: int, end: int) -> dict[int, RuledTurn]:
+        """Return the turns from one up to another that ran."""
+        return {at: one for at, one in self.turns.items() if first <= at < end and one.runs}

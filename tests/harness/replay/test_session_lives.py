@@ -97,7 +97,7 @@ CHANGES: Final[list[dict[str, Any]]] = [
 """Facts that follow from no session of some turns. Long values differ in their last letter."""
 
 
-@pytest.mark.parametrize("behind", [0, 3])
+@pytest.mark.parametrize("behind", [0, 3, 12])
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_fact_about_turns_that_are_folded_is_noticed(change: dict[str, Any], behind: int) -> None:
     history, session = SessionHistory(), Recorded("s")
@@ -109,6 +109,19 @@ def test_a_fact_about_turns_that_are_folded_is_noticed(change: dict[str, Any], b
     assert wrong.tampered == [
         f"session facts do not follow from earlier records: {name}",
     ]
+
+
+def test_turns_that_wait_for_results_are_added_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    added: list[int] = []
+    add = session_lives.RanSum.add
+
+    def counted(ran: session_lives.RanSum, number: int, turn: session_lives.RuledTurn) -> None:
+        added.append(number)
+        add(ran, number, turn)
+
+    monkeypatch.setattr(session_lives.RanSum, "add", counted)
+    went(SessionHistory(), Recorded("s"), 60, behind=100)
+    assert len(added) < 60 * (session_lives._KEPT_TURNS + 2)
 
 
 def test_evidence_that_is_another_than_a_turn_ago_is_noticed() -> None:

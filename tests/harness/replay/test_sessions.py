@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from critic import Proposal, verify_proposal
 from harness.audit.copies.redaction import redact_log, value_named
+from harness.canonical import digest
 from harness.errors import UsageError
 from harness.log import SqlDecisionLog
-from harness.replay import replay
+from harness.replay import begun, recheck, replay
 from tests.harness.replay.session_logs import EVENTS, REWRITTEN, at, nothing, recorded
 from tests.support.effort import sampled, sampled_rows
 from tests.support.guarding import (
@@ -35,6 +37,21 @@ def replayed(path: Path, change: Callable[[Json], Any], events: list[Any]) -> li
 def test_what_a_guard_recorded_follows(tmp_path: Path) -> None:
     answers = replayed(tmp_path, nothing, EVENTS)
     assert {one.status for one in answers} == {"same"}, [one.reasons for one in answers]
+
+
+def test_inputs_that_several_records_name_are_judged_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[str] = []
+
+    def judge(proposal: Proposal) -> Any:
+        judged.append(digest(proposal))
+        return verify_proposal(proposal)
+
+    monkeypatch.setattr(recheck, "verify_proposal", judge)
+    monkeypatch.setattr(begun, "verify_proposal", judge)
+    answers = replayed(tmp_path, nothing, EVENTS)
+    assert len(judged) == len({*judged}) < len(answers)
 
 
 @pytest.mark.parametrize(
