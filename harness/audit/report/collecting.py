@@ -9,6 +9,7 @@ from typing import Any, Final
 from evals.json_value import SAFE_INTEGER
 from evals.kinds import Fate
 from harness.audit.report.details import opened_record
+from harness.audit.report.page_policies import PoliciesOfPage
 from harness.audit.report.page_turns import PageTurn, TurnsOfPage
 from harness.audit.report.parsed_inputs import InputsOfRecords, ShownInputs
 from harness.audit.report.record_rows import (
@@ -136,6 +137,7 @@ class Collected:
     rows: list[dict[str, Any]] = field(default_factory=list)
     tallies: Tallies = field(default_factory=Tallies)
     turns: TurnsOfPage = field(default_factory=TurnsOfPage)
+    policies: PoliciesOfPage = field(default_factory=PoliciesOfPage)
 
     @property
     def sound(self) -> bool:
@@ -233,6 +235,7 @@ def _take(
         turn.worst = checked.status
     if isinstance(record, DecisionRecord) and given is not None:
         found.tallies.add(record, turn, given)
+        found.policies.add(record, turn.number, given)
     found.rows.append(row_of(record, checked))
     found.details.add(raw.seq, opened_record(record, given, checked, found.details.share))
 

@@ -115,7 +115,9 @@ def fate_style() -> str:
     """Return the rules of a style sheet that give each fate its colours."""
     rules = [f".fate-{one} {{ --fate: {look.light}; }}\n" for one, look in FATE_LOOKS.items()]
     night = [f"  .fate-{one} {{ --fate: {look.dark}; }}\n" for one, look in FATE_LOOKS.items()]
-    return f"{''.join(rules)}@media (prefers-color-scheme: dark) {{\n{''.join(night)}}}\n"
+    return (
+        f"{''.join(rules)}@media screen and (prefers-color-scheme: dark) {{\n{''.join(night)}}}\n"
+    )
 
 
 EXPLAINED: Final[Mapping[str, str]] = MappingProxyType(

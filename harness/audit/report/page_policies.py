@@ -1,0 +1,195 @@
+"""The policies that ruled on the decisions of a page, as far as records hold them. Pure.
+
+Rule 1: a policy of a guard is known by its digest, with its spec, mode and budget as they were
+        recorded. Others are known by all that they say.
+Rule 2: a record holds the tools of its plan and no others. A tool that was not seen under a policy
+        may be in it all the same: it is never said to be gone, or new.
+Rule 3: one is compared with the one for the same spec that was seen before it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import ndiff
+from typing import Any, Final, NamedTuple
+
+from evals.capability import ToolCapability
+from evals.context import RunContext
+from evals.envelope import Envelope
+from evals.manifest import CompiledContext
+from evals.spec import DecisionSpec
+from harness.audit.report.parsed_inputs import ShownInputs
+from harness.audit.report.visible_text import make_visible, visible_json
+from harness.canonical import canonical_json
+from harness.record import DecisionRecord
+from harness.record.integrity import is_digest
+
+_MOST: Final = 50
+"""Policies that are shown, at most."""
+_MOST_PARTS: Final = 500
+"""Tools and other things that are kept of one policy, at most."""
+
+_TOOL: Final = "6 tool"
+
+PolicyPlace = tuple[str, str]
+"""What a policy says a thing of: its kind, and the name of the thing."""
+
+
+@dataclass(slots=True)
+class RulingPolicy:
+    """A policy, as far as the records under it say.
+
+    Attributes:
+        digest: its digest; None where records name none.
+        first: the number of the first record under it.
+        last: that of the last one.
+        turns: the numbers of the turns that it ruled on.
+        parts: what it says, as text, by what it says it of.
+    """
+
+    digest: str | None
+    spec: str
+    first: int
+    last: int
+    turns: set[int] = field(default_factory=set)
+    parts: dict[PolicyPlace, str] = field(default_factory=dict)
+    tools: dict[tuple[str, str], ToolCapability] = field(default_factory=dict)
+
+    def add_tools(self, compiled: CompiledContext) -> None:
+        """Take the tools of a plan. One that is described otherwise than before is said to be."""
+        for tool in compiled.manifests.tool_manifest:
+            pair = tool.adapter_id, tool.capability_id
+            known = self.tools.get(pair)
+            if known == tool or len(self.parts) >= _MOST_PARTS:
+                continue
+            other = "" if known is None else f" from record {self.last} on"
+            self.tools[pair] = tool
+            self.parts[_TOOL, f"{'/'.join(pair)}{other}"] = visible_json(tool.wire())
+
+    @property
+    def name(self) -> str:
+        """Return what it is called on the page."""
+        version = "" if self.digest is None else f", version {make_visible(self.digest)}"
+        return f"of spec {make_visible(self.spec)}{version}"
+
+    @property
+    def text(self) -> str:
+        """Return all that is known of it."""
+        return "\n\n".join(f"{_title(part)}\n{said}" for part, said in sorted(self.parts.items()))
+
+
+class ChangedLine(NamedTuple):
+    """A line of a part that changed: `+` is new, `-` is gone, and a blank one stays."""
+
+    sign: str
+    text: str
+
+
+class ChangedPart(NamedTuple):
+    """What a policy says of a thing otherwise than the one before it."""
+
+    title: str
+    lines: tuple[ChangedLine, ...]
+
+
+class ShownPolicy(NamedTuple):
+    """A policy, and how it differs from the one before it; None where there is none before."""
+
+    policy: RulingPolicy
+    changes: tuple[ChangedPart, ...] | None
+
+
+class PoliciesOfPage:
+    """The policies of the decisions so far, in the order of their first records.
+
+    Attributes:
+        unshown: how many decisions are under policies that are one too many to be shown.
+    """
+
+    def __init__(self) -> None:
+        self._policies: dict[bytes, RulingPolicy] = {}
+        self.unshown = 0
+
+    def add(self, record: DecisionRecord, turn: int, given: ShownInputs) -> None:
+        """Take a decision; one whose inputs cannot be read says nothing."""
+        ctx, compiled, spec = given.ctx, given.compiled, given.spec
+        if ctx is None or compiled is None or spec is None:
+            return
+        key = _key_of(record.inputs.spec, ctx, compiled)
+        policy, seq = self._policies.get(key), record.seq
+        if policy is None and len(self._policies) >= _MOST:
+            self.unshown += 1
+            return
+        if policy is None:
+            parts = _parts_of(ctx, compiled, spec)
+            policy = RulingPolicy(compiled.pack_version, spec.id, seq, seq, parts=parts)
+            self._policies[key] = policy
+        policy.last = seq
+        policy.turns.add(turn)
+        policy.add_tools(compiled)
+
+    def shown(self) -> Iterator[ShownPolicy]:
+        """Yield the policies, each with its changes."""
+        before: dict[str, RulingPolicy] = {}
+        for one in self._policies.values():
+            known = before.get(one.spec)
+            yield ShownPolicy(one, None if known is None else tuple(_changes(known, one)))
+            before[one.spec] = one
+
+
+def _key_of(spec: str, ctx: RunContext, compiled: CompiledContext) -> bytes:
+    """Return what tells a policy from others. `spec` is the digest of its spec."""
+    version, manifests = compiled.pack_version, compiled.manifests
+    own: list[Any] = [version, spec]
+    if _is_of_a_guard(compiled):
+        return canonical_json([*own, ctx.safety_mode, _wire_of(ctx.run_budget)])
+    classes = [one.wire() for one in manifests.classes or ()]
+    fields = None if manifests.record_fields is None else [*manifests.record_fields]
+    tools = [one.wire() for one in manifests.tool_manifest]
+    return canonical_json([*own, classes, fields, tools])
+
+
+def _is_of_a_guard(compiled: CompiledContext) -> bool:
+    """Return whether a policy of a guard was compiled: its version is a digest."""
+    return is_digest(compiled.pack_version)
+
+
+def _wire_of(one: Envelope | None) -> Any:
+    return None if one is None else one.wire()
+
+
+def _parts_of(
+    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec
+) -> dict[PolicyPlace, str]:
+    """Return what a record says of its policy, but for the tools."""
+    manifests = compiled.manifests
+    parts: dict[PolicyPlace, str] = {("1 spec", spec.id): visible_json(spec.wire())}
+    if _is_of_a_guard(compiled):
+        parts["2 safety mode", ""] = visible_json(ctx.safety_mode)
+        parts["3 budget", ""] = visible_json(_wire_of(ctx.run_budget))
+    if manifests.record_fields is not None:
+        parts["4 record fields", ""] = visible_json([*manifests.record_fields])
+    for one in manifests.classes or ():
+        parts["5 class", one.class_] = visible_json(one.wire())
+    return parts
+
+
+def _title(part: PolicyPlace) -> str:
+    kind, name = part
+    return " ".join(filter(None, (kind[2:], make_visible(name))))
+
+
+def _changes(old: RulingPolicy, new: RulingPolicy) -> Iterator[ChangedPart]:
+    for part in sorted({*old.parts, *new.parts}):
+        before, after = _texts(old.parts, new.parts, part)
+        if before != after:
+            lines = ndiff(before.splitlines(), after.splitlines())
+            kept = (ChangedLine(one[0].strip(), one[2:]) for one in lines if one[0] != "?")
+            yield ChangedPart(_title(part), tuple(kept))
+
+
+def _texts(
+    old: Mapping[PolicyPlace, str], new: Mapping[PolicyPlace, str], part: PolicyPlace
+) -> tuple[str, str]:
+    """Return what both say of a thing; of a tool that one was not seen with, nothing is known."""
+    texts: Any = old.get(part, ""), new.get(part, "")
+    return ("", "") if part[0] == _TOOL and "" in texts else texts
