@@ -99,14 +99,14 @@ def head_text(head: Head) -> str:
     return f"{head.seq}:{head.hash}"
 
 
-def print_head(head: Head, form: str = "text", note: str = "") -> None:
-    """Print the head that was read, and a note on what was read.
+def print_head(head: Head, form: str = "text", *notes: str) -> None:
+    """Print the head that was read, and notes on what was read.
 
     It stands below a text, and on standard error beside data.
     """
     sys.stdout.flush()
     out, start = (sys.stdout, "") if form == "text" else (sys.stderr, "critic: ")
-    out.writelines(f"{start}{line}\n" for line in (note, f"head {head_text(head)}") if line)
+    out.writelines(f"{start}{line}\n" for line in (*notes, f"head {head_text(head)}") if line)
 
 
 def _head_error(log: SqlDecisionLog, head: Head) -> str:

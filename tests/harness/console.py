@@ -15,7 +15,10 @@ import pytest
 from harness import cli
 from tests.support.paths import ROOT
 
-_HEAD = re.compile(r"critic: head \d+:[0-9a-f]{64}\n")
+_HEAD = re.compile(
+    r"critic: (head \d+:[0-9a-f]{64}|[\d,]+ of [\d,]+ turns? match|--\w+ .*: no turn has it\..*)\n"
+)
+"""What stands beside data, and is no warning: what was read, and how much of it was asked for."""
 
 
 class Said(NamedTuple):
@@ -40,7 +43,7 @@ class Said(NamedTuple):
 
     @property
     def warned(self) -> str:
-        """Standard error, without the head that stands there beside data."""
+        """Standard error, without the head and the counts that stand there beside data."""
         return "".join(
             line for line in self.err.splitlines(keepends=True) if not _HEAD.fullmatch(line)
         )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from harness.audit.tables.table_columns import LOG_COLUMNS, Row, TableName, table_schema
-from harness.audit.tables.turn_tables import TurnTables
+from harness.audit.tables.turn_tables import TurnTables, changed_after
 from harness.errors import HarnessError, UsageError, escape_text
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS, Head
@@ -197,7 +197,7 @@ def _require_same_log(before: TableFolder, log: SqlDecisionLog, first: str) -> N
 
 
 def _add_files(before: TableFolder, log: SqlDecisionLog, head: Head) -> Added:
-    tables = TurnTables(log, before.last.seq, head.seq)
+    tables = TurnTables(log, changed_after(before.last.seq), frozenset(), head.seq)
     written = {name: f"{name}-{before.last.seq + 1}-{head.seq}.parquet" for name in LOG_COLUMNS}
     with ExitStack() as stack:
         writers = {

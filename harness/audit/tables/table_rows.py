@@ -292,6 +292,15 @@ def _texts_in(value: Any, at: str) -> Iterator[tuple[str, bytes]]:
         yield from [(at, text)] if len(text) >= _SHORTEST else []
 
 
+def scalar_texts(value: Any) -> Iterator[str]:
+    """Yield every scalar of a value as text: numbers as they are spelled."""
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from scalar_texts(item)
+    elif value is not None:
+        yield value if isinstance(value, str) else _spell_fast(value).decode()
+
+
 def _answers(turn: TurnRecords, records: Sequence[ReadRecord]) -> Iterator[Row]:
     """Yield a row for each answer and each approval, and for a question that is open."""
     used = {

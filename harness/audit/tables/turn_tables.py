@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
+from evals.kinds import Fate
 from harness.audit.tables.table_columns import Row, TableName
 from harness.audit.tables.table_rows import (
     ContextFacts,
@@ -34,11 +35,18 @@ _CHANGED: Final = (
 _NOTHING: Final = ContextFacts({}, ())
 
 
-class TurnTables:
-    """The rows of the turns of a log that have records after one, as they were at another."""
+def changed_after(seq: int) -> Condition:
+    """Return what is asked of a row: that its turn has become more after a record."""
+    return Condition(_CHANGED, {"f_after": seq}) if seq else Condition("", {})
 
-    def __init__(self, log: SqlDecisionLog, after: int, upto: int) -> None:
-        """Take a log, the last record that was read before, and the last one to read.
+
+class TurnTables:
+    """The rows of the turns of a log that are asked for, as they were at one of its records."""
+
+    def __init__(
+        self, log: SqlDecisionLog, condition: Condition, fates: frozenset[Fate], upto: int
+    ) -> None:
+        """Take a log, which of its turns are asked for, and the last record to read.
 
         Raises:
             harness.log.log_errors.LogError: the log cannot be read.
@@ -46,10 +54,8 @@ class TurnTables:
         listing = Listing(log)
         self._listing, self._reader, self._log = listing, IndexedReader(log), log
         self._upto = upto
-        is_all = after == 0
-        condition = Condition("", {}) if is_all else Condition(_CHANGED, {"f_after": after})
         with listing.begin_reading() as connection:
-            self._turns = TurnTable(connection, condition, frozenset(), upto)
+            self._turns = TurnTable(connection, condition, fates, upto)
 
     def __len__(self) -> int:
         return len(self._turns)

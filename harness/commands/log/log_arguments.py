@@ -1,6 +1,7 @@
 """The parser of `critic log`. Nothing heavy is imported, for `critic --help`."""
 
 import argparse
+import re
 from typing import Any, Final
 
 from evals.kinds import (
@@ -60,6 +61,7 @@ _NEXT_EXITS: Final = (
 _ROLES_EXITS: Final = "Exit status: 0 printed; 2 the log cannot be opened."
 _LOG_EXITS: Final = "Exit status: 0 all ok; 1 and 2 as `critic log ACTION --help` says."
 _LONGEST: Final = 1000
+_NUMBER: Final = re.compile(r"-?[0-9]{1,300}(\.[0-9]{1,300})?")
 
 
 def add_log(commands: Commands) -> None:
@@ -189,7 +191,26 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
     some.add_argument(
         "--max-cost", type=_natural_number, metavar="MICROS", help="millionths, at most"
     )
+    _add_content_filters(parser)
     some.add_argument("--text", type=_bounded_text, help="in what the report or the error says")
+
+
+def _add_content_filters(parser: argparse.ArgumentParser) -> None:
+    about = (
+        "Only turns with this content: records are read for it. --value, --over, --tier: one call."
+    )
+    some = parser.add_argument_group("filters by content", about)
+    some.add_argument("--value", metavar="VALUE", help="an argument is this text or number")
+    some.add_argument("--over", type=_number, metavar="N", help="a number among them is above this")
+    some.add_argument("--tier", choices=MODES, help="the tool is of this tier")
+    some.add_argument("--approver", metavar="NAME", help="who answered a question or approved it")
+    some.add_argument("--evidence", metavar="ITEM", help="pinned, or an argument stands in it")
+
+
+def _number(text: str) -> float:
+    if not _NUMBER.fullmatch(text):
+        raise argparse.ArgumentTypeError("must be a number, such as 1000 or 0.5")
+    return float(text)
 
 
 def _natural_number(text: str) -> int:

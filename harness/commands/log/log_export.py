@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
 from harness.audit.tables.table_folder import add_to_tables
+from harness.audit.tables.turn_search import Content
 from harness.canonical import ascii_json
 from harness.commands.known_heads import print_head
 from harness.commands.log.checked_rows import CheckedRows
 from harness.commands.log.log_filters import (
     EXIT_NOT_SOUND,
+    content_asked,
     damage_texts,
     filters_of,
+    search_of,
     time_text,
     warn,
 )
@@ -64,12 +67,13 @@ def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
         return _export_tables(args, log)
     if args.output is None:
         raise UsageError("name a file with -o, or a folder for tables: --to parquet FOLDER")
-    filters, to_print = filters_of(args), args.output == "-"
+    to_print = args.output == "-"
     if to_print and args.form == "parquet":
         raise UsageError("--output -: Parquet is not for a terminal or a pipe: name a file")
     if args.plans and args.form != "parquet":
         raise UsageError("--plans goes with --to parquet: events hold the inputs already")
-    head, listing = log.head(), Listing(log)
+    head, listing, search = log.head(), Listing(log), search_of(args, log)
+    filters = search.filters
     gaps = any(True for _ in listing.gaps())
     if args.form == "parquet":
         wrote = _write_parquet(Path(args.output), log, listing, filters, plans=args.plans)
@@ -85,13 +89,15 @@ def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
         sys.stdout.write(f"{records}{of} written to {escape_text(args.output[-200:])}\n")
         missing = [gap.text() for gap in islice(listing.gaps(), 100)]
         sys.stdout.writelines(f"{text}\n" for text in missing)
-    print_head(head, "json" if to_print else "text", wrote.note)
-    return warn(damage_texts(wrote.problems)) or (EXIT_NOT_SOUND if gaps else 0)
+    print_head(head, "json" if to_print else "text", *search.notes(listing), wrote.note)
+    problems = dict.fromkeys([*wrote.problems, *search.problems])
+    return warn(damage_texts(problems)) or (EXIT_NOT_SOUND if gaps else 0)
 
 
 def _export_tables(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     """Add to the tables in a folder what is new. Return 1 if records are missing or damaged."""
-    if filters_of(args) != Filters() or args.plans or args.output is not None:
+    is_whole = filters_of(args) == Filters() and content_asked(args) == Content()
+    if not is_whole or args.plans or args.output is not None:
         what = "tables are of a whole log, and in their folder"
         raise UsageError(f"{what}: leave out filters, --plans and -o, and ask `critic log query`")
     added = add_to_tables(Path(args.folder), log)

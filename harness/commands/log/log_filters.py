@@ -3,13 +3,18 @@
 import argparse
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from evals.timestamps import format_time, parse_time
+from harness.audit.tables.turn_search import Content, FoundTurns, find_turns
 from harness.errors import UsageError, escape_text
+from harness.log.search.listing import Listing
 from harness.log.search.query import Filters
+from harness.log.sql import SqlDecisionLog
+from harness.policy.analysis.lint_finding import guess_name
 from harness.record.index_row import time_of
 
 EXIT_NOT_SOUND: Final = 1
@@ -39,6 +44,73 @@ def filters_of(args: argparse.Namespace) -> Filters:
         text=args.text,
         fates=frozenset(args.fate or ()),
     )
+
+
+def content_asked(args: argparse.Namespace) -> Content:
+    """Return what content is asked for."""
+    names = ("value", "over", "approver", "evidence", "tier")
+    return Content(**{name: getattr(args, name) for name in names})
+
+
+class LogSearch(NamedTuple):
+    """What is asked for, and what the search for it has found out.
+
+    Attributes:
+        filters: which records.
+        content: what was asked of the content of their turns.
+        found: the turns that have it; None if nothing was asked of it.
+    """
+
+    filters: Filters
+    content: Content = Content()
+    found: FoundTurns | None = None
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the records that were read for it."""
+        return () if self.found is None else self.found.problems
+
+    def notes(self, listing: Listing) -> tuple[str, ...]:
+        """Return how many turns match, and if none does, names that were probably meant."""
+        if self.filters == Filters():
+            return ()
+        turns, every = len(listing.turns(self.filters)), listing.count_turns()
+        counted = f"{turns:,} of {every:,} turn{'' if every == 1 else 's'} match"
+        return (counted, *(() if turns else self._guesses(listing)))
+
+    def _guesses(self, listing: Listing) -> Iterator[str]:
+        """Yield what was probably meant by each name that no turn has."""
+        found, filters = self.found, self.filters
+        for option, name, known in (
+            ("--tool", filters.tool, _tool_names(listing)),
+            ("--session", filters.session, listing.names_in("session")),
+            ("--trace", filters.trace, listing.names_in("trace")),
+            ("--approver", self.content.approver, [*found.approvers] if found else []),
+            ("--evidence", self.content.evidence, [*found.items] if found else []),
+        ):
+            if name is not None and name not in known:
+                guess = guess_name(name, sorted(known))
+                yield f"{option} {escape_text(name)}: no turn has it. {guess}".strip()
+
+
+def _tool_names(listing: Listing) -> list[str]:
+    """Return the tools that plans name, with their adapters and without."""
+    whole = {name for names in listing.names_in("tools") for name in names.split()}
+    return [*whole, *{name.partition("/")[2] for name in whole}]
+
+
+def search_of(args: argparse.Namespace, log: SqlDecisionLog) -> LogSearch:
+    """Return what records are asked for. Where it is their content, they are read.
+
+    Raises:
+        UsageError: a time is none, or too many match.
+        harness.log.log_errors.LogError: the log cannot be read any further.
+    """
+    filters, content = filters_of(args), content_asked(args)
+    if content == Content():
+        return LogSearch(filters)
+    found = find_turns(log, filters, content)
+    return LogSearch(replace(filters, numbers=found.numbers), content, found)
 
 
 def _time(option: str, text: str | None) -> datetime | None:

@@ -16,7 +16,7 @@ from harness.commands.log.checked_rows import CheckedRows
 from harness.commands.log.log_filters import (
     EXIT_NOT_SOUND,
     damage_texts,
-    filters_of,
+    search_of,
     time_text,
     warn,
 )
@@ -48,7 +48,8 @@ _PAGE: Final = 1000
 
 def list_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     """Print what the log holds. Return 1 if it is damaged, or if what was refused ran."""
-    filters, printed = filters_of(args), _PRINTERS[args.format]
+    search, printed = search_of(args, log), _PRINTERS[args.format]
+    filters = search.filters
     status, head = 0, log.head()
     if args.format == "csv":
         write_cells(_CSV_COLUMNS if args.records else _TURN_COLUMNS)
@@ -58,8 +59,8 @@ def list_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
         is_red = not isinstance(one, Gap) and one.fate == RED
         status = EXIT_NOT_SOUND if is_red or isinstance(one, Gap) else status
         printed(one)
-    print_head(head, args.format, checked.note)
-    return warn(damage_texts(checked.problems)) or status
+    print_head(head, args.format, *search.notes(listing), checked.note)
+    return warn(damage_texts(dict.fromkeys([*checked.problems, *search.problems]))) or status
 
 
 def _list_turns(

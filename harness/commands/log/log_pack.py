@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     replace_file(output, [page])
     count = f"{len(numbers)} record{'' if len(numbers) == 1 else 's'}"
     sys.stdout.write(f"{shown_path(output)}: {count}, of {signed.checkpoint.size} signed\n")
-    print_head(head, note=note)
+    print_head(head, "text", note)
     return warn(damage_texts(problems))
 
 

@@ -15,7 +15,7 @@ from harness.commands.log.checked_rows import CheckedRows
 from harness.commands.log.log_filters import (
     EXIT_NOT_SOUND,
     damage_texts,
-    filters_of,
+    search_of,
     time_text,
     warn,
 )
@@ -34,16 +34,17 @@ _OF_PLAN: Final = "(the plan as a whole)"
 
 def show_statistics(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     """Print the numbers. Return 1 if the log is damaged, or if what was refused ran."""
-    filters = filters_of(args)
+    search = search_of(args, log)
     head, listing = log.head(), Listing(log)
     checked, gaps = CheckedRows(log, listing), listing.gaps()
     named = list(islice(gaps, _MOST_GAPS))
     more = sum(1 for _ in gaps)
-    found = log_statistics(listing, filters)
+    found = log_statistics(listing, search.filters)
     _PRINTERS[args.format](found, named, more)
-    print_head(head, args.format, checked.note)
+    print_head(head, args.format, *search.notes(listing), checked.note)
     is_sound = not named and not found.fates.get(RED)
-    return warn(damage_texts(checked.problems)) or (0 if is_sound else EXIT_NOT_SOUND)
+    problems = dict.fromkeys([*checked.problems, *search.problems])
+    return warn(damage_texts(problems)) or (0 if is_sound else EXIT_NOT_SOUND)
 
 
 def _wire(found: Statistics, gaps: Sequence[Gap], more: int) -> dict[str, Any]:

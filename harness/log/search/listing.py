@@ -9,7 +9,7 @@ Rule 3: a few thousand rows are in memory at a time, and no lock is held between
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from evals.escaping import escape_name
 from evals.kinds import Fate
@@ -23,9 +23,10 @@ from harness.log.search.query import (
     index_of,
     listed_rows,
 )
-from harness.log.search.turns import TurnTable
+from harness.log.search.turns import TurnTable, turn_count
 from harness.log.sql import SqlDecisionLog
 from harness.log.store import Connection
+from harness.log.tables import INDEX
 from harness.record import Gap
 from harness.record.index_row import IndexRow
 
@@ -75,6 +76,18 @@ class Listing:
         """
         with self._log.begin_reading() as connection:
             return TurnTable(connection, self.condition(filters), filters.fates, self._last)
+
+    def names_in(self, column: Literal["trace", "session", "tools"]) -> list[str]:
+        """Return what a column says, each once."""
+        text = f"SELECT DISTINCT {column} FROM {INDEX} WHERE seq <= {self._last:d}"  # noqa: S608
+        with self._log.begin_reading() as connection:
+            return [name for (name,) in connection.execute(text) if isinstance(name, str)]
+
+    def count_turns(self) -> int:
+        """Return how many turns there are, whatever is asked for."""
+        with self._log.begin_reading() as connection:
+            ((count,),) = connection.execute(turn_count(self._last))
+        return int(count)
 
     def rows_of(self, numbers: Iterable[int]) -> dict[int, IndexRow]:
         """Return the columns of these records; leave out those that the index does not have."""

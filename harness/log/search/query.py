@@ -91,6 +91,7 @@ class Filters:
         least_cost, most_cost: what the run cost, in micros; what is not known is not within.
         text: is in what the report says or in the error, in upper or lower case.
         fates: what became of the turn; any of these.
+        numbers: the records are among these.
     """
 
     status: str | None = None
@@ -106,6 +107,7 @@ class Filters:
     most_cost: int | None = None
     text: str | None = None
     fates: frozenset[Fate] = frozenset()
+    numbers: frozenset[int] | None = None
 
     def condition(self) -> Condition:
         """Return what is asked of a row in SQL: all but the fate, which is of a whole turn."""
@@ -121,6 +123,8 @@ class Filters:
         values["f_text"] = escape_line(self.text or "").lower()
         if self.session is not None:
             values["f_session"] = name_column(self.session)
+        if self.numbers is not None:  # NULL: there may be none of them
+            parts.append(f"seq IN (NULL{''.join(f', {one}' for one in sorted(self.numbers))})")
         text = "".join(f" AND {part}" for part in parts)
         return Condition(text, {name: one for name, one in values.items() if f":{name}" in text})
 

@@ -120,6 +120,12 @@ def turn_groups(condition: Condition, fates: frozenset[Fate]) -> str:
     )
 
 
+def turn_count(last: int) -> str:
+    """Return what counts all turns up to a record."""
+    turns = f"SELECT 1 FROM {INDEX} WHERE seq <= {last:d} GROUP BY {_KEY}"  # noqa: S608
+    return f"SELECT count(*) FROM ({turns}) AS turns"  # noqa: S608
+
+
 def _wanted_column(condition: Condition) -> str:
     return f"CASE WHEN 1 = 1{condition.text} THEN 1 ELSE 0 END"
 

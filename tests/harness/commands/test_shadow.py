@@ -33,7 +33,9 @@ def test_what_would_have_been_stopped_is_counted(log: Path, critic: Critic) -> N
     said = critic("shadow", log, "--format", "json")
     assert said.status == 0
     counted = json.loads(said.lines[0])
-    listed = critic("log", "list", log, "--fate", "ran_in_shadow", "--fate", "ran_in_part").listed
+    fates = ("--fate", "ran_in_shadow", "--fate", "ran_in_part")
+    *listed, matching = critic("log", "list", log, *fates).listed
+    assert matching == "3 of 4 turns match"
     assert counted["turns"] == len(listed) == 3
     transfer, shred = counted["tools"]
     assert (transfer["tool"], transfer["sessions"], transfer["stopped"]) == ("desk/transfer", 2, 2)

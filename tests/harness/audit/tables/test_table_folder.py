@@ -231,3 +231,12 @@ def test_what_is_appended_meanwhile_is_left_to_the_next_export(
     assert export(folder, log) == 1
     export(tmp_path / "whole", log)
     assert content(folder) == content(tmp_path / "whole")
+
+
+def test_tables_say_what_records_say_and_not_what_the_index_says(log: Path, tmp_path: Path) -> None:
+    export(tmp_path / "before", log)
+    meddle(log, ("UPDATE record_index SET facts = 513, kind = NULL WHERE status LIKE 'ref%'", ()))
+    with SqlDecisionLog.open_for_reading(log) as kept:
+        added = add_to_tables(tmp_path / "tables", kept)
+    assert any("the index says" in one for one in added.folder.problems)
+    assert content(tmp_path / "tables") == content(tmp_path / "before")
