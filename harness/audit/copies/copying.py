@@ -13,6 +13,7 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
+from harness.audit.copies.value_search import SoughtValues
 from harness.errors import UsageError, escape_text
 from harness.log.log_errors import LogDamaged, LogFull
 from harness.log.log_places import is_url
@@ -76,12 +77,25 @@ def _copy_whole(log: SqlDecisionLog, target: SqlDecisionLog) -> Head:
     upto = extent_of(log)
     bodies = (one for one in log.bodies() if one[0] in upto.digests)
     fill_log(log, target, upto.head, bodies, rows_up_to(upto.head.seq, log.stored_records()))
-    for session in log.journaled_sessions():
-        for row in log.journal(session):
-            target.copy_journal(session, row)
+    copy_journals(log, target)
     if target.head() != upto.head:
         raise LogDamaged(f"{target.where}: the copy has another head: remove it, and try again")
     return upto.head
+
+
+def copy_journals(
+    log: SqlDecisionLog, target: SqlDecisionLog, without: SoughtValues | None = None
+) -> int:
+    """Copy the journals of open sessions, but for those that hold a value. Return how many do."""
+    left_out = 0
+    for session in log.journaled_sessions():
+        rows = log.journal(session)
+        if without is not None and any(without.hold_bytes(row.body) for row in rows):
+            left_out += 1
+            continue
+        for row in rows:
+            target.copy_journal(session, row)
+    return left_out
 
 
 def require_sound(log: SqlDecisionLog) -> None:

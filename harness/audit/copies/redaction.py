@@ -9,22 +9,25 @@ Rule 4: what is appended while it is copied is not in the copy: nobody looked fo
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 from harness.audit.copies.copying import (
     LogExtent,
     batches,
+    copy_journals,
     extent_of,
     fill_log,
     new_log,
     require_sound,
     rows_up_to,
 )
+from harness.audit.copies.held_parts import HeldParts, parts_holding, parts_of_trace, require_gone
 from harness.audit.copies.member_cuts import cut_members
+from harness.audit.copies.value_search import SoughtValues
 from harness.canonical import canonical_json
 from harness.errors import UsageError, escape_text
 from harness.log.log_errors import LogDamaged
@@ -36,12 +39,8 @@ from harness.record.parts import part_document, pieces_of, reference, references
 from harness.replay.engine import Replayer
 from harness.wire import parse_finite_json
 
-_BATCH: Final = 200  # rows in one transaction
 _WANTED: Final = re.compile(r"([1-9][0-9]{0,17}):((?:/[^/]*)+)")
 _IN_RECORD: Final = SEALED
-_SOUND: Final = frozenset({"same", "open", "redacted"})
-
-_T = TypeVar("_T")
 
 
 class ValueInRecord(NamedTuple):
@@ -58,23 +57,50 @@ class ValueInRecord(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """What is to be taken out of a log.
+
+    Attributes:
+        values: values that are named by their places.
+        sought: values that are searched for: every part that holds one.
+        trace: a trace, of which all goes that no other trace has.
+    """
+
+    values: Sequence[ValueInRecord] = ()
+    sought: SoughtValues | None = None
+    trace: str | None = None
+
+
+@dataclass(frozen=True)
 class Redaction:
     """The values that were taken out of a log.
 
     Attributes:
-        digests: the digests of what was taken out, each with the value that was asked for.
-        kept: how many parts of them stay, because other values have them too.
-        found: where bytes of them are still in the copy: digests of parts, or records.
+        digests: the digests of what was taken out, each with the value that was named by its place.
+        parts: how many other parts went.
+        in_records: how many of them are runs, texts or questions of records.
+        kept: how many parts of what went stay, because other values have them too.
+        left_out: how many open sessions are not in the copy, because they hold a value.
+        found: where bytes of named values are still in the copy: digests of parts, or records.
     """
 
     digests: Mapping[str, ValueInRecord]
-    kept: int
-    found: tuple[str, ...]
+    parts: int = 0
+    in_records: int = 0
+    kept: int = 0
+    left_out: int = 0
+    found: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """Yield what to tell a person, a line each."""
         for digest, value in self.digests.items():
             yield f"{value}: replaced by its digest {digest}"
+        if self.parts:
+            parts = "1 part" if self.parts == 1 else f"{self.parts} parts"
+            yield f"{parts} replaced by a digest, {self.in_records} of them in records themselves"
+        if self.left_out:
+            sessions = "1 open session" if self.left_out == 1 else f"{self.left_out} open sessions"
+            yield f"note: {sessions} left out of the copy: they go on in the old log alone"
         if self.kept:
             parts = "1 part of it stays" if self.kept == 1 else f"{self.kept} parts of it stay"
             yield f"note: {parts}: other values have {'it' if self.kept == 1 else 'them'} too"
@@ -100,30 +126,31 @@ def value_named(text: str) -> ValueInRecord:
     return ValueInRecord(int(found[1]), path)
 
 
-def redact_log(log: SqlDecisionLog, new: Path, wanted: Sequence[ValueInRecord]) -> Redaction:
+def redact_log(log: SqlDecisionLog, new: Path, wanted: Wanted) -> Redaction:
     """Copy a log to the file `new` without some values. The log itself is not changed.
 
     Raises:
-        UsageError: `new` exists, or no part holds the value.
+        UsageError: `new` exists, no part holds a value, or what holds one cannot be taken out.
         LogError: the log cannot be read or is not as it was recorded, or `new` cannot be written.
     """
     with new_log(new) as target:
         upto = extent_of(log)
         require_sound(log)
-        places = [_place_of(log, value) for value in wanted]
-        taken = {place.digest: value for place, value in zip(places, wanted, strict=True)}
-        rows = dict[int, list[_Place]]()
-        for place in places:
-            if place.seq:
-                rows.setdefault(place.seq, []).append(place)
-        dropped, kept = _parts_below(log, taken, rows, upto, places)
-        cut = _Cut(taken, dropped, rows)
+        places = [_place_of(log, value) for value in wanted.values]
+        held = _held_parts(log, wanted, upto.head.seq)
+        cut, kept = _cut_of(log, places, held, upto)
         bodies, records = _bodies(log, cut, upto), _rows(log, cut, upto.head.seq)
         fill_log(log, target, upto.head, bodies, records)
         if target.head() != upto.head:
             raise LogDamaged(f"{_show_path(new)}: the copy has another head: try again")
+        left_out = copy_journals(log, target, wanted.sought)
         found = tuple(_find_remains(target, places))
-    return Redaction(taken, kept, found)
+        if wanted.sought is not None:
+            require_gone(target, wanted.sought)
+    taken = {place.digest: value for place, value in zip(places, wanted.values, strict=True)}
+    count = len(held.digests - {*taken})
+    in_records = sum(map(len, held.members.values()))
+    return Redaction(taken, count, in_records, kept, left_out, found)
 
 
 class _Place(NamedTuple):
@@ -136,11 +163,38 @@ class _Place(NamedTuple):
 
 
 class _Cut(NamedTuple):
-    """The parts that a copy leaves out, and the rows that it changes."""
+    """The stored bodies that a copy leaves out or replaces, and the members of records."""
 
-    taken: Mapping[str, ValueInRecord]
+    taken: frozenset[str]
     dropped: frozenset[str]
-    rows: Mapping[int, list[_Place]]
+    rows: Mapping[int, Mapping[str, str]]
+
+
+def _held_parts(log: SqlDecisionLog, wanted: Wanted, last: int) -> HeldParts:
+    """Return the parts that hold a value, or that are of a trace.
+
+    Raises:
+        UsageError: there are none.
+    """
+    held = HeldParts()
+    if wanted.sought is not None:
+        held = parts_holding(log, wanted.sought, last)
+        if not held:
+            raise UsageError("no part of the log holds such a value: nothing was copied")
+    return held if wanted.trace is None else held.join(parts_of_trace(log, wanted.trace, last))
+
+
+def _cut_of(
+    log: SqlDecisionLog, places: Sequence[_Place], held: HeldParts, upto: LogExtent
+) -> tuple[_Cut, int]:
+    """Return what a copy leaves out, and how many parts of it stay, because others name them."""
+    rows = {seq: dict(members) for seq, members in held.members.items()}
+    for place in places:
+        if place.seq:
+            rows.setdefault(place.seq, {})[place.member] = place.digest
+    taken = {*held.bodies, *(place.digest for place in places if not place.seq)}
+    dropped, kept = _parts_below(log, taken, rows, upto, places)
+    return _Cut(frozenset(taken), dropped, rows), kept
 
 
 def _place_of(log: SqlDecisionLog, value: ValueInRecord) -> _Place:
@@ -193,27 +247,30 @@ def _value_at(document: Any, path: Sequence[str], value: ValueInRecord) -> Any:
 
 def _parts_below(
     log: SqlDecisionLog,
-    taken: Mapping[str, Any],
-    rows: Iterable[int],
+    taken: Set[str],
+    rows: Mapping[int, Mapping[str, str]],
     upto: LogExtent,
     places: Iterable[_Place],
 ) -> tuple[frozenset[str], int]:
-    """Return the parts that only redacted values name, and how many of theirs others name too."""
+    """Return the bodies that nothing names any more, and how many parts others name too."""
     bodies = list(log.stored(taken).values())
     bodies += [next(log.stored_records(seq)).body for seq in rows]
     # What is stored whole here may be in parts elsewhere.
     apart = [digest for place in places for digest in part_document(place.whole).pieces]
-    below = {*pieces_of(bodies, log.stored), *log.stored(apart)} - {*taken}
+    below = {*pieces_of(bodies, log.stored), *log.stored(apart), *taken}
     kept: set[str] = set()
-    for raw in rows_up_to(upto.head.seq, log.stored_records()):
-        if raw.seq not in rows:
-            kept |= below.intersection(references(raw.body))
+    for raw in _rows(log, _Cut(frozenset(), frozenset(), rows), upto.head.seq):
+        kept |= below.intersection(references(raw.body))
     for digest, body in log.bodies():
-        if digest in upto.digests and digest not in below and digest not in taken:
+        if digest in upto.digests and digest not in below:
             kept |= below.intersection(references(body))
     kept |= below.intersection(_inputs_named(log, upto.head.seq))
-    kept |= below.intersection(pieces_of(list(log.stored(kept).values()), log.stored))
-    return frozenset(below - kept), len(kept)
+
+    def stored(some: Iterable[str]) -> dict[str, bytes]:
+        return log.stored(one for one in some if one not in taken)
+
+    kept |= below.intersection(pieces_of(list(stored(kept).values()), stored))
+    return frozenset(below - kept), len(kept - {*taken})
 
 
 def _inputs_named(log: SqlDecisionLog, last: int) -> Iterator[str]:
@@ -227,14 +284,15 @@ def _bodies(source: SqlDecisionLog, cut: _Cut, upto: LogExtent) -> Iterator[tupl
     for digest, body in source.bodies():
         if digest in upto.digests and digest not in cut.dropped:
             yield digest, reference(digest) if digest in cut.taken else body
-    for place in (place for places in cut.rows.values() for place in places):
-        yield place.digest, reference(place.digest)
+    members = {digest for named in cut.rows.values() for digest in named.values()}
+    for digest in sorted(members - upto.digests):
+        yield digest, reference(digest)
 
 
 def _rows(source: SqlDecisionLog, cut: _Cut, last: int) -> Iterator[RawRecord]:
     for raw in rows_up_to(last, source.stored_records()):
-        places = {place.member: place.digest for place in cut.rows.get(raw.seq, ())}
-        yield raw._replace(body=cut_members(raw.body, places)) if places else raw
+        digests = cut.rows.get(raw.seq)
+        yield raw._replace(body=cut_members(raw.body, digests)) if digests else raw
 
 
 def _find_remains(target: SqlDecisionLog, places: Iterable[_Place]) -> Iterator[str]:

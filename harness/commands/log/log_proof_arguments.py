@@ -34,9 +34,20 @@ def add_log_proofs(actions: Commands) -> None:
     redact.add_argument(
         "--value",
         action="append",
-        required=True,
+        default=[],
         metavar="RECORD:POINTER",
         help="what to take out, such as 2:/run/outputs or 1:/inputs/plan; may be repeated",
+    )
+    redact.add_argument(
+        "--containing",
+        action="append",
+        default=[],
+        metavar="VALUE",
+        help="take out every part that holds this text or number, however it is spelled; may be "
+        "repeated",
+    )
+    redact.add_argument(
+        "--trace", metavar="ID", help="take out what was planned, known, run and said in this trace"
     )
 
 

@@ -149,9 +149,17 @@ def _witness(args: argparse.Namespace) -> int:
 
 
 def _redact(args: argparse.Namespace) -> int:
-    from harness.audit.copies.redaction import redact_log, value_named  # noqa: PLC0415 - writes a log
+    from harness.audit.copies.redaction import (  # noqa: PLC0415 - writes a log
+        Wanted,
+        redact_log,
+        value_named,
+    )
+    from harness.audit.copies.value_search import SoughtValues  # noqa: PLC0415 - as above
 
-    wanted = [value_named(one) for one in args.value]
+    if not (args.value or args.containing or args.trace):
+        raise UsageError("redact takes --value, --containing or --trace: say what to take out")
+    sought = SoughtValues(args.containing) if args.containing else None
+    wanted = Wanted([value_named(one) for one in args.value], sought, args.trace)
     if is_url(args.new):
         raise UsageError("a copy without some values goes to a file: name one")
     with SqlDecisionLog.open_for_reading(args.log) as log:

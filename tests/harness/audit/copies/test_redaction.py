@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evals.plan import Proposal
-from harness.audit.copies.redaction import ValueInRecord, redact_log, value_named
+from harness.audit.copies.redaction import ValueInRecord, Wanted, redact_log, value_named
 from harness.canonical import canonical_json
 from harness.log.sql import SqlDecisionLog
 from harness.record import CriticError, sha256
@@ -247,7 +247,7 @@ def test_any_value_leaves_a_sound_log_with_the_same_hashes(tmp_path: Path) -> No
     filled(tmp_path / "log", 5).close()
     for number, value in enumerate(_values(tmp_path / "log")):
         with SqlDecisionLog.open_for_reading(tmp_path / "log") as log:
-            done = redact_log(log, tmp_path / f"new{number}", [value])
+            done = redact_log(log, tmp_path / f"new{number}", Wanted([value]))
             hashes = [*log.hashes()]
         assert [*done.digests.values()] == [value]
         found = statuses(tmp_path / f"new{number}")

@@ -1,0 +1,266 @@
+"""`critic log redact --containing`: no byte of the copy holds the value, and every proof holds."""
+
+import json
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from critic.verify import verify_proposal
+from evals.plan import Plan, Proposal
+from harness.log.sql import SqlDecisionLog
+from harness.record import CriticError, Decision
+from harness.record.decision import PlanAttemptRecord
+from harness.replay import check_log, replay
+from harness.wire import build
+from tests.harness.audit.packs.signed_packs import guarded_log
+from tests.harness.commands.log.proving import Signed, signed_log
+from tests.harness.console import Critic, Said
+from tests.harness.log.decisions import NOON, judged, proposal, run_of
+
+MARK = "UK12 3456/7890 Zo\u00eb"
+ESCAPED = "".join(f"\\u{ord(char):04x}" for char in MARK)
+NUMBER = 70123456
+SPELLINGS: dict[str, Any] = {
+    "text": MARK,
+    "within": f"to {MARK}, at once",
+    "upper": MARK.upper(),
+    "json in a text": json.dumps({"iban": MARK}),
+    "json in json": json.dumps(json.dumps([{"iban": MARK}])),
+    "every character escaped": f'{{"iban":"{ESCAPED}"}}',
+}
+NUMBERS: dict[str, Any] = {
+    "integer": NUMBER,
+    "float": float(NUMBER),
+    "text": "70123456.00",
+    "exponent": "7.0123456e7",
+    "within": f"account {NUMBER}",
+}
+
+
+def with_value(place: str, value: Any) -> Decision | CriticError:
+    """Return an entry that holds a value in one place."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    if place in ("asked", "where"):
+        asked, where = ({"of": [value]}, "x") if place == "asked" else ({}, text)
+        return CriticError(asked=asked, where=where, failed_at=NOON)
+    wire = proposal(11).wire()
+    put_value(wire, place, value, text)
+    outputs = OUTPUTS[place](value) if place in OUTPUTS else None
+    proposed = build(Proposal, wire)
+    more: dict[str, Any] = {"error": text} if place == "error" else {}
+    if place == "attempts":
+        changed = {**wire["plan"], "steps": [{**wire["plan"]["steps"][0], "args": {"n": value}}]}
+        plan = build(Plan, changed)
+        verdict = verify_proposal(Proposal(**{**dict(proposed), "plan": plan}))
+        more["attempts"] = (PlanAttemptRecord(plan=plan, verdict=verdict),)
+    run = None if outputs is None else run_of(proposed, 11, outputs=outputs)
+    return judged(proposed, run, **more)
+
+
+OUTPUTS: dict[str, Any] = {
+    "outputs": lambda value: {"receipt": {"to": value}},
+    "long run": lambda value: {"receipt": ["z" * 5000, {"to": value, "x": "y" * 5000}]},
+}
+
+
+def put_value(wire: dict[str, Any], place: str, value: Any, text: str) -> None:
+    """Put a value into a proposal."""
+    steps, items = wire["plan"]["steps"], wire["compiled"]["manifests"]["evidence_manifest"]
+    contents: dict[str, Any] = {
+        "evidence": {"a": value},
+        "large": {"a": value, "other": "z" * 700, "deep": [{"b": value, "c": "y" * 700}]},
+    }
+    if place == "plan":
+        steps[0]["args"]["note"] = value
+    elif place == "name":
+        steps[0]["args"][text] = 1
+    elif place == "reason":
+        steps[1]["requires_evidence"] = [re.sub("[^A-Za-z0-9]", "_", text)]
+    elif place in contents:
+        items.append({"id": "ev_2", "classification": "profile", "content": contents[place]})
+
+
+PLACES = (
+    *("asked", "where", "plan", "name", "evidence", "large", "outputs", "long run", "attempts"),
+    "error",
+)
+
+
+def append(log: SqlDecisionLog, entry: Decision | CriticError) -> None:
+    if isinstance(entry, CriticError):
+        log.append_error(entry)
+    else:
+        log.append(entry)
+
+
+def everything(path: Path) -> str:
+    """Return every byte of a log as a text, its escapes read until none is left."""
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    data = path.read_bytes()
+    texts = [data.decode("utf-8", "ignore")]
+    for _ in range(8):
+        found = re.sub(r"\\+u([0-9a-f]{4})", lambda one: chr(int(one[1], 16)), texts[-1])
+        texts.append(found.replace('\\"', '"').replace("\\/", "/").replace("\\\\", "\\"))
+    return "\n".join(texts).casefold()
+
+
+@pytest.fixture
+def signed(critic: Critic, tmp_path: Path) -> Signed:
+    return signed_log(critic, tmp_path)
+
+
+def redact(signed: Signed, *given: str, name: str = "new.db") -> Said:
+    return signed.critic("log", "redact", signed.log, signed.log.with_name(name), *given)
+
+
+def statuses(path: Path) -> list[str]:
+    with SqlDecisionLog.open_for_reading(path) as log:
+        assert check_log(log).text() == ""
+        return [answer.status for answer in replay(log)]
+
+
+def hashes(path: Path) -> list[tuple[int, str]]:
+    with SqlDecisionLog.open_for_reading(path) as log:
+        return [*log.hashes()]
+
+
+def assert_gone(signed: Signed, before: list[tuple[int, str]], values: list[str]) -> Path:
+    """Check that values are gone and that hashes, chain, index and checkpoint hold."""
+    new = signed.log.with_name("new.db")
+    held = everything(new)
+    assert not [one for one in values if one.casefold() in held]
+    assert hashes(new)[: len(before)] == before
+    assert {*statuses(new)} <= {"same", "redacted"}
+    checked = signed.check(new)
+    assert (checked.status, checked.err) == (0, "")
+    return new
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_no_byte_of_the_copy_holds_the_value(signed: Signed, place: str, spelling: str) -> None:
+    with SqlDecisionLog.open(signed.log) as log:
+        append(log, with_value(place, SPELLINGS[spelling]))
+        append(log, judged(proposal(12)))
+    before = hashes(signed.log)
+    assert MARK.casefold() in everything(signed.log)
+    said = redact(signed, "--containing", MARK)
+    assert (said.status, said.err) == (0, "")
+    new = assert_gone(signed, before, [MARK])
+    assert statuses(new)[: len(before)].count("same") == len(before) - 1
+    assert MARK not in said.out
+
+
+@pytest.mark.parametrize("place", ["plan", "evidence", "outputs", "asked"])
+@pytest.mark.parametrize("spelling", NUMBERS)
+def test_a_number_is_gone_in_every_spelling(signed: Signed, place: str, spelling: str) -> None:
+    with SqlDecisionLog.open(signed.log) as log:
+        append(log, with_value(place, NUMBERS[spelling]))
+    before = hashes(signed.log)
+    said = redact(signed, "--containing", "7012345.6e1")
+    assert (said.status, said.err) == (0, "")
+    assert_gone(signed, before, ["70123456", "7.0123456"])
+
+
+def test_reasons_go_with_what_they_quote_and_the_others_stay(signed: Signed) -> None:
+    with SqlDecisionLog.open(signed.log) as log:
+        append(log, with_value("reason", "Ada-Lovelace-1815"))
+        append(log, with_value("reason", "Charles-Babbage-1791"))
+    before, named = hashes(signed.log), "Ada_Lovelace_1815"
+    assert named.casefold() in everything(signed.log)
+    assert redact(signed, "--containing", named).status == 0
+    new = assert_gone(signed, before, [named])
+    assert "charles_babbage_1791" in everything(new)
+    assert statuses(new)[8:10] == ["redacted", "same"]
+    shown = json.loads(signed.critic("log", "show", new, "9", "--format", "json").out)
+    assert shown["report"]["verify"]["reasons"] == ["redacted"]
+
+
+def test_several_values_go_together_and_a_part_that_many_have_goes_once(signed: Signed) -> None:
+    with SqlDecisionLog.open(signed.log) as log:
+        for value in (MARK, MARK, "born 1815-12-10"):
+            append(log, with_value("large", value))
+        append(log, with_value("outputs", MARK))
+    before = hashes(signed.log)
+    said = redact(signed, "--containing", MARK, "--containing", "1815-12-10")
+    assert (said.status, said.err) == (0, "")
+    new = assert_gone(signed, before, [MARK, "1815-12-10"])
+    assert statuses(new)[8:12] == ["redacted"] * 4
+    assert (
+        "no part of the log holds"
+        in signed.critic("log", "redact", new, new.with_name("x"), "--containing", MARK).err
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [("trace_3", "record 3: /report"), ("refund", "record 1: /report")],
+)
+def test_a_value_in_a_word_that_stays_is_told_and_nothing_is_copied(
+    signed: Signed, value: str, place: str
+) -> None:
+    said = redact(signed, "--containing", value)
+    assert (said.status, said.out) == (2, "")
+    assert place in said.err
+    assert "nothing was copied" in said.err
+    assert not signed.log.with_name("new.db").exists()
+
+
+def test_what_is_wrong_with_the_command_is_said_in_a_line(signed: Signed) -> None:
+    for given, told in (
+        ((), "say what to take out"),
+        (("--containing", "abc"), "has 4 characters at least"),
+        (("--containing", "not there"), "no part of the log holds such a value"),
+        (("--trace", "not there"), "no record is of this trace"),
+    ):
+        said = redact(signed, *given)
+        assert (said.status, said.out) == (2, "")
+        assert told in said.err
+        assert len(said.err.splitlines()) == 1
+        assert not signed.log.with_name("new.db").exists()
+
+
+def test_a_trace_is_taken_out_and_every_other_one_stays(signed: Signed) -> None:
+    with SqlDecisionLog.open(signed.log) as log:
+        append(log, with_value("plan", MARK))
+        append(log, with_value("outputs", MARK))
+    before = hashes(signed.log)
+    said = redact(signed, "--trace", "trace_11")
+    assert (said.status, said.err) == (0, "")
+    new = assert_gone(signed, before, [MARK])
+    assert statuses(new)[:10] == ["same"] * 8 + ["redacted"] * 2
+    with SqlDecisionLog.open_for_reading(new) as log:
+        *_, last = log.raw()
+        assert b"verify passed" not in last.body
+
+
+def test_a_log_of_guards_is_redacted_with_its_sessions(critic: Critic, tmp_path: Path) -> None:
+    signed = guarded_log(critic, tmp_path)
+    value = value_in(signed.log)
+    before = hashes(signed.log)
+    assert value.casefold() in everything(signed.log)
+    said = redact(signed, "--containing", value)
+    assert (said.status, said.err) == (0, ""), said
+    new = signed.log.with_name("new.db")
+    assert value.casefold() not in everything(new)
+    assert hashes(new)[: len(before)] == before
+    assert signed.check(new).status == 0
+    with SqlDecisionLog.open_for_reading(new) as log:
+        assert check_log(log).text() == ""
+        assert {one.status for one in replay(log)} <= {"same", "redacted", "incomplete", "open"}
+
+
+def value_in(path: Path) -> str:
+    """Return a long text of a plan, which nothing that stays has."""
+    with SqlDecisionLog.open_for_reading(path) as log:
+        for record in log.records():
+            body = log.input(record.inputs.plan)
+            found = re.search(rb'"args":\{"[a-z_]+":"([^"\\]{9,})"', body or b"")
+            if found:
+                return found[1].decode()
+    raise AssertionError("no plan has such a text")
