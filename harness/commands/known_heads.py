@@ -7,16 +7,15 @@ Rule 3: stored hashes are compared here; whether the records have them is for th
 
 import argparse
 import sys
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from harness.audit.proofs.checkpoint import Checkpoint
-from harness.audit.proofs.comparison import Departure, compare_hashes
-from harness.audit.proofs.notes import from_decimal
-from harness.commands.log.note_files import public_keys, signed_checkpoint
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS, Head
 from harness.record.integrity import is_digest
+
+if TYPE_CHECKING:
+    from harness.audit.proofs.checkpoint import Checkpoint
 
 
 class KnownHead(NamedTuple):
@@ -28,7 +27,7 @@ class KnownHead(NamedTuple):
     """
 
     head: Head | None = None
-    checkpoint: Checkpoint | None = None
+    checkpoint: "Checkpoint | None" = None
 
     def departures(self, log: SqlDecisionLog) -> tuple[str, ...]:
         """Return how a log differs from what is known of it, a line each.
@@ -40,6 +39,11 @@ class KnownHead(NamedTuple):
         if self.head is not None and (told := _head_error(log, self.head)):
             found.append(told)
         if self.checkpoint is not None and self.checkpoint.size:
+            from harness.audit.proofs.comparison import (  # noqa: PLC0415 - most readers know no checkpoint
+                Departure,
+                compare_hashes,
+            )
+
             compared = compare_hashes(log.hashes(), self.checkpoint)
             if isinstance(compared, Departure):
                 found.append(f"{compared.kind}: {compared.text}")
@@ -65,6 +69,11 @@ def known_head(args: argparse.Namespace, side: str = "") -> KnownHead:
         return KnownHead(head)
     if not args.public_key:
         raise UsageError(f"{option}checkpoint counts with the key of who signed it: --public-key")
+    from harness.commands.log.note_files import (  # noqa: PLC0415 - as above
+        public_keys,
+        signed_checkpoint,
+    )
+
     return KnownHead(head, signed_checkpoint(path, public_keys(args.public_key)).checkpoint)
 
 
@@ -87,6 +96,8 @@ def parse_head(text: str | None, option: str = "--head") -> Head | None:
     """
     if text is None:
         return None
+    from harness.audit.proofs.notes import from_decimal  # noqa: PLC0415 - as above
+
     seq, _, digest = text.partition(":")
     number = from_decimal(seq)
     if number is None or not is_digest(digest) or (number == 0 and digest != GENESIS):

@@ -1,6 +1,5 @@
 """Progress on a terminal, and none in a pipe: drawn by tqdm on standard error, under all lines."""
 
-import asyncio
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -42,6 +41,8 @@ class StepClock:
 
     def __init__(self, stream: TextIO, title: str) -> None:
         """Draw on `stream`. `title` is printed as it is: let it be safe."""
+        import asyncio  # noqa: PLC0415 - slow to load, and loaded by whoever has a loop
+
         from tqdm import tqdm  # noqa: PLC0415 - as above
 
         tqdm.monitor_interval = 0
@@ -63,7 +64,9 @@ class StepClock:
             self._bar.close()
 
     async def _tick(self) -> None:
+        from asyncio import sleep  # noqa: PLC0415 - as above
+
         while True:
             with suppress(OSError):
                 self._bar.refresh()
-            await asyncio.sleep(1)
+            await sleep(1)

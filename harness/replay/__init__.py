@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from evals.front import lazy_front
 
 if TYPE_CHECKING:
-    from harness.replay.engine import RecordedLog, replay
+    from harness.replay.document_reading import RecordedLog
+    from harness.replay.engine import replay
     from harness.replay.log_check import LogCheck, StoredLog, check_log
     from harness.replay.result import Difference, ReplayResult, ReplayStatus
 
@@ -24,7 +25,8 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
     __getattr__ = lazy_front(
         __name__,
         {
-            "harness.replay.engine": "RecordedLog replay",
+            "harness.replay.document_reading": "RecordedLog",
+            "harness.replay.engine": "replay",
             "harness.replay.log_check": "LogCheck StoredLog check_log",
             "harness.replay.result": "Difference ReplayResult ReplayStatus",
         },

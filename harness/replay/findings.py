@@ -10,7 +10,8 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from harness.record import Gap
 from harness.record.integrity import START
-from harness.replay.engine import RecordedLog, Replayer
+from harness.replay.document_reading import RecordedLog
+from harness.replay.engine import Replayer
 from harness.replay.recheck import Rechecked, RecordedInputs
 from harness.replay.result import ReplayResult, ReplayStatus
 from harness.replay.session_facts import SessionHistory, complete_answer

@@ -13,7 +13,7 @@ from harness.record import RawRecord, sha256
 from harness.record.index_row import KNOWN_ALONE, OF_CTX, OF_PLAN, IndexRow, index_row
 from harness.record.integrity import StoredDocument, document_errors
 from harness.record.parts import whole_of
-from harness.replay.engine import PartedLog, RecordedLog, Replayer
+from harness.replay.document_reading import DocumentReader, PartedLog, RecordedLog
 from harness.replay.log_page import Page
 from harness.replay.problems import Problems
 from harness.replay.record_notes import check_claims
@@ -172,12 +172,12 @@ class RowRead(NamedTuple):
     problem: str
 
 
-class IndexedReader(Replayer):
+class IndexedReader(DocumentReader):
     """Reads some records of a log, and compares what is kept beside them: index, inputs, claims."""
 
     def __init__(self, log: ListedLog) -> None:
         """Take the log. Nothing is read."""
-        super().__init__(log, None, judge=False)
+        super().__init__(log)
         self._listed, self._check = log, IndexCheck(log)
         self._problems: list[str] = []
 

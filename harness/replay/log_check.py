@@ -10,7 +10,8 @@ from evals.escaping import escape_name
 from harness.record import Head, RawRecord
 from harness.record.integrity import START, StoredDocument
 from harness.record.parts import references
-from harness.replay.engine import PartedLog, RecordedLog, Replayer, expected_head
+from harness.replay.document_reading import PartedLog, RecordedLog
+from harness.replay.engine import Replayer, expected_head
 from harness.replay.findings import RecordFinding, findings_of_rows
 from harness.replay.index_check import IndexCheck, IndexedLog
 from harness.replay.log_page import Page

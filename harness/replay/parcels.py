@@ -13,7 +13,8 @@ from harness.errors import HarnessError
 from harness.record import Head, RawRecord
 from harness.record.integrity import Link, read_text_of
 from harness.record.parts import references
-from harness.replay.engine import PartedLog, Replayer, claims_for, rows_named
+from harness.replay.document_reading import PartedLog, claims_for, rows_named
+from harness.replay.engine import Replayer
 from harness.replay.log_page import Bodies, InputReader
 from harness.replay.session_facts import AnswerAlone
 from harness.replay.stretches import AnsweredStretch, NumberedLog, last_decided

@@ -16,7 +16,8 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 from harness.errors import HarnessError
 from harness.record import Gap, Head, RawRecord
 from harness.record.integrity import START, Link, StoredDocument
-from harness.replay.engine import RecordedLog, Replayer, cut_off
+from harness.replay.document_reading import RecordedLog
+from harness.replay.engine import Replayer, cut_off
 from harness.replay.recheck import RecordedInputs, decided_at
 from harness.replay.result import ReplayResult
 from harness.replay.session_entries import SessionEntry

@@ -22,7 +22,7 @@ from harness.record import (
     sha256,
 )
 from harness.record.fates import TurnKey
-from harness.replay.engine import RecordedLog
+from harness.replay.document_reading import RecordedLog
 from harness.replay.findings import RecordFinding, findings
 from harness.replay.recheck import RecordedInputs
 from harness.what_if.changed_turns import Unjudgeable

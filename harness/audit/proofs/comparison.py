@@ -17,7 +17,8 @@ from harness.audit.proofs.checkpoint import Checkpoint, leaf_of
 from harness.audit.proofs.merkle import EMPTY_ROOT, Frontier
 from harness.record import Gap, RawRecord
 from harness.record.integrity import START, Link, StoredDocument, is_digest, link_error
-from harness.replay.engine import PartedLog, RecordedLog, Replayer, claims_for
+from harness.replay.document_reading import PartedLog, RecordedLog, claims_for
+from harness.replay.engine import Replayer
 from harness.replay.index_check import IndexCheck, ListedLog
 from harness.replay.log_page import Bodies, InputReader, Page
 from harness.replay.problems import Problems

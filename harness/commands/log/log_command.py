@@ -2,23 +2,13 @@
 
 import argparse
 import sys
-from collections import Counter
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final, TypeAlias
 
-from harness.commands.known_heads import KnownHead, known_head, parse_head, require_keys_used
-from harness.commands.log.log_filters import EXIT_NOT_SOUND, damage_texts, warn
-from harness.commands.progress import with_progress
-from harness.commands.replay.replay_text import (
-    answer_reporter,
-    count_of_records,
-    is_sound,
-    report_answers,
-    sound_text,
-)
+from harness.commands.known_heads import KnownHead, known_head, require_keys_used
+from harness.commands.log.log_filters import damage_texts, warn
 from harness.log.sql import SqlDecisionLog
-from harness.replay.log_check import CheckedReplay
 
 _LogAction: TypeAlias = Callable[[argparse.Namespace, SqlDecisionLog], int]
 
@@ -28,7 +18,7 @@ _ACTIONS: Final = {
     "show": ("log_show", "show_record"),
     "copy": ("log_copy", "copy_to_place"),
     "export": ("log_export", "export_log"),
-    "verify": ("log_command", "_verify"),
+    "verify": ("log_verify", "verify_log"),
 }
 """The module and the function of each action. Only the one that is asked for is imported."""
 
@@ -50,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     module, name = _ACTIONS[args.action]
     action: _LogAction = _function(module, name)
     require_keys_used(args, "checkpoint")
-    known = KnownHead() if action is _verify else known_head(args)
+    known = KnownHead() if args.action == "verify" else known_head(args)
     with SqlDecisionLog.open_for_reading(args.log) as log:
         departures = damage_texts(known.departures(log))
         return warn(departures) or action(args, log)
@@ -58,27 +48,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _function(module: str, name: str) -> Any:
     return getattr(import_module(f"harness.commands.log.{module}"), name)
-
-
-def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
-    """Check hashes, chain, tables and index, and print the head."""
-    head, signed = log.head(), known_head(args).checkpoint
-    report = answer_reporter(args.format, args.log, "log verify", no_open=args.no_open)
-    replayed = CheckedReplay(log, head=parse_head(args.head), judge=False)
-    counts = report_answers(with_progress(replayed.answers(), head.seq), Counter(), report)
-    check = replayed.check().with_damage(KnownHead(checkpoint=signed).departures(log))
-    report.check(check)
-    total = sum(counts.values())
-    kept = {status: counts[status] for status in ("redacted", "open") if counts[status]}
-    unbroken = counts["same"] + sum(kept.values()) == total
-    result = "hashes and chain hold" if unbroken else "hashes or chain do not hold"
-    if is_sound(counts) and check and counts["open"]:
-        result += f": {sound_text(counts)}"
-    else:
-        result += "".join(f", {number} {status}" for status, number in kept.items())
-    report.close(f"{count_of_records(total)}: {result}")
-    report.head(head)
-    return 0 if is_sound(counts, no_open=args.no_open) and check else EXIT_NOT_SOUND
 
 
 def _roles(args: argparse.Namespace) -> int:

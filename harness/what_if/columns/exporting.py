@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from harness.log.search.listing import Listed
 from harness.record import Gap
-from harness.replay.engine import RecordedLog
+from harness.replay.document_reading import RecordedLog
 from harness.what_if.columns.column_writing import PlanBatch
 from harness.what_if.columns.plan_columns import PlanRow
 from harness.what_if.columns.plan_rows import RowWriter, not_judged_row

@@ -14,7 +14,8 @@ from harness.log.log_errors import LogDamaged, LogError, LogUnavailable, NotALog
 from harness.log.sql import SqlDecisionLog
 from harness.log.sqlite.sqlite_store import SqliteStore
 from harness.record import DecisionRecord, Head, Sealed
-from harness.replay.engine import RecordedLog, replay
+from harness.replay.document_reading import RecordedLog
+from harness.replay.engine import replay
 from tests.assurance.row import Row, all_held
 from tests.harness.log.decisions import LogPlace, decision
 

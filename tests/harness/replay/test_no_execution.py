@@ -9,6 +9,7 @@ from pathlib import Path
 import harness.replay.engine as replaying
 import harness.replay.recheck as rechecking
 from harness import record
+from harness.replay import document_reading
 from tests.support.paths import ROOT
 
 # All that replay may reach of this project. A port, an executor or a loop is not among it.
@@ -29,6 +30,7 @@ OWN = (
         "begun",
         "record_notes",
         "json_diff",
+        "document_reading",
         "engine",
         "log_check",
         "outline",
@@ -112,7 +114,7 @@ def test_nothing_callable_is_taken() -> None:
         for parameter in inspect.signature(function).parameters.values():
             assert "Callable" not in str(parameter.annotation)
     assert inspect.signature(replaying.replay).parameters["judge"].annotation is bool
-    port = {name for name in vars(replaying.RecordedLog) if not name.startswith("_")}
+    port = {name for name in vars(document_reading.RecordedLog) if not name.startswith("_")}
     assert port == {"raw", "inputs"}
-    optional = {name for name in vars(replaying.PartedLog) if not name.startswith("_")}
+    optional = {name for name in vars(document_reading.PartedLog) if not name.startswith("_")}
     assert optional == {"stored", "claims", "named"}
