@@ -4,6 +4,8 @@ Rule 1: the session is taken as it happened up to the turn: what ran, what was s
 Rule 2: what the guard does for the agent is done again: tools are looked up by name, and evidence
         is pinned for what the rules demand.
 Rule 3: where the record does not say what the rules would have made of it, nothing is assumed.
+Rule 4: what was seen is labelled as it was then, or anew where that is asked for: by the tool that
+        returned it, which its record names.
 """
 
 from collections.abc import Iterator
@@ -16,13 +18,15 @@ from critic.session.call_results import classify_output
 from critic.session.proposing import plan_of_batch
 from critic.session.session_evidence import Trail
 from critic.session.session_rules import CALL_ID, FAILED_CLASS, SessionTool
-from evals.capability import ToolName
+from evals.capability import Author, ToolName
 from evals.context import SpentCall
 from evals.escaping import escape_name
+from evals.manifest import Source
 from evals.plan import ToolStep
 
 _OF_NO_TOOL: Final = frozenset({FAILED_CLASS, "result"})
 """The classes of results that no policy changes."""
+_CUT: Final = 80  # characters: a longer subject was cut, and so may be the name that it begins with
 
 
 class Unjudgeable(NamedTuple):
@@ -39,8 +43,14 @@ class ChangedTurn(NamedTuple):
     plan: Plan
 
 
-def turn_under(rules: SessionRules, recorded: Proposal) -> ChangedTurn | Unjudgeable:
-    """Return a recorded turn as it would be under these rules, or why that is not known."""
+def turn_under(
+    rules: SessionRules, recorded: Proposal, *, relabels: bool = False
+) -> ChangedTurn | Unjudgeable:
+    """Return a recorded turn as it would be under these rules, or why that is not known.
+
+    Args:
+        relabels: results have the class, the form and the author that the rules give them.
+    """
     facts, manifest = recorded.ctx.session, recorded.compiled.manifests.evidence_manifest
     calls = list(_calls(rules, recorded))
     if facts is None or len(calls) != len(recorded.plan.steps):
@@ -49,7 +59,7 @@ def turn_under(rules: SessionRules, recorded: Proposal) -> ChangedTurn | Unjudge
     for item in manifest:
         if not item.id.startswith(RESERVED_IDS):
             continue  # the policy held it then
-        changed = _item_under(rules, item)
+        changed = _relabel(rules, item) if relabels else _item_under(rules, item)
         if isinstance(changed, Unjudgeable):
             return changed
         items.append(changed)
@@ -122,6 +132,46 @@ def _item_under(rules: SessionRules, item: EvidenceItem) -> EvidenceItem | Unjud
     if not found:
         return Unjudgeable(f"{named}, which no tool of the policy yields")
     return Unjudgeable(f"{named}, which tools of the policy yield in more than one form")
+
+
+def _relabel(rules: SessionRules, item: EvidenceItem) -> EvidenceItem | Unjudgeable:
+    """Return an item labelled as the rules label what its tool returns.
+
+    When it arrived is not on record, so that it expires when it did. What is there as a value stays
+    one, as above.
+    """
+    if not item.id.startswith(CALL_ID) or item.classification == FAILED_CLASS:
+        return item
+    named = _named_tools(rules, item)
+    if item.source is None or item.subject is None or len(named) > 1:
+        return Unjudgeable(f"evidence {escape_name(item.id)}: its tool is not on record")
+    if not named:  # what a tool returned that the rules do not know, anybody may have written
+        source = _written_by(item.source, "public", is_web=False)
+        return item.model_copy(update={"classification": "result", "source": source})
+    (tool,) = named
+    promised = tool.capability.result
+    result = CallResult("completed", item.content)
+    content, classification, is_anyones = classify_output(tool, result, rules.tables)
+    author: Author = "public" if promised is None or is_anyones else promised.author
+    is_web = promised is not None and bool(promised.web)
+    source = _written_by(item.source, author, is_web=is_web)
+    changed = {"content": content, "classification": classification, "source": source}
+    return item.model_copy(update=changed)
+
+
+def _written_by(source: Source, author: Author, *, is_web: bool) -> Source:
+    kept = source.model_fields_set - {"author", "web"}
+    fields: dict[str, Any] = {name: getattr(source, name) for name in kept}
+    fields |= {"web": True} if is_web else {}
+    return Source(author=author, **fields)
+
+
+def _named_tools(rules: SessionRules, item: EvidenceItem) -> list[SessionTool]:
+    """Return the tools of the rules that an item may be of: its subject begins with the name."""
+    name, _, _ = (item.subject or "").partition(" ")
+    if len(name) < _CUT:
+        return [rules.tools[name]] if name in rules.tools else []
+    return [tool for other, tool in rules.tools.items() if other.startswith(name)]
 
 
 def _tools_of(rules: SessionRules, kind: str) -> list[SessionTool]:

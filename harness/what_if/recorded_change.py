@@ -48,12 +48,14 @@ class Alteration:
         safety_mode: replaces that of the record, or of the policy.
         budget: fields of a RunBudget by name: they replace those of the record, or of the policy.
         evidence: whose evidence counts under a policy.
+        relabels: under a policy, what sessions saw is labelled as it labels results.
     """
 
     policy: Policy | None = None
     safety_mode: ApprovalMode | None = None
     budget: Mapping[str, int] = field(default_factory=dict)
     evidence: KeptEvidence = "both"
+    relabels: bool = False
 
     @cached_property
     def rules(self) -> SessionRules | None:
@@ -123,7 +125,7 @@ class ChangedInputs:
             ctx = self._context(recorded.ctx, None)
             return _proposal(ctx, recorded.compiled, recorded.spec, recorded.plan)
         if is_of_session(recorded):
-            turn = turn_under(rules, recorded)
+            turn = turn_under(rules, recorded, relabels=self._change.relabels)
             if isinstance(turn, Unjudgeable):
                 return turn
             ctx = self._context(turn.ctx, SESSION_BUDGET)

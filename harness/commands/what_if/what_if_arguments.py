@@ -60,6 +60,11 @@ def _add_change(parser: argparse.ArgumentParser) -> None:
         "(default), or one of them",
     )
     parser.add_argument(
+        "--relabel",
+        action="store_true",
+        help="with --policy, label what sessions saw anew: class, form and author of results",
+    )
+    parser.add_argument(
         "--max-bytes",
         type=positive_number,
         metavar="N",

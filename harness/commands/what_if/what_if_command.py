@@ -136,13 +136,14 @@ def _change(args: argparse.Namespace) -> ChangeBySpec:
         raise UsageError("say what would be different: --policy, --safety-mode or --budget")
     if args.evidence is not None and not args.policy:
         raise UsageError("--evidence goes with --policy: without one, evidence is as recorded")
+    if args.relabel and not args.policy:
+        raise UsageError("--relabel goes with --policy: without one, labels are as recorded")
     evidence: KeptEvidence = args.evidence or "both"
+    given = args.safety_mode, args.budget, evidence, args.relabel
     policies = [load_policy(name, size_limit(args)).policy for name in args.policy]
-    changes = {
-        one.spec.id: Alteration(one, args.safety_mode, args.budget, evidence) for one in policies
-    }
+    changes = {one.spec.id: Alteration(one, *given) for one in policies}
     if len(changes) < len(policies):
         raise UsageError("--policy: two policies are for the spec of one id: give each its own")
     if len(changes) > 1:
         return changes
-    return next(iter(changes.values()), Alteration(None, args.safety_mode, args.budget, evidence))
+    return next(iter(changes.values()), Alteration(None, *given))

@@ -14,6 +14,7 @@ import pytest
 
 from harness.what_if.recorded_change import Alteration
 from harness.what_if.rejudging import JudgedPlan, answer_kind
+from tests.harness.console import Critic
 from tests.harness.what_if.test_what_if import compared, guarded, plans
 from tests.support.effort import sampled_rows
 from tests.support.guarding import Json, call, open_, policy_of, result
@@ -178,3 +179,95 @@ def test_a_result_is_a_record_where_a_guard_would_take_it_for_one(
             assert author == "system" or all(one == other for one, other in pairs), (old, new)
             assert all(STRICT[one] >= STRICT[other] for one, other in pairs), (old, new)
     assert judged > len(FORMS)
+
+
+# --- labels anew -------------------------------------------------------------------------------
+
+
+def labelling(author: str, kind: Any, form: Json, web: bool = False) -> Json:
+    """Return a policy that labels mail in its own way."""
+    result = {"author": author, **form, **({"web": True} if web else {})}
+    wire = policy_wire(list_mail={"result": result, "yields": kind})
+    return {**wire, "class": [{**CLASS, "schema": {"type": "array"}}]}
+
+
+LABELS: Final = [
+    labelling("public", "mail", FORMS[0]),
+    labelling("public", "mail", FORMS[0], web=True),
+    labelling("system", "mail", FORMS[0]),
+    labelling("member", ..., FORMS[0]),
+    labelling("system", ..., FORMS[1]),
+    policy_wire(list_mail={"result": ..., "yields": ...}),
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "output"),
+    sampled_rows(product(range(len(LABELS)), OUTPUTS[1:]), one_in=3),
+)
+def test_what_was_seen_and_labelled_anew_is_judged_as_a_guard_with_these_labels_would(
+    old: int, output: object, tmp_path: Path
+) -> None:
+    events = [*EVENTS[:2], result(output, id="1"), EVENTS[3]]
+    guarded(tmp_path / "old", LABELS[old], copy.deepcopy(events))
+    seen = set[tuple[str, ...]]()
+    for number, new in enumerate(LABELS):
+        guarded(tmp_path / f"new{number}", new, copy.deepcopy(events))
+        lived = {
+            (one.turn, answer_kind(one.before))
+            for one in plans(tmp_path / f"new{number}", Alteration())
+        }
+        found = plans(tmp_path / "old", Alteration(policy_of(new), relabels=True))
+        told = {(one.turn, answer_kind(one.after)) for one in found}
+        assert told == lived, new
+        seen.add(tuple(kind for _, kind in sorted(lived, key=str)))
+    assert len(seen) > 1, "labels make a difference here"
+
+
+def test_labels_are_those_of_the_tool_that_returned_it(tmp_path: Path) -> None:
+    """Not of one whose class it has; and what no tool of the policy returns is anybody's."""
+    guarded(tmp_path / "log", policy_wire(), copy.deepcopy(EVENTS[:4]))
+    twin = policy_wire()
+    plain = {"approval_mode": "read_only", "result": {"author": "public"}}
+    twin["tool"].append({"adapter_id": "m", "capability_id": "list_mail_of", **plain})
+    gone = policy_wire()
+    gone["tool"] = [one for one in twin["tool"] if one["capability_id"] != "list_mail"]
+    for wire, kinds in ((twin, {"ok"}), (gone, {"missing_evidence"})):
+        found = plans(tmp_path / "log", Alteration(policy_of(wire), relabels=True))
+        assert {answer_kind(one.after) for one in found if one.turn == 2} == kinds, wire
+
+
+@pytest.mark.parametrize("length", [79, 80, 81, 120])
+def test_a_name_that_was_cut_is_of_one_tool_or_is_not_known(length: int, tmp_path: Path) -> None:
+    long = "l" * length
+    wire = json.loads(json.dumps(policy_wire()).replace("list_mail", long))
+    events = json.loads(json.dumps(EVENTS[:4]).replace("list_mail", long))
+    guarded(tmp_path / "log", wire, events)
+    (*_, alone) = compared(tmp_path / "log", Alteration(policy_of(wire), relabels=True))
+    assert isinstance(alone, JudgedPlan)
+    assert alone.direction == "unchanged"
+    wire["tool"].append({**wire["tool"][0], "capability_id": f"{long}l"})
+    (*_, doubtful) = compared(tmp_path / "log", Alteration(policy_of(wire), relabels=True))
+    assert isinstance(doubtful, JudgedPlan) == (length < 80)
+
+
+def test_labels_anew_in_a_log_of_two_specs_and_from_an_export(
+    critic: Critic, tmp_path: Path
+) -> None:
+    other = policy_wire()
+    other["spec"] = {**other["spec"], "id": "post"}
+    log, files = tmp_path / "log.db", []
+    for wire, name in ((policy_wire(), "one"), (other, "two")):
+        guarded(log, wire, [{**event, "session": name} for event in copy.deepcopy(EVENTS[:4])])
+        wire["tool"][0]["result"]["author"] = "system"
+        wire["class"][0]["fields"] = {"id": "system", "sender": "system"}
+        files.append(tmp_path / f"{name}.json")
+        files[-1].write_text(json.dumps(wire))
+    policies = [part for file in files for part in ("--policy", file)]
+    plain, anew = (critic("what-if", log, *policies, *more) for more in ((), ("--relabel",)))
+    assert plain.status == 0
+    assert critic("log", "export", log, "--to", "parquet", "--plans", "-o", f"{log}.parquet")
+    assert critic("what-if", f"{log}.parquet", *policies, "--relabel") == anew
+    assert critic("what-if", log, *policies, "--relabel", "--jobs", "2") == anew
+    said = critic("what-if", log, "--relabel", "--safety-mode", "network")
+    assert (said.status, "--relabel goes with --policy" in said.err) == (2, True)
