@@ -15,7 +15,7 @@ from harness.log.search.listing import Listing
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.policy.analysis.lint_finding import guess_name
-from harness.record.index_row import time_of
+from harness.record.index_row import name_column, time_of
 
 EXIT_NOT_SOUND: Final = 1
 """Records are missing, or the log is damaged."""
@@ -80,17 +80,25 @@ class LogSearch(NamedTuple):
 
     def _guesses(self, listing: Listing) -> Iterator[str]:
         """Yield what was probably meant by each name that no turn has."""
-        found, filters = self.found, self.filters
-        for option, name, known in (
-            ("--tool", filters.tool, _tool_names(listing)),
-            ("--session", filters.session, listing.names_in("session")),
-            ("--trace", filters.trace, listing.names_in("trace")),
-            ("--approver", self.content.approver, [*found.approvers] if found else []),
-            ("--evidence", self.content.evidence, [*found.items] if found else []),
-        ):
-            if name is not None and name not in known:
-                guess = guess_name(name, sorted(known))
-                yield f"{option} {escape_text(name)}: no turn has it. {guess}".strip()
+        filters, content = self.filters, self.content
+        if filters.tool is not None:
+            yield from _guess("--tool", name_column(filters.tool), _tool_names(listing), "no turn")
+        if filters.session is not None:
+            names = listing.names_in("session")
+            yield from _guess("--session", name_column(filters.session), names, "no turn")
+        if filters.trace is not None:
+            yield from _guess("--trace", filters.trace, listing.names_in("trace"), "no turn")
+        of_these = "none of the turns that pass the other filters"
+        if self.found is not None and content.approver is not None:
+            yield from _guess("--approver", content.approver, self.found.approvers, of_these)
+        if self.found is not None and content.evidence is not None:
+            yield from _guess("--evidence", content.evidence, self.found.items, of_these)
+
+
+def _guess(option: str, name: str, known: Iterable[str], what: str) -> Iterator[str]:
+    names = sorted({*known})
+    if name not in names:
+        yield f"{option} {escape_text(name)}: {what} has it. {guess_name(name, names)}".strip()
 
 
 def _tool_names(listing: Listing) -> list[str]:
