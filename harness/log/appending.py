@@ -45,6 +45,7 @@ from harness.record import (
     Head,
     RawRecord,
     RecordDraft,
+    Redacted,
     Sealed,
     Settled,
     TakenOver,
@@ -55,7 +56,9 @@ from harness.record.integrity import read_text_of
 from harness.record.parts import pieces_of
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse_json
 
-LogEntry: TypeAlias = Decision | Begun | Settled | CriticError | HandedOver | TakenOver | CarriedOn
+LogEntry: TypeAlias = (
+    Decision | Begun | Settled | CriticError | HandedOver | TakenOver | CarriedOn | Redacted
+)
 """An entry of any kind."""
 
 _BEGUN: Final = canonical_json("begun")

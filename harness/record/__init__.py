@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         UsedApproval,
         claims_of,
     )
+    from harness.record.redactions import Redacted, RedactedRecord
     from harness.record.rotation import (
         HandedOver,
         HandedOverRecord,
@@ -80,6 +81,8 @@ __all__ = [
     "RecordDraft",
     "RecordFacts",
     "RecordedAnswer",
+    "Redacted",
+    "RedactedRecord",
     "RunFacts",
     "Sealed",
     "Settled",
@@ -118,6 +121,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
                 "Begun BegunRecord CarriedOn CriticError CriticErrorRecord LogRecord NoTurnRecord "
                 "Settled SettledRecord TurnRecord UsedApproval claims_of"
             ),
+            "harness.record.redactions": "Redacted RedactedRecord",
             "harness.record.rotation": (
                 "HandedOver HandedOverRecord OldHead TakenOver TakenOverRecord taken_over"
             ),

@@ -108,11 +108,12 @@ _MOMENT_OF: Final[Mapping[str, str]] = {
     "critic_error": "failed_at",
     "handed_over": "handed_at",
     "taken_over": "taken_at",
+    "redacted": "redacted_at",
 }
 """The member that tells when a record was made, by its kind."""
 _SAYING: Final = {"handed_over": "goes on in another log"}
 
-OF_NO_TURN: Final = ("handed_over", "taken_over")
+OF_NO_TURN: Final = ("handed_over", "taken_over", "redacted")
 """The kinds of records that are of no turn."""
 
 KNOWN_ALONE: Final = {"facts": ~OF_INPUTS}
@@ -158,6 +159,9 @@ def _said_by(kind: str, record: Any) -> dict[str, Any]:
     if kind == "settled":
         outcome, by = _name(member_of(record, "outcome")), _name(member_of(record, "by"))
         return {"said": escape_line(f"settled as {outcome} by {by}")}
+    if kind == "redacted":
+        count, by = _length(member_of(record, "taken")), _name(member_of(record, "by"))
+        return {"said": escape_line(f"{count} parts were taken out by {by}")}
     if kind == "taken_over":
         old = member_of(record, "old")
         seq, digest = member_of(old, "seq"), _name(member_of(old, "hash"))

@@ -41,6 +41,7 @@ from harness.record.drafts import (
 )
 from harness.record.index_row import IndexRow, index_row
 from harness.record.inputs import RecordInputs
+from harness.record.redactions import RedactedRecord
 from harness.record.rotation import HandedOverRecord, TakenOverRecord
 from harness.wire import build
 
@@ -283,7 +284,7 @@ class CriticErrorRecord(Envelope):
     hash: Digest
 
 
-NoTurnRecord = HandedOverRecord | TakenOverRecord
+NoTurnRecord = HandedOverRecord | TakenOverRecord | RedactedRecord
 """A record that is of no turn."""
 
 TurnRecord = DecisionRecord | BegunRecord | SettledRecord | CriticErrorRecord
@@ -300,6 +301,7 @@ _KINDS: Final[Mapping[str, type[KindRecord]]] = {
     "settled": SettledRecord,
     "handed_over": HandedOverRecord,
     "taken_over": TakenOverRecord,
+    "redacted": RedactedRecord,
     "critic_error": CriticErrorRecord,
 }
 """The kinds of records that say their kind. A decision does not."""
@@ -318,7 +320,7 @@ def record_model(document: Mapping[str, Any]) -> type[LogRecord]:
 
 def claims_of(record: LogRecord) -> tuple[str, ...]:
     """Return what a record claims: no other record of its log may claim one of them."""
-    if isinstance(record, CriticErrorRecord):
+    if isinstance(record, CriticErrorRecord | RedactedRecord):
         return ()
     if isinstance(record, HandedOverRecord):
         return (HANDED_OVER,)

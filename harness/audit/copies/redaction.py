@@ -11,6 +11,7 @@ Rule 4: what is appended while it is copied is not in the copy: nobody looked fo
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -32,12 +33,12 @@ from harness.canonical import canonical_json
 from harness.errors import UsageError, escape_text
 from harness.log.log_errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
-from harness.record import INPUT_NAMES, RawRecord, sha256
+from harness.record import INPUT_NAMES, RawRecord, Redacted, sha256
 from harness.record.closed_words import SEALED, TEXT_MEMBER, close_record
 from harness.record.integrity import StoredDocument
 from harness.record.parts import part_document, pieces_of, reference, references
 from harness.replay.engine import Replayer
-from harness.wire import parse_finite_json
+from harness.wire import InvalidInput, parse_finite_json
 
 _WANTED: Final = re.compile(r"([1-9][0-9]{0,17}):((?:/[^/]*)+)")
 _IN_RECORD: Final = SEALED
@@ -126,11 +127,16 @@ def value_named(text: str) -> ValueInRecord:
     return ValueInRecord(int(found[1]), path)
 
 
-def redact_log(log: SqlDecisionLog, new: Path, wanted: Wanted) -> Redaction:
+def redact_log(
+    log: SqlDecisionLog, new: Path, wanted: Wanted, *, by: str, because: str, now: datetime
+) -> Redaction:
     """Copy a log to the file `new` without some values. The log itself is not changed.
 
+    The last record of the copy says what was taken, by whom and why.
+
     Raises:
-        UsageError: `new` exists, no part holds a value, or what holds one cannot be taken out.
+        UsageError: `by` or `because` cannot be recorded; or `new` exists, no part holds a value, or
+            what holds one cannot be taken out.
         LogError: the log cannot be read or is not as it was recorded, or `new` cannot be written.
     """
     with new_log(new) as target:
@@ -144,6 +150,8 @@ def redact_log(log: SqlDecisionLog, new: Path, wanted: Wanted) -> Redaction:
         if target.head() != upto.head:
             raise LogDamaged(f"{_show_path(new)}: the copy has another head: try again")
         left_out = copy_journals(log, target, wanted.sought)
+        named = {*held.digests, *(place.digest for place in places)}
+        _note_redaction(target, Redacted(sorted(named), by, because, now))
         found = tuple(_find_remains(target, places))
         if wanted.sought is not None:
             require_gone(target, wanted.sought)
@@ -151,6 +159,16 @@ def redact_log(log: SqlDecisionLog, new: Path, wanted: Wanted) -> Redaction:
     count = len(held.digests - {*taken})
     in_records = sum(map(len, held.members.values()))
     return Redaction(taken, count, in_records, kept, left_out, found)
+
+
+def _note_redaction(target: SqlDecisionLog, redacted: Redacted) -> None:
+    if not redacted.because.strip():
+        raise UsageError("--because: say why it is taken out")
+    try:
+        redacted.snapshot  # noqa: B018 - an error of it is one of the command
+    except InvalidInput as error:
+        raise UsageError(f"--{error.path[1:]}: {error.message}") from None
+    target.append_all((redacted,))
 
 
 class _Place(NamedTuple):

@@ -20,6 +20,7 @@ RECORD_WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "critic_error": "The critic failed",
         "handed_over": "The log goes on in another one",
         "taken_over": "The log goes on from another one",
+        "redacted": "Parts were taken out of the log",
         "missing": "Missing from the log",
         "unreadable": "Cannot be read",
     }

@@ -31,6 +31,7 @@ STATUS_NAMES: Final = (
     "critic_error",
     "handed_over",
     "taken_over",
+    "redacted",
 )
 KIND_NAMES: Final = (*REFUSAL_KINDS, *HARD_EVALUATORS)
 

@@ -28,6 +28,10 @@ def add_log_proofs(actions: Commands) -> None:
     _add_check(actions)
     _add_pack(actions)
     _add_witness(actions)
+    _add_redact(actions)
+
+
+def _add_redact(actions: Commands) -> None:
     redact = _add(actions, "redact", "copy a log without some values: their digests stay")
     redact.add_argument("log", metavar="LOG")
     redact.add_argument("new", metavar="NEW", help="the copy, which must not exist")
@@ -49,6 +53,8 @@ def add_log_proofs(actions: Commands) -> None:
     redact.add_argument(
         "--trace", metavar="ID", help="take out what was planned, known, run and said in this trace"
     )
+    redact.add_argument("--by", required=True, metavar="WHO", help="who takes it out")
+    redact.add_argument("--because", required=True, metavar="TEXT", help="why it has to go")
 
 
 def _add(actions: Commands, name: str, summary: str) -> argparse.ArgumentParser:

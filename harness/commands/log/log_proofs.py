@@ -163,7 +163,8 @@ def _redact(args: argparse.Namespace) -> int:
     if is_url(args.new):
         raise UsageError("a copy without some values goes to a file: name one")
     with SqlDecisionLog.open_for_reading(args.log) as log:
-        done = redact_log(log, Path(args.new), wanted)
+        said = {"by": args.by, "because": args.because}
+        done = redact_log(log, Path(args.new), wanted, **said, now=SystemClock().now())
     for line in done.lines():
         sys.stdout.write(f"{line}\n")
     return 0

@@ -110,17 +110,28 @@ def record_lines(shown: RecordShown, end: str, turn: TurnRecords | None = None) 
 
 def _describe_seam(record: Json) -> Iterator[str]:
     """Yield what a record says that is of no turn."""
+    if record.get("kind") == "redacted":
+        yield f"  by {_name(record.get('by'))}: {_line(record.get('because'))}"
+        yield from (f"  taken out: {_line(one)}" for one in _list(record.get("taken")))
     if record.get("kind") != "taken_over":
         return
     old = _object(record.get("old"))
     yield f"  the log before ended with head {_line(old.get('seq'))}:{_line(old.get('hash'))}"
     for name, what in (("claims", "claims that nobody may make again"), ("sessions", "sessions")):
-        items = record.get(name)
-        yield f"  {len(items) if isinstance(items, list) else 0} {what} came along"
+        yield f"  {len(_list(record.get(name)))} {what} came along"
 
 
 def _redacted_parts(record: Json) -> str:
     return ", ".join(map(str, record[REDACTED]))
+
+
+_SAYING: Final = {
+    "critic_error": ("the critic failed and refused", "failed_at"),
+    "handed_over": ("the log goes on in another one", "handed_at"),
+    "taken_over": ("the log goes on from another one", "taken_at"),
+    "redacted": ("parts were taken out of the log", "redacted_at"),
+}
+"""What a record of a kind says, and the member with its time."""
 
 
 def _head(shown: RecordShown, end: str) -> str:
@@ -131,12 +142,9 @@ def _head(shown: RecordShown, end: str) -> str:
     if record.get("kind") == "settled":
         said = f"{_line(record.get('outcome'))} by {_name(record.get('by'))}"
         return f"{number}: an execution was settled as {said}, {_line(record.get('settled_at'))}"
-    if record.get("kind") == "critic_error":
-        return f"{number}: the critic failed and refused, {_line(record.get('failed_at'))}"
-    if record.get("kind") == "handed_over":
-        return f"{number}: the log goes on in another one, {_line(record.get('handed_at'))}"
-    if record.get("kind") == "taken_over":
-        return f"{number}: the log goes on from another one, {_line(record.get('taken_at'))}"
+    if (kind := str(record.get("kind"))) in _SAYING:
+        said, moment = _SAYING[kind]
+        return f"{number}: {said}, {_line(record.get(moment))}"
     by = f" by {_line(report.get('refused_at'))}" if "refused_at" in report else ""
     return f"{number}: {_line(report.get('status'))}{by}, {_line(report.get('decided_at'))}"
 
@@ -282,6 +290,10 @@ def _name(value: Any) -> str:
 
 def _object(value: Any) -> Json:
     return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _objects(value: Any) -> list[Json]:

@@ -247,7 +247,7 @@ def _print_comparison(
         told = {
             "signed": size,
             "records": compared.size,
-            "redacted": compared.redactions,
+            "redacted": compared.redactions + compared.without_members,
             "without_inputs": compared.without_inputs,
         }
         sys.stdout.write(_as_json(departures, **told))

@@ -139,7 +139,7 @@ def _proofs(data: bytes) -> None:
         ["log", "key", "--new", "k"],
         ["log", "checkpoint", "d.db", "--key", "k"],
         ["log", "prove", "d.db", "1"],
-        ["log", "redact", "d.db", "new.db", "--value", "1:/x"],
+        ["log", "redact", "d.db", "new.db", "--value", "1:/x", "--by", "b", "--because", "x"],
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow.parquet
 import pytest
 
-from harness.audit.copies.redaction import redact_log, value_named
+from harness.audit.copies.redaction import Wanted, redact_log, value_named
 from harness.audit.report.collecting import collect
 from harness.log import SqlDecisionLog
 from harness.log.search.listing import Listed, Listing
@@ -26,7 +26,9 @@ from harness.record.parts import pieces_of, reference, references
 from harness.replay import replay
 from harness.replay.engine import Replayer
 from harness.replay.log_check import LogCheck, check_log
+from tests.harness.commands.log.proving import WHY
 from tests.harness.console import Critic
+from tests.harness.log.decisions import NOON
 from tests.harness.log.guard_logs import write_guard_log
 from tests.support.effort import examples, sampled
 
@@ -153,7 +155,8 @@ def test_a_copy_without_a_value_is_the_log_without_that_value(
 ) -> None:
     before = stored(kept)
     with SqlDecisionLog.open_for_reading(kept) as log:
-        done = redact_log(log, tmp_path / "copy.db", [value_named(value)])
+        wanted, why = Wanted([value_named(value)]), {"by": "raj", "because": "x"}
+        done = redact_log(log, tmp_path / "copy.db", wanted, **why, now=NOON)
     after, taken = stored(tmp_path / "copy.db"), {*done.digests}
     touched = {number for number, needed in before.needs.items() if needed & taken}
     touched.add(value_named(value).seq)
@@ -163,7 +166,8 @@ def test_a_copy_without_a_value_is_the_log_without_that_value(
         allowed = {before.answers[number], *(("redacted",) if follows else ())}
         assert after.answers[number] in ({"redacted"} if number in touched else allowed), number
         _same_row(row, after.rows[number], of_redacted=number in touched)
-    assert (after.hashes, after.claims) == (before.hashes, before.claims)
+    assert (after.hashes[:-1], after.claims) == (before.hashes, before.claims)
+    assert after.rows[len(after.hashes)].status == "redacted"
     assert (after.check.damage, after.check.notes) == ((), before.check.notes)
     _only_that_is_gone(before, after, taken)
 
@@ -205,13 +209,15 @@ def test_checkpoints_and_proofs_of_the_log_hold_for_its_copy(
     note.write_text(signed.out, "utf-8")
     trust = ("--checkpoint", note, "--public-key", tmp_path / "key.pub")
     copy, left_out = tmp_path / "copy.db", "11:/run"
-    assert critic("log", "redact", guards, copy, "--value", left_out).status == 0
+    assert critic("log", "redact", guards, copy, "--value", left_out, *WHY).status == 0
     assert critic("log", "check", copy, *trust).status == 0
     whole = len(listed(critic, guards))
     for log in (guards, copy):
         for seq in range(1, whole + 1, 5):  # 11, which is redacted, is among them
             proof = tmp_path / "proof"
-            proof.write_text(critic("log", "prove", log, str(seq)).out, "utf-8")
+            proof.write_text(
+                critic("log", "prove", log, str(seq), "--checkpoint", note).out, "utf-8"
+            )
             assert critic("log", "check", proof, *trust).status == 0, (log, seq)
 
 
@@ -394,7 +400,7 @@ def test_a_replay_says_the_same_however_it_is_run(
     guards: Path, critic: Critic, tmp_path: Path
 ) -> None:
     copy = tmp_path / "copy.db"
-    assert critic("log", "redact", guards, copy, "--value", "9:/inputs/ctx").status == 0
+    assert critic("log", "redact", guards, copy, "--value", "9:/inputs/ctx", *WHY).status == 0
     alone = critic("replay", copy, "--format", "json")
     assert critic("replay", copy, "--format", "json", "--jobs", "2") == alone
     told = [json.loads(line) for line in alone.lines]

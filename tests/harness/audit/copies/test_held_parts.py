@@ -17,9 +17,9 @@ from harness.record.decision import PlanAttemptRecord
 from harness.replay import check_log, replay
 from harness.wire import build
 from tests.harness.audit.packs.signed_packs import guarded_log
-from tests.harness.commands.log.proving import Signed, signed_log
+from tests.harness.commands.log.proving import WHY, Signed, signed_log
 from tests.harness.console import Critic, Said
-from tests.harness.log.decisions import NOON, judged, proposal, run_of
+from tests.harness.log.decisions import NOON, judged, proposal, put_body, run_of
 
 MARK = "UK12 3456/7890 Zo\u00eb"
 ESCAPED = "".join(f"\\u{ord(char):04x}" for char in MARK)
@@ -115,13 +115,13 @@ def signed(critic: Critic, tmp_path: Path) -> Signed:
 
 
 def redact(signed: Signed, *given: str, name: str = "new.db") -> Said:
-    return signed.critic("log", "redact", signed.log, signed.log.with_name(name), *given)
+    return signed.critic("log", "redact", signed.log, signed.log.with_name(name), *given, *WHY)
 
 
 def statuses(path: Path) -> list[str]:
     with SqlDecisionLog.open_for_reading(path) as log:
         assert check_log(log).text() == ""
-        return [answer.status for answer in replay(log)]
+        return [one.status for one in replay(log)]
 
 
 def hashes(path: Path) -> list[tuple[int, str]]:
@@ -193,7 +193,7 @@ def test_several_values_go_together_and_a_part_that_many_have_goes_once(signed: 
     assert statuses(new)[8:12] == ["redacted"] * 4
     assert (
         "no part of the log holds"
-        in signed.critic("log", "redact", new, new.with_name("x"), "--containing", MARK).err
+        in signed.critic("log", "redact", new, new.with_name("x"), "--containing", MARK, *WHY).err
     )
 
 
@@ -209,6 +209,56 @@ def test_a_value_in_a_word_that_stays_is_told_and_nothing_is_copied(
     assert place in said.err
     assert "nothing was copied" in said.err
     assert not signed.log.with_name("new.db").exists()
+
+
+def test_the_last_record_of_the_copy_says_what_was_taken_why_and_by_whom(signed: Signed) -> None:
+    with SqlDecisionLog.open(signed.log) as log:
+        append(log, with_value("plan", MARK))
+        append(log, with_value("outputs", MARK))
+    before = hashes(signed.log)
+    assert redact(signed, "--containing", MARK).status == 0
+    new = assert_gone(signed, before, [MARK])
+    with SqlDecisionLog.open_for_reading(new) as log:
+        *_, raw = log.raw()
+        told = json.loads(raw.body)
+        assert {one for one, body in log.bodies() if len(body) == 33} == {*told["taken"]}
+    assert (told["kind"], told["seq"], told["by"]) == ("redacted", 11, "raj")
+    assert told["because"] == "a customer asked for it"
+    shown = signed.critic("log", "show", new, "11", "--format", "text")
+    assert shown.lines[0].startswith("record 11: parts were taken out of the log, ")
+    assert "  by raj: a customer asked for it" in shown.lines
+    listed = [
+        json.loads(one) for one in signed.critic("log", "list", new, "--format", "json").lines
+    ]
+    assert [one["seq"] for one in listed] == [*range(1, 11)]
+    (row,) = signed.critic("log", "list", new, "--records", "--status", "redacted").lines[:1]
+    assert f"{len(told['taken'])} parts were taken out by raj" in row
+    put_body(new, 11, raw.body.replace(b'"by":"raj"', b'"by":"tom"'))
+    assert signed.critic("log", "verify", new).status == 1
+
+
+def test_a_log_that_goes_on_in_another_one_is_redacted_too(signed: Signed) -> None:
+    with SqlDecisionLog.open(signed.log) as log:
+        append(log, with_value("plan", MARK))
+    assert signed.critic("log", "next", signed.log, signed.log.with_name("next.db")).status == 0
+    before = hashes(signed.log)
+    assert redact(signed, "--containing", MARK).status == 0
+    new = assert_gone(signed, before, [MARK])
+    assert len(hashes(new)) == len(before) + 1
+    assert statuses(new)[-3:] == ["redacted", "same", "same"]
+
+
+@pytest.mark.parametrize("given", [("", "x"), ("a b", "x"), ("raj", " "), ("raj", MARK)])
+def test_a_note_that_cannot_be_recorded_or_holds_the_value_is_refused(
+    signed: Signed, given: tuple[str, str]
+) -> None:
+    with SqlDecisionLog.open(signed.log) as log:
+        append(log, with_value("plan", MARK))
+    new, (by, because) = signed.log.with_name("new.db"), given
+    asked = ("--containing", MARK, "--by", by, "--because", because)
+    said = signed.critic("log", "redact", signed.log, new, *asked)
+    assert (said.status, len(said.err.splitlines())) == (2, 1)
+    assert not new.exists()
 
 
 def test_what_is_wrong_with_the_command_is_said_in_a_line(signed: Signed) -> None:

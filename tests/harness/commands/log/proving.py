@@ -13,6 +13,8 @@ from harness.log.sql import SqlDecisionLog
 from tests.harness.console import Critic, Said
 from tests.harness.log.decisions import KINDS, decision, filled
 
+WHY = ("--by", "raj", "--because", "a customer asked for it")
+"""Who redacts a log, and why."""
 ORIGIN = "example.com/audit"
 
 

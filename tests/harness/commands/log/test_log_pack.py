@@ -12,7 +12,7 @@ from harness.record import sha256
 from harness.wire import parse_json
 from tests.harness.audit.packs.signed_packs import guarded_log, pack, places_in
 from tests.harness.audit.report.hostile_log import TRAPS, log_with
-from tests.harness.commands.log.proving import ORIGIN, Signed, signed_log
+from tests.harness.commands.log.proving import ORIGIN, WHY, Signed, signed_log
 from tests.harness.console import Critic, Said
 from tests.harness.log.decisions import body_of, meddle, query
 from tests.support.effort import examples
@@ -107,7 +107,7 @@ def test_an_altered_log_is_not_packed(signed: Signed) -> None:
 def test_what_is_redacted_is_said_to_be(signed: Signed) -> None:
     copy = signed._replace(log=signed.log.with_name("copy.db"))
     values = ("--value", "3:/inputs/plan", "--value", "4:/run")
-    assert signed.critic("log", "redact", signed.log, copy.log, *values).status == 0
+    assert signed.critic("log", "redact", signed.log, copy.log, *values, *WHY).status == 0
     page = pack(copy, "--record", "3", "--record", "4")
     said = check(signed, page)
     assert said.status == 0

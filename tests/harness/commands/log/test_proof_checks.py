@@ -12,7 +12,7 @@ from harness.audit.proofs.notes import ED25519, verifier_key
 from harness.canonical import canonical_json
 from harness.record import sha256
 from harness.wire import parse_json
-from tests.harness.commands.log.proving import ORIGIN, Signed, changed, signed_log
+from tests.harness.commands.log.proving import ORIGIN, WHY, Signed, changed, signed_log
 from tests.harness.console import Critic, Said
 from tests.harness.log.decisions import body_of, meddle, query
 from tests.harness.log.guard_logs import write_guard_log
@@ -167,7 +167,7 @@ def test_inputs_that_were_altered_are_not_proved(signed: Signed) -> None:
 def test_redacted_inputs_are_told_and_redacted_records_have_none(signed: Signed) -> None:
     copy = signed._replace(log=signed.log.with_name("copy.db"))
     values = ("--value", "3:/inputs/plan", "--value", "4:/run")
-    assert signed.critic("log", "redact", signed.log, copy.log, *values).status == 0
+    assert signed.critic("log", "redact", signed.log, copy.log, *values, *WHY).status == 0
     said = alone(signed, proved(copy, 3))
     assert said.status == 0
     assert "  input plan: redacted in the log that this was proved from" in said.lines

@@ -11,7 +11,7 @@ from harness.audit.proofs.checkpoint import Checkpoint
 from harness.audit.proofs.comparison import compare_hashes, compare_log
 from harness.audit.proofs.merkle import EMPTY_ROOT
 from harness.log.sql import SqlDecisionLog
-from tests.harness.commands.log.proving import ORIGIN, Signed, changed, signed_log
+from tests.harness.commands.log.proving import ORIGIN, WHY, Signed, changed, signed_log
 from tests.harness.console import Critic, Said
 from tests.harness.log.decisions import LogPlace, filled, meddle
 from tests.support.examples import is_safe
@@ -204,7 +204,7 @@ def test_hashes_alone_lead_to_every_checkpoint_that_the_log_was_at(
 
 def test_a_redacted_record_is_skipped_with_the_rest(signed: Signed, tmp_path: Path) -> None:
     public = tmp_path / "public.db"
-    asked = ("log", "redact", signed.log, public, "--value", "8:/run")
+    asked = ("log", "redact", signed.log, public, "--value", "8:/run", *WHY)
     assert signed.critic(*asked).status == 0
     assert since(signed, log=public).status == 0
     told = json.loads(signed.check(public, "--format", "json").out)

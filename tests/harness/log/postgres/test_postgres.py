@@ -25,6 +25,7 @@ from harness.log.log_writing import Written, write
 from harness.log.passwords import without_passwords
 from harness.log.store import Connection
 from harness.replay import check_log, replay
+from tests.harness.commands.log.proving import WHY
 from tests.harness.console import Critic
 from tests.harness.log.decisions import decision, filled
 from tests.harness.log.faults import replace_commits
@@ -179,7 +180,7 @@ def test_no_message_of_a_url_holds_its_password(
     for command in (
         ("replay", url),
         ("replay", url, url),
-        ("log", "redact", url, tmp_path / "new", "--value", "1:/run"),
+        ("log", "redact", url, tmp_path / "new", "--value", "1:/run", *WHY),
         ("log", "roles", url),
         ("log", "show", url, "x"),
     ):
