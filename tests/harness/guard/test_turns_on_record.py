@@ -108,6 +108,9 @@ def test_what_ran_unasked_counts_as_spent_and_gives_nothing(tmp_path: Path, shad
         assert paid[0]["verdict"]["kind"] == "missing_evidence"
         assert {one.status for one in replay(log)} <= {"same", "open"}
         assert list(fates_in(log).values())[:2] == ["ran_although_refused"] * 2
+        assert not any(told.encode() in body for _, body in log.bodies())
+        (report,) = answers_to(resumed, [close()]).values()
+        assert [one["action"] for one in report["turns"]][:2] == ["refuse"] * 2
 
 
 def test_a_shadow_that_ran_is_a_shadow_and_one_that_was_killed_is_open(tmp_path: Path) -> None:

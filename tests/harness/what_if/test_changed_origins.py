@@ -12,8 +12,17 @@ from typing import Any, Final
 
 import pytest
 
-from harness.what_if.recorded_change import Alteration
-from harness.what_if.rejudging import JudgedPlan, answer_kind
+from critic import Proposal
+from harness.log import SqlDecisionLog
+from harness.what_if.recorded_change import Alteration, changed_inputs
+from harness.what_if.rejudging import (
+    JudgedPlan,
+    RecordedPlan,
+    RecordedPlans,
+    answer_kind,
+    recorded_plans,
+    session_turn,
+)
 from tests.harness.console import Critic
 from tests.harness.what_if.test_what_if import compared, guarded, plans
 from tests.support.effort import sampled_rows
@@ -201,6 +210,21 @@ LABELS: Final = [
 ]
 
 
+def evidence(path: Path, change: Alteration) -> dict[int | None, list[Json]]:
+    """Return what each turn had seen after a change, but for when it expires."""
+    changed, found = changed_inputs(change), dict[int | None, list[Json]]()
+    with SqlDecisionLog.open_for_reading(path) as log:
+        for record in recorded_plans(log):
+            for one in record.plans if isinstance(record, RecordedPlans) else ():
+                assert isinstance(one, RecordedPlan)
+                made = changed.proposal(one.proposal, one.compiled)
+                assert isinstance(made, Proposal)
+                items = [item.wire() for item in made.compiled.manifests.evidence_manifest]
+                told = [{**item, "expires_at": None} for item in items]
+                found[session_turn(one.proposal.ctx)] = told
+    return found
+
+
 @pytest.mark.parametrize(
     ("old", "output"),
     sampled_rows(product(range(len(LABELS)), OUTPUTS[1:]), one_in=3),
@@ -220,6 +244,9 @@ def test_what_was_seen_and_labelled_anew_is_judged_as_a_guard_with_these_labels_
         found = plans(tmp_path / "old", Alteration(policy_of(new), relabels=True))
         told = {(one.turn, answer_kind(one.after)) for one in found}
         assert told == lived, new
+        seen_then = evidence(tmp_path / f"new{number}", Alteration())
+        relabelled = evidence(tmp_path / "old", Alteration(policy_of(new), relabels=True))
+        assert relabelled.items() <= seen_then.items() or seen_then.items() <= relabelled.items()
         seen.add(tuple(kind for _, kind in sorted(lived, key=str)))
     assert len(seen) > 1, "labels make a difference here"
 
