@@ -10,6 +10,7 @@ Rule 3: what is not known to be a closed word is a text. A path is one too where
 """
 
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 from typing import Any, Final
 
 from evals.plan import Plan, ReasonStep, ToolStep
@@ -35,6 +36,7 @@ _WORDS: Final = frozenset(
 )
 """The members whose texts are closed words, names that identify a record, or times."""
 _FIELDS: Final = frozenset({*Plan.model_fields, *ToolStep.model_fields, *ReasonStep.model_fields})
+_NAME: Final = itemgetter(0)
 _LONGEST_INDEX: Final = 6  # digits: a longer number may be one of an account
 
 
@@ -46,13 +48,17 @@ class _Closing:
 
     def close(self, name: str, value: Any) -> Any:
         """Return the value of a member as it is sealed."""
-        if type(value) is str:
+        kind = type(value)
+        if kind is str:
             if is_closed_word(name, value):
                 return value
             return self.numbers.setdefault(value, str(len(self.numbers)))
-        if type(value) is dict:
-            return {own: self.close(own, value[own]) for own in sorted(value)}
-        return [self.close(name, one) for one in value] if type(value) is list else value
+        if kind is dict:
+            return {  # what stays is left without a call: there is much of it in every report
+                own: one if own in _WORDS and type(one) is str else self.close(own, one)
+                for own, one in sorted(value.items(), key=_NAME)
+            }
+        return [self.close(name, one) for one in value] if kind is list else value
 
 
 def close_record(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
