@@ -100,8 +100,8 @@ class Redaction:
             parts = "1 part" if self.parts == 1 else f"{self.parts} parts"
             yield f"{parts} replaced by a digest, {self.in_records} of them in records themselves"
         if self.left_out:
-            sessions = "1 open session" if self.left_out == 1 else f"{self.left_out} open sessions"
-            yield f"note: {sessions} left out of the copy: they go on in the old log alone"
+            what = "open sessions whose journals hold a value are left out, and cannot go on in NEW"
+            yield f"note: {what}: {self.left_out}"
         if self.kept:
             parts = "1 part of it stays" if self.kept == 1 else f"{self.kept} parts of it stay"
             yield f"note: {parts}: other values have {'it' if self.kept == 1 else 'them'} too"

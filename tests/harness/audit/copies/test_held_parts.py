@@ -11,6 +11,11 @@ import pytest
 
 from critic.verify import verify_proposal
 from evals.plan import Plan, Proposal
+from harness.audit.copies import held_parts, redaction
+from harness.audit.copies.held_parts import HeldParts, require_gone
+from harness.audit.copies.value_search import SoughtValues
+from harness.log.journal_rows import JournalRow
+from harness.log.log_errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
 from harness.record import CriticError, Decision
 from harness.record.decision import PlanAttemptRecord
@@ -19,7 +24,7 @@ from harness.wire import build
 from tests.harness.audit.packs.signed_packs import guarded_log
 from tests.harness.commands.log.proving import WHY, Signed, signed_log
 from tests.harness.console import Critic, Said
-from tests.harness.log.decisions import NOON, judged, proposal, put_body, run_of
+from tests.harness.log.decisions import NOON, filled, judged, meddle, proposal, put_body, run_of
 
 MARK = "UK12 3456/7890 Zo\u00eb"
 ESCAPED = "".join(f"\\u{ord(char):04x}" for char in MARK)
@@ -314,3 +319,72 @@ def value_in(path: Path) -> str:
             if found:
                 return found[1].decode()
     raise AssertionError("no plan has such a text")
+
+
+def test_open_sessions_come_along_but_those_that_hold_the_value(signed: Signed) -> None:
+    with SqlDecisionLog.open(signed.log) as log:
+        append(log, with_value("plan", MARK))
+        for session, value in (("a" * 64, "other"), ("b" * 64, MARK)):
+            for number, text in ((1, "first"), (2, value)):
+                body = json.dumps({"said": text}).encode()
+                log.copy_journal(session, JournalRow(number, None, None, body))
+    before = hashes(signed.log)
+    said = redact(signed, "--containing", MARK)
+    note = "open sessions whose journals hold a value are left out, and cannot go on in NEW: 1"
+    assert f"note: {note}" in said.lines
+    with SqlDecisionLog.open_for_reading(assert_gone(signed, before, [MARK])) as log:
+        assert [*log.journaled_sessions()] == ["a" * 64]
+        assert len(log.journal("a" * 64)) == 2
+
+
+LEFT: dict[str, tuple[str, str]] = {
+    "part": ("UPDATE inputs SET body = ? WHERE digest = (SELECT max(digest) FROM inputs)", "part "),
+    "record": ("UPDATE records SET body = ? WHERE seq = 3", "record 3: /asked"),
+    "index": ("UPDATE record_index SET said = ? WHERE seq = 3", "row 3 of the index"),
+    "claim": ("INSERT INTO claims (claim, seq) VALUES (?, 3)", "claim of record 3"),
+    "journal": (
+        "INSERT INTO session_journal (session, number, seq, begun, body) "
+        "VALUES ('s', 1, NULL, NULL, ?)",
+        "journal s",
+    ),
+}
+"""How a value is left in one place alone, and how that is told."""
+
+
+@pytest.mark.parametrize("place", LEFT)
+@pytest.mark.parametrize("value", [MARK, json.dumps(json.dumps(MARK))])
+def test_a_copy_that_still_holds_a_value_anywhere_is_not_kept(
+    tmp_path: Path, place: str, value: str
+) -> None:
+    path = tmp_path / "log.db"
+    filled(path, 4).close()
+    sought = SoughtValues([MARK])
+    with SqlDecisionLog.open_for_reading(path) as log:
+        require_gone(log, sought)
+    statement, told = LEFT[place]
+    body = json.dumps({"asked": value}, ensure_ascii=False).encode()
+    meddle(path, (statement, (value if place in ("index", "claim") else body,)))
+    with (
+        SqlDecisionLog.open_for_reading(path) as log,
+        pytest.raises(LogDamaged, match="the copy still holds a value") as caught,
+    ):
+        require_gone(log, sought)
+    assert told in str(caught.value)
+
+
+def test_what_the_search_missed_stops_the_copy(
+    signed: Signed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with SqlDecisionLog.open(signed.log) as log:
+        append(log, with_value("plan", MARK))
+        append(log, with_value("outputs", MARK))
+    find = held_parts.parts_holding
+
+    def find_one(log: SqlDecisionLog, sought: SoughtValues, last: int) -> HeldParts:
+        return HeldParts(find(log, sought, last).bodies)
+
+    monkeypatch.setattr(redaction, "parts_holding", find_one)
+    said = redact(signed, "--containing", MARK)
+    assert (said.status, said.out) == (2, "")
+    assert "the copy still holds a value, so it was not kept: record 10: /run" in said.err
+    assert not signed.log.with_name("new.db").exists()
