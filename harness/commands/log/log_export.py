@@ -82,14 +82,14 @@ def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     else:
         with new_file(Path(args.output)) as partial, partial.open("w") as out:
             wrote = _write_events(out, log, listing, filters)
+    turns = len(listing.turns(filters))
     if not to_print:
-        turns = len(listing.turns(filters))
         records = f"{wrote.records} record{'' if wrote.records == 1 else 's'}"
         of = f" of {turns} turn{'' if turns == 1 else 's'}"
         sys.stdout.write(f"{records}{of} written to {escape_text(args.output[-200:])}\n")
         missing = [gap.text() for gap in islice(listing.gaps(), 100)]
         sys.stdout.writelines(f"{text}\n" for text in missing)
-    print_head(head, "json" if to_print else "text", *search.notes(listing), wrote.note)
+    print_head(head, "json" if to_print else "text", *search.notes(listing, turns), wrote.note)
     problems = dict.fromkeys([*wrote.problems, *search.problems])
     return warn(damage_texts(problems)) or (EXIT_NOT_SOUND if gaps else 0)
 

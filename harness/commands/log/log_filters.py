@@ -70,11 +70,17 @@ class LogSearch(NamedTuple):
         """What is wrong with the records that were read for it."""
         return () if self.found is None else self.found.problems
 
-    def notes(self, listing: Listing) -> tuple[str, ...]:
-        """Return how many turns match, and if none does, names that were probably meant."""
+    def notes(self, listing: Listing, turns: int | None) -> tuple[str, ...]:
+        """Return how many turns match, and if none does, names that were probably meant.
+
+        Args:
+            listing: the log.
+            turns: how many match, where they were counted.
+        """
         if self.filters == Filters():
             return ()
-        turns, every = len(listing.turns(self.filters)), listing.count_turns()
+        turns = len(listing.turns(self.filters)) if turns is None else turns
+        every = listing.count_turns()
         counted = f"{turns:,} of {every:,} turn{'' if every == 1 else 's'} match"
         return (counted, *(() if turns else self._guesses(listing)))
 

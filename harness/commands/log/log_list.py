@@ -21,8 +21,7 @@ from harness.commands.log.log_filters import (
     warn,
 )
 from harness.log.search.listing import Listed, Listing
-from harness.log.search.query import Filters
-from harness.log.search.turns import RED, TurnRecords
+from harness.log.search.turns import RED, TurnRecords, TurnTable
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
 from harness.record.index_row import IndexRow
@@ -55,19 +54,21 @@ def list_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
         write_cells(_CSV_COLUMNS if args.records else _TURN_COLUMNS)
     listing = Listing(log)
     checked = CheckedRows(log, listing)
-    for one in checked.rows(filters) if args.records else _list_turns(listing, checked, filters):
+    turns = None if args.records else listing.turns(filters)
+    for one in checked.rows(filters) if turns is None else _list_turns(listing, checked, turns):
         is_red = not isinstance(one, Gap) and one.fate == RED
         status = EXIT_NOT_SOUND if is_red or isinstance(one, Gap) else status
         printed(one)
-    print_head(head, args.format, *search.notes(listing), checked.note)
+    count = None if turns is None else len(turns)
+    print_head(head, args.format, *search.notes(listing, count), checked.note)
     return warn(damage_texts(dict.fromkeys([*checked.problems, *search.problems]))) or status
 
 
 def _list_turns(
-    listing: Listing, checked: CheckedRows, filters: Filters
+    listing: Listing, checked: CheckedRows, wanted: TurnTable
 ) -> Iterator["ListedTurn | Gap"]:
     """Yield the turns, and before each the gaps before its first record."""
-    gaps, turns = listing.gaps(), listing.turns(filters).turns()
+    gaps, turns = listing.gaps(), wanted.turns()
     gap = next(gaps, None)
     while page := list(islice(turns, _PAGE)):
         rows = checked.rows_of([number for turn in page for number in turn.records])

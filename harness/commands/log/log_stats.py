@@ -41,7 +41,7 @@ def show_statistics(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     more = sum(1 for _ in gaps)
     found = log_statistics(listing, search.filters)
     _PRINTERS[args.format](found, named, more)
-    print_head(head, args.format, *search.notes(listing), checked.note)
+    print_head(head, args.format, *search.notes(listing, found.turns), checked.note)
     is_sound = not named and not found.fates.get(RED)
     problems = dict.fromkeys([*checked.problems, *search.problems])
     return warn(damage_texts(problems)) or (0 if is_sound else EXIT_NOT_SOUND)
