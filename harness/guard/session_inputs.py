@@ -174,6 +174,7 @@ def _refer_to_members(value: Any, pieces: dict[str, bytes]) -> Any:
 
 
 _ACTS: Final = Beside[_Acts]()
+_SPECS: Final = Beside[bytes]()
 _GROWN: Final = Beside[_Grown]()
 _TOOLS: Final = Beside[_Tools]()
 
@@ -198,7 +199,7 @@ class BatchInputs(RecordInputs):
         self._rest: Final = {
             "ctx": ctx,
             "plan": canonical_bytes(batch.plan),
-            "spec": canonical_bytes(batch.rules.batch_spec),
+            "spec": _spec_of(batch.rules.batch_spec),
         }
         state = batch.trail.digest_state()
         state.update(self._tools.ending + finish_object(self._rest))
@@ -242,6 +243,10 @@ class BatchInputs(RecordInputs):
     def _spell_whole(self) -> bytes:
         items = b",".join(map(canonical_bytes, self.batch.trail.items))
         return self._tools.opening + items + self._tools.ending
+
+
+def _spec_of(spec: DecisionSpec) -> bytes:
+    return _SPECS.get(spec) or _SPECS.keep(spec, canonical_bytes(spec))
 
 
 def _parse_input(model: type[EnvelopeT], body: bytes) -> EnvelopeT:

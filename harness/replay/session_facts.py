@@ -36,6 +36,7 @@ from harness.replay.session_lives import (
     RuledTurn,
     hash_evidence,
     in_turn,
+    inputs_key,
     own_key,
     sent_key,
     tool_key,
@@ -186,7 +187,8 @@ def _note_end(trace: _Trace, entry: SessionEntry, ended: EndEntry) -> None:
 def _turns_of(trace: _Trace, entry: SessionEntry) -> Iterator[tuple[Life, RuledTurn]]:
     """Yield the turn that was ruled on last with the same inputs, if there is one."""
     turns = ((life, life.turns.get(entry.turn)) for life in reversed(trace.lives))
-    same = ((life, one) for life, one in turns if one is not None and one.inputs == entry.inputs)
+    key = inputs_key(entry.inputs)
+    same = ((life, one) for life, one in turns if one is not None and one.inputs == key)
     yield from islice(same, 1)
 
 

@@ -7,6 +7,7 @@ Rule 2: values are compared as they are spelled: to Python, 1 is True, and both 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final, NamedTuple, TypeVar
 
 import orjson
@@ -23,12 +24,29 @@ _KEPT_TURNS: Final = 8
 """So many turns before the last are kept as they are."""
 
 Key = bytes
+_NO_KEYS: Final = frozenset[Key]()
 _K = TypeVar("_K")
 
 
 def tool_key(name: ToolName) -> ToolKey:
-    """Return what a tool is compared by."""
-    return name.adapter_id, name.capability_id
+    """Return what a tool is compared by: the same object for the same tool, since many are kept."""
+    return _one_key(name.adapter_id, name.capability_id)
+
+
+@lru_cache(maxsize=4096)
+def _one_key(*name: str) -> ToolKey:
+    adapter, capability = name
+    return adapter, capability
+
+
+def inputs_key(digests: Iterable[str]) -> Key:
+    """Return what stands for the inputs of a record."""
+    return _hash_texts(digests)
+
+
+def _hash_texts(texts: Iterable[str]) -> Key:
+    """Return a hash of digests, or of other texts of one length each."""
+    return bytes.fromhex(sha256("".join(texts).encode()))
 
 
 def own_key(one: OwnValue) -> Key:
@@ -42,6 +60,11 @@ def sent_key(one: SentValues) -> Key:
     return bytes.fromhex(sha256(written))
 
 
+def _keys_of(made: Iterable[OwnValue]) -> frozenset[Key]:
+    """Return the keys of things that were made. Most calls make none, and share that."""
+    return frozenset(map(own_key, made)) or _NO_KEYS
+
+
 def yes_key(one: Envelope) -> Key:
     """Return what a yes is compared by."""
     return canonical_bytes(one)
@@ -51,19 +74,19 @@ class SeenThen(NamedTuple):
     """What was seen before a batch, and what was known: how many items, and the hashes of both."""
 
     items: int
-    evidence: str
-    facts: str
+    evidence: Key
+    facts: Key
 
 
 @dataclass(slots=True)
 class RuledTurn:
     """A batch that was ruled on: what it adds to what is known, if it may run.
 
-    `seen` is kept of the last turn alone.
+    `seen` is kept of the last turn alone. `inputs` stands for the digests of its inputs.
     """
 
     number: int
-    inputs: tuple[str, ...]
+    inputs: Key
     seen: SeenThen | None
     tools: tuple[ToolKey, ...]
     spent: tuple[str | None, ...]
@@ -71,8 +94,8 @@ class RuledTurn:
     verified: bool
     runs: bool
     ended: dict[int, str] = field(default_factory=dict)
-    made: frozenset[Key] = frozenset()
-    possible: frozenset[Key] = frozenset()
+    made: frozenset[Key] = _NO_KEYS
+    possible: frozenset[Key] = _NO_KEYS
     approved: tuple[Key, ...] = ()
     waived: tuple[Key, ...] = ()
 
@@ -81,7 +104,7 @@ class RuledTurn:
         """Return the turn of a ruling."""
         return cls(
             number=entry.turn,
-            inputs=entry.inputs,
+            inputs=inputs_key(entry.inputs),
             seen=_seen_by(ruled),
             tools=tuple(tool_key(call.tool) for call in ruled.calls),
             spent=tuple(call.spent for call in ruled.calls),
@@ -106,8 +129,7 @@ class RuledTurn:
         """Note how its calls ended: what has an end ran, whatever was ruled."""
         self.runs = True
         self.ended |= dict(ended.statuses)
-        self.made = frozenset(map(own_key, ended.made))
-        self.possible = frozenset(map(own_key, ended.possible))
+        self.made, self.possible = _keys_of(ended.made), _keys_of(ended.possible)
 
     def completed_tools(self, *, certain: bool) -> Iterator[ToolKey]:
         """Yield the tools that completed; `certain`: that surely did, by the records so far."""
@@ -128,13 +150,13 @@ class RuledTurn:
 def _seen_by(ruled: RulingEntry) -> SeenThen:
     """Return what was seen and known at a ruling."""
     spent = "" if ruled.spent is None else ruled.spent.model_dump_json()
-    facts = sha256(f"{ruled.facts.model_dump_json()} {spent}".encode())
+    facts = _hash_texts([f"{ruled.facts.model_dump_json()} {spent}"])
     return SeenThen(len(ruled.evidence), hash_evidence(ruled.evidence), facts)
 
 
-def hash_evidence(digests: Iterable[str]) -> str:
-    """Return one digest for those of some items."""
-    return sha256("".join(digests).encode())
+def hash_evidence(digests: Iterable[str]) -> Key:
+    """Return one hash for the digests of some items."""
+    return _hash_texts(digests)
 
 
 @dataclass(slots=True)
@@ -226,7 +248,8 @@ class Life:
         self.is_taken = is_taken
         self.turns: dict[int, RuledTurn] = {}
         self.begun: dict[str, RuledTurn] = {}
-        self._ran, self._folded, self._folded_to = RanSum(), 0, 0
+        self._ran: RanSum | None = None
+        self._folded, self._folded_to = 0, 0
         self._early: tuple[int, RanSum] | None = None
 
     @property
@@ -251,6 +274,7 @@ class Life:
                 self._folded += 1
                 self._folded_to = max(self._folded_to, other)
                 if settled.runs:
+                    self._ran = self._ran or RanSum()
                     self._ran.add(other, settled)
 
     def note_change(self, turn: RuledTurn) -> None:
@@ -266,7 +290,7 @@ class Life:
         first = number - _KEPT_TURNS
         if self._early is not None and self._early[0] > first:
             self._early = None
-        start, early = self._early or (0, self._ran)
+        start, early = self._early or (0, self._ran or RanSum())
         if waiting := self._running(start, first):
             early = early.plus(waiting)
             self._early = first, early

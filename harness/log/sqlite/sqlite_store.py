@@ -212,9 +212,13 @@ class SqliteStore:
         """Return how the tables and triggers differ from those of their format."""
         return schema_problems(connection)
 
-    def schema(self, connection: Connection) -> Hashable:
+    def schema(self, connection: Any) -> Hashable:
         """Return the tables and triggers as they are stored."""
-        return stored_schema(connection)
+        connection.text_factory = bytes  # four times as fast, and a damaged text stays what it is
+        try:
+            return stored_schema(connection)
+        finally:
+            connection.text_factory = _lenient_text
 
     def check(self, connection: Connection) -> None:
         """Check that the file is whole: SQLite reads a cut last page as if it ended in zeros.
