@@ -7,9 +7,9 @@ Rule 2: a record holds the tools of its plan and no others. A tool that was not 
 Rule 3: one is compared with the one for the same spec that was seen before it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import ndiff
+from difflib import SequenceMatcher
 from typing import Any, Final, NamedTuple
 
 from evals.capability import ToolCapability
@@ -27,6 +27,8 @@ _MOST: Final = 50
 """Policies that are shown, at most."""
 _MOST_PARTS: Final = 500
 """Tools and other things that are kept of one policy, at most."""
+_MOST_TEXT: Final = 256 * 1024
+"""Characters of all policies together, at most: for the size of the page."""
 
 _TOOL: Final = "6 tool"
 
@@ -43,7 +45,7 @@ class RulingPolicy:
         first: the number of the first record under it.
         last: that of the last one.
         turns: the numbers of the turns that it ruled on.
-        parts: what it says, as text, by what it says it of.
+        parts: what it says, as text, by what it says it of; None for what is left out here.
     """
 
     digest: str | None
@@ -51,11 +53,11 @@ class RulingPolicy:
     first: int
     last: int
     turns: set[int] = field(default_factory=set)
-    parts: dict[PolicyPlace, str] = field(default_factory=dict)
+    parts: dict[PolicyPlace, str | None] = field(default_factory=dict)
     tools: dict[tuple[str, str], ToolCapability] = field(default_factory=dict)
 
-    def add_tools(self, compiled: CompiledContext) -> None:
-        """Take the tools of a plan. One that is described otherwise than before is said to be."""
+    def new_tools(self, compiled: CompiledContext) -> Iterator[tuple[PolicyPlace, str]]:
+        """Take the tools of a plan, and yield what is new: one that is described anew, too."""
         for tool in compiled.manifests.tool_manifest:
             pair = tool.adapter_id, tool.capability_id
             known = self.tools.get(pair)
@@ -63,7 +65,7 @@ class RulingPolicy:
                 continue
             other = "" if known is None else f" from record {self.last} on"
             self.tools[pair] = tool
-            self.parts[_TOOL, f"{'/'.join(pair)}{other}"] = visible_json(tool.wire())
+            yield (_TOOL, f"{'/'.join(pair)}{other}"), visible_json(tool.wire())
 
     @property
     def name(self) -> str:
@@ -74,7 +76,9 @@ class RulingPolicy:
     @property
     def text(self) -> str:
         """Return all that is known of it."""
-        return "\n\n".join(f"{_title(part)}\n{said}" for part, said in sorted(self.parts.items()))
+        told = ((_title(part), self.parts[part]) for part in sorted(self.parts))
+        left_out = "left out here, for the size of the page: `critic log show` prints it"
+        return "\n\n".join(f"{title}\n{left_out if said is None else said}" for title, said in told)
 
 
 class ChangedLine(NamedTuple):
@@ -107,7 +111,7 @@ class PoliciesOfPage:
 
     def __init__(self) -> None:
         self._policies: dict[bytes, RulingPolicy] = {}
-        self.unshown = 0
+        self.unshown, self._left = 0, _MOST_TEXT
 
     def add(self, record: DecisionRecord, turn: int, given: ShownInputs) -> None:
         """Take a decision; one whose inputs cannot be read says nothing."""
@@ -120,12 +124,19 @@ class PoliciesOfPage:
             self.unshown += 1
             return
         if policy is None:
-            parts = _parts_of(ctx, compiled, spec)
-            policy = RulingPolicy(compiled.pack_version, spec.id, seq, seq, parts=parts)
+            policy = RulingPolicy(compiled.pack_version, spec.id, seq, seq)
             self._policies[key] = policy
+            self._keep(policy, _parts_of(ctx, compiled, spec).items())
         policy.last = seq
         policy.turns.add(turn)
-        policy.add_tools(compiled)
+        self._keep(policy, policy.new_tools(compiled))
+
+    def _keep(self, policy: RulingPolicy, told: Iterable[tuple[PolicyPlace, str]]) -> None:
+        """Keep what is told of a policy, as long as there is room for it."""
+        for part, text in told:
+            fits = len(text) <= self._left
+            policy.parts[part] = text if fits else None
+            self._left -= len(text) if fits else 0
 
     def shown(self) -> Iterator[ShownPolicy]:
         """Yield the policies, each with its changes."""
@@ -182,14 +193,28 @@ def _changes(old: RulingPolicy, new: RulingPolicy) -> Iterator[ChangedPart]:
     for part in sorted({*old.parts, *new.parts}):
         before, after = _texts(old.parts, new.parts, part)
         if before != after:
-            lines = ndiff(before.splitlines(), after.splitlines())
-            kept = (ChangedLine(one[0].strip(), one[2:]) for one in lines if one[0] != "?")
-            yield ChangedPart(_title(part), tuple(kept))
+            lines = _diff(before.splitlines(), after.splitlines())
+            yield ChangedPart(_title(part), tuple(lines))
 
 
 def _texts(
-    old: Mapping[PolicyPlace, str], new: Mapping[PolicyPlace, str], part: PolicyPlace
+    old: Mapping[PolicyPlace, str | None], new: Mapping[PolicyPlace, str | None], part: PolicyPlace
 ) -> tuple[str, str]:
-    """Return what both say of a thing; of a tool that one was not seen with, nothing is known."""
-    texts: Any = old.get(part, ""), new.get(part, "")
-    return ("", "") if part[0] == _TOOL and "" in texts else texts
+    """Return what both say of a thing; the same where it is not known of one of them.
+
+    That is so of a tool that one was not seen with, and of what is left out.
+    """
+    before, after = old.get(part, ""), new.get(part, "")
+    if before is None or after is None or (part[0] == _TOOL and "" in (before, after)):
+        return "", ""
+    return before, after
+
+
+def _diff(old: Sequence[str], new: Sequence[str]) -> Iterator[ChangedLine]:
+    """Yield the lines of both, each once: what is gone before what is new."""
+    for kind, first, last, start, end in SequenceMatcher(None, old, new).get_opcodes():
+        if kind == "equal":
+            yield from (ChangedLine("", line) for line in old[first:last])
+            continue
+        yield from (ChangedLine("-", line) for line in old[first:last])
+        yield from (ChangedLine("+", line) for line in new[start:end])

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from critic import Proposal, verify_proposal
-from harness.audit.copies.redaction import redact_log, value_named
+from harness.audit.copies.redaction import Wanted, redact_log, value_named
 from harness.canonical import digest
 from harness.errors import UsageError
 from harness.log import SqlDecisionLog
 from harness.replay import begun, recheck, replay
+from tests.harness.log.decisions import NOON
 from tests.harness.replay.session_logs import EVENTS, REWRITTEN, at, nothing, recorded
 from tests.support.effort import sampled, sampled_rows
 from tests.support.guarding import (
@@ -86,7 +87,8 @@ def redacted(path: Path, seq: int, place: str) -> list[Any] | None:
     new = path.with_name(f"{seq}-{place.replace('/', '-')}.db")
     with SqlDecisionLog.open_for_reading(path) as log:
         try:
-            redact_log(log, new, [value_named(f"{seq}:/inputs/{place}")])
+            wanted = Wanted([value_named(f"{seq}:/inputs/{place}")])
+            redact_log(log, new, wanted, by="ada", because="asked", now=NOON)
         except UsageError:
             return None
     with SqlDecisionLog.open_for_reading(new) as log:

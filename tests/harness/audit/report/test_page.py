@@ -11,11 +11,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from harness.audit.copies.redaction import redact_log, value_named
+from harness.audit.copies.redaction import Wanted, redact_log, value_named
 from harness.log import SqlDecisionLog
 from tests.harness.audit.report.hostile_log import TRAPS, log_with
 from tests.harness.audit.report.pages import page_of, strings, text_of
-from tests.harness.log.decisions import decision, filled, judged, meddle, proposal, run_of
+from tests.harness.log.decisions import NOON, decision, filled, judged, meddle, proposal, run_of
 from tests.harness.log.search.searched import varied
 from tests.support.effort import examples
 from tests.support.guarding import ASKS, answers_to, call, desk, guard_of, yes
@@ -187,8 +187,10 @@ def test_values_that_were_taken_out_are_no_damage_and_nothing_is_claimed_of_the_
     executed = run_of(proposed, outputs={"receipt": "x" * 2_000})
     with SqlDecisionLog.open(tmp_path / "audit.db") as log:
         log.append(judged(proposed, executed))
-        redact_log(log, tmp_path / "public.db", [value_named("1:/run")])
+        wanted = Wanted([value_named("1:/run")])
+        redact_log(log, tmp_path / "public.db", wanted, by="ada", because="asked", now=NOON)
     said = page_of(tmp_path / "public.db").said
     assert "Values were taken out of records" in said
-    assert "1 record checked: 1 with values taken out." in said
+    assert "2 records checked: 1 " in said
+    assert "1 with values taken out." in said
     assert "hold together" not in said

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from harness.audit.copies.redaction import redact_log, value_named
+from harness.audit.copies.redaction import Wanted, redact_log, value_named
+from harness.audit.report import page_policies
 from harness.audit.report.collecting import collect
 from harness.audit.report.page_policies import ShownPolicy
 from harness.log import SqlDecisionLog
 from tests.harness.audit.report.hostile_log import TRAPS
 from tests.harness.audit.report.pages import page_of, text_of
-from tests.harness.log.decisions import decision
+from tests.harness.log.decisions import NOON, decision
 from tests.support.guarding import Json, answers_to, call, close, desk, guard_of, open_, policy_of
 
 pytest.importorskip("jinja2")
@@ -119,7 +120,8 @@ def test_no_text_of_a_policy_is_markup_or_is_hidden(text: str, tmp_path: Path) -
 def test_a_decision_without_inputs_says_nothing_of_a_policy(tmp_path: Path) -> None:
     with SqlDecisionLog.open(tmp_path / "log.db") as log:
         log.append_all([decision(1), decision(2)])
-        redact_log(log, tmp_path / "less.db", [value_named("1:/inputs/spec")])
+        wanted = Wanted([value_named("1:/inputs/spec")])
+        redact_log(log, tmp_path / "less.db", wanted, by="ada", because="asked", now=NOON)
     assert [len(one.policy.turns) for one in shown(tmp_path / "log.db")] == [2]
     assert "No decision here has inputs that can be read" in page_of(tmp_path / "less.db").said
 
@@ -134,3 +136,17 @@ def test_no_more_than_fifty_are_shown(tmp_path: Path) -> None:
     )
     assert len(shown(log)) == 50
     assert "under further policies are not counted here" in page_of(log).said
+
+
+def test_what_does_not_fit_is_left_out_and_never_said_to_have_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_policies, "_MOST_TEXT", 1_200)
+    many = [(changed(args_schema={"const": n}), session(f"s{n}", "read_note")) for n in range(6)]
+    log = write(tmp_path / "log.db", *many)
+    found = shown(log)
+    gone = [one for one in found if None in one.policy.parts.values()]
+    assert 0 < len(gone) < len(found)
+    assert [one.changes for one in gone] == [()] * len(gone)
+    assert "left out here" in gone[0].policy.text
+    assert sum(len(said or "") for one in found for said in one.policy.parts.values()) <= 1_200
