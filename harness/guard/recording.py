@@ -49,6 +49,7 @@ from harness.record import (
     Decision,
     DecisionRecord,
     Head,
+    SessionClosed,
     used_approvals,
 )
 from harness.record.drafts import session_key
@@ -231,7 +232,8 @@ class RulingRecorder:
         step = self._step_of(answered, marks, told)
         inputs, decisions = self._decide(entries, marks, step)
         if self._log is not None or step is not None:
-            self._store([*zip(entries, inputs, decisions, strict=True)], marks, step)
+            decided = [*zip(entries, inputs, decisions, strict=True)]
+            self._store(decided, marks, step, answered.course.session.trace_id)
         marks.note_ends(answered.records, None)
         for entry, given, decision in zip(entries, inputs, decisions, strict=True):
             if entry.begins:
@@ -284,25 +286,37 @@ class RulingRecorder:
         decided: Sequence[tuple[ToRecord, "BatchInputs", Decision]],
         marks: Marks,
         step: JournalStep | None,
+        trace: str,
     ) -> None:
         """Store decisions, each with the beginning of what it lets run, and the step."""
-        given: list[tuple[int, Decision | Begun]] = []
+        given: list[tuple[int, Decision | Begun | SessionClosed]] = []
         for told, inputs, decision in decided if self._log is not None else ():
             given.append((told.batch.turn, decision))
             if told.begins and isinstance(self._log, RecordsBegun):
                 given.append((told.batch.turn, self._beginning_of(inputs, decision)))
+        if step is not None and step.is_end and self._log is not None:
+            given += self._close_of(marks, step, trace, is_recorded=bool(decided))
         try:
             stored = self._append_entries([entry for _, entry in given], step)
             for (turn, entry), record in zip(given, stored, strict=True):
                 if isinstance(entry, Begun):
                     marks.begun[turn] = record.hash
-                else:
+                elif isinstance(entry, Decision):
                     marks.last, marks.claims = record.seq, ()
         except AlreadyClaimed as error:
             raise _error_of_claim(error) from None
 
+    def _close_of(
+        self, marks: Marks, step: JournalStep, trace: str, *, is_recorded: bool
+    ) -> list[tuple[int, SessionClosed]]:
+        """Return the record that a session was closed; none where none of it is on record."""
+        if marks.last is None and not is_recorded:
+            return []
+        claims = () if is_recorded else (step_claim(step),)
+        return [(0, SessionClosed(trace, self._clock.now(), claims))]
+
     def _append_entries(
-        self, entries: Sequence[Decision | Begun], step: JournalStep | None
+        self, entries: Sequence[Decision | Begun | SessionClosed], step: JournalStep | None
     ) -> Iterator[Any]:
         """Yield the records of entries, once they are stored: at once if the log can do that."""
         log = self._log

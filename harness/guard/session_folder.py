@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from harness.errors import HarnessError, escape_text
 from harness.log.journal_rows import JournalMoved, JournalRow, JournalStep
-from harness.record import Begun, Decision, Sealed
+from harness.record import Begun, Decision, Sealed, SessionClosed
 from harness.whole_files import LineFile, lock_file, replace_file
 
 _LARGEST: Final = 1 << 30
@@ -71,7 +71,7 @@ class SessionFolder:
             return self._tail(session).number
 
     def append_step(
-        self, entries: Iterable[Decision | Begun], step: JournalStep
+        self, entries: Iterable[Decision | Begun | SessionClosed], step: JournalStep
     ) -> Sequence[Sealed]:
         """Keep a step. A folder keeps no records.
 

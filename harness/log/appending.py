@@ -47,6 +47,7 @@ from harness.record import (
     RecordDraft,
     Redacted,
     Sealed,
+    SessionClosed,
     Settled,
     TakenOver,
 )
@@ -57,7 +58,15 @@ from harness.record.parts import pieces_of
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse_json
 
 LogEntry: TypeAlias = (
-    Decision | Begun | Settled | CriticError | HandedOver | TakenOver | CarriedOn | Redacted
+    Decision
+    | Begun
+    | Settled
+    | CriticError
+    | SessionClosed
+    | HandedOver
+    | TakenOver
+    | CarriedOn
+    | Redacted
 )
 """An entry of any kind."""
 

@@ -160,9 +160,7 @@ class SqlDecisionLog(LogAppender):
         """
         return self._append_entries(self._prepare_entries(entries))
 
-    def append_step(
-        self, entries: Iterable[Decision | Begun], step: JournalStep
-    ) -> tuple[Sealed, ...]:
+    def append_step(self, entries: Iterable[LogEntry], step: JournalStep) -> tuple[Sealed, ...]:
         """Keep a step of a session, with the records that it caused: all or nothing.
 
         Raises:

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
         HandedOver,
         HandedOverRecord,
         OldHead,
+        SessionClosed,
+        SessionClosedRecord,
         TakenOver,
         TakenOverRecord,
         taken_over,
@@ -85,6 +87,8 @@ __all__ = [
     "RedactedRecord",
     "RunFacts",
     "Sealed",
+    "SessionClosed",
+    "SessionClosedRecord",
     "Settled",
     "SettledRecord",
     "TakenOver",
@@ -123,7 +127,8 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             ),
             "harness.record.redactions": "Redacted RedactedRecord",
             "harness.record.rotation": (
-                "HandedOver HandedOverRecord OldHead TakenOver TakenOverRecord taken_over"
+                "HandedOver HandedOverRecord OldHead SessionClosed SessionClosedRecord TakenOver "
+                "TakenOverRecord taken_over"
             ),
         },
     )

@@ -106,14 +106,18 @@ _MOMENT_OF: Final[Mapping[str, str]] = {
     "begun": "begun_at",
     "settled": "settled_at",
     "critic_error": "failed_at",
+    "closed": "closed_at",
     "handed_over": "handed_at",
     "taken_over": "taken_at",
     "redacted": "redacted_at",
 }
 """The member that tells when a record was made, by its kind."""
-_SAYING: Final = {"handed_over": "goes on in another log"}
+_SAYING: Final = {
+    "closed": "the session was closed",
+    "handed_over": "goes on in another log",
+}
 
-OF_NO_TURN: Final = ("handed_over", "taken_over", "redacted")
+OF_NO_TURN: Final = ("closed", "handed_over", "taken_over", "redacted")
 """The kinds of records that are of no turn."""
 
 KNOWN_ALONE: Final = {"facts": ~OF_INPUTS}

@@ -22,7 +22,7 @@ from harness.record.parts import Whole, split_body, whole_of
 from harness.wire import InvalidInput, parse_json
 
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
-_CLAIMING: Final = frozenset({"decision", "taken_over"})
+_CLAIMING: Final = frozenset({"decision", "closed", "taken_over"})
 _MEMBER: Final = re.compile("[a-z_]+")  # names that are spelled as they are, in this order
 
 

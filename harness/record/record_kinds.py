@@ -42,7 +42,7 @@ from harness.record.drafts import (
 from harness.record.index_row import IndexRow, index_row
 from harness.record.inputs import RecordInputs
 from harness.record.redactions import RedactedRecord
-from harness.record.rotation import HandedOverRecord, TakenOverRecord
+from harness.record.rotation import HandedOverRecord, SessionClosedRecord, TakenOverRecord
 from harness.wire import build
 
 BegunAction = Literal["allow", "shadow"]
@@ -284,7 +284,7 @@ class CriticErrorRecord(Envelope):
     hash: Digest
 
 
-NoTurnRecord = HandedOverRecord | TakenOverRecord | RedactedRecord
+NoTurnRecord = SessionClosedRecord | HandedOverRecord | TakenOverRecord | RedactedRecord
 """A record that is of no turn."""
 
 TurnRecord = DecisionRecord | BegunRecord | SettledRecord | CriticErrorRecord
@@ -299,6 +299,7 @@ LogRecord = TurnRecord | NoTurnRecord
 _KINDS: Final[Mapping[str, type[KindRecord]]] = {
     "begun": BegunRecord,
     "settled": SettledRecord,
+    "closed": SessionClosedRecord,
     "handed_over": HandedOverRecord,
     "taken_over": TakenOverRecord,
     "redacted": RedactedRecord,
@@ -324,7 +325,7 @@ def claims_of(record: LogRecord) -> tuple[str, ...]:
         return ()
     if isinstance(record, HandedOverRecord):
         return (HANDED_OVER,)
-    if isinstance(record, TakenOverRecord):
+    if isinstance(record, SessionClosedRecord | TakenOverRecord):
         return record.claims or ()
     begun = () if record.begun is None else (begun_claim(record.begun),)
     if isinstance(record, BegunRecord):

@@ -1,4 +1,4 @@
-"""The records at the seams of logs: the last of one that goes on in another, and the first there.
+"""The records at the seams: where a session was closed, and where a log goes on in another one.
 
 Rule 1: a log ends once. After its `handed_over` nothing is recorded.
 Rule 2: a log that goes on from another begins with `taken_over`: the head of the other, what was
@@ -33,6 +33,12 @@ class OldHead(Envelope):
     hash: Digest
 
 
+class _Close(Envelope):
+    trace_id: Identifier
+    closed_at: Time
+    claims: Annotated[tuple[Claim, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = None
+
+
 class _Ending(Envelope):
     handed_at: Time
 
@@ -43,6 +49,20 @@ class _Beginning(Envelope):
     claims: Annotated[tuple[Claim, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = None
     sessions: Annotated[tuple[Digest, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = None
     taken_at: Time
+
+
+class SessionClosedRecord(Envelope):
+    """The end of a session that was closed: none of its records follows."""
+
+    kind: Literal["closed"]
+    seq: _Number
+    prev_hash: Digest
+    trace_id: Identifier
+    closed_at: Time
+    claims: Annotated[tuple[Claim, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = None
+    ruleset_version: Identifier
+    rules_digest: Annotated[Digest | None, OPTIONAL] = None
+    hash: Digest
 
 
 class HandedOverRecord(Envelope):
@@ -75,6 +95,20 @@ class TakenOverRecord(Envelope):
     ruleset_version: Identifier
     rules_digest: Annotated[Digest | None, OPTIONAL] = None
     hash: Digest
+
+
+class SessionClosed(NamedTuple):
+    """A session was closed, and did not only stop."""
+
+    trace_id: str
+    closed_at: datetime
+    claims: tuple[str, ...] = ()
+
+    @property
+    def snapshot(self) -> RecordDraft:
+        """Return the canonical bytes of the entry."""
+        given = {name: value for name, value in self._asdict().items() if value}
+        return _draft("closed", build(_Close, given).wire(), self.claims)
 
 
 class HandedOver(NamedTuple):

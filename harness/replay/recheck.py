@@ -31,7 +31,7 @@ from harness.record import (
     Gap,
     Head,
     LogRecord,
-    NoTurnRecord,
+    SessionClosedRecord,
     SettledRecord,
     TakenOverRecord,
 )
@@ -46,7 +46,7 @@ from harness.replay.outline import DecisionOutline, outline_of
 from harness.replay.problems import Problems
 from harness.replay.record_notes import check_claims, note_record
 from harness.replay.result import ReplayResult
-from harness.replay.session_entries import LostEntry, SessionEntry, TakenEntry
+from harness.replay.session_entries import ClosedEntry, LostEntry, SessionEntry, TakenEntry
 from harness.replay.session_facts import AnswerAlone
 from harness.rules import rules_digest
 from harness.wire import InvalidInput, build
@@ -172,8 +172,8 @@ def _session_entry(
 ) -> SessionEntry | None:
     if record is None or isinstance(record, DecisionOutline):
         return None
-    if isinstance(record, TakenOverRecord):
-        return SessionEntry("", 0, (), TakenEntry(frozenset(record.sessions or ())))
+    if isinstance(record, SessionClosedRecord | TakenOverRecord):
+        return _seam_entry(record)
     if proposal is None:
         return _lost_entry(record, problems)
     if proposal.ctx.session is None:
@@ -186,6 +186,13 @@ def _session_entry(
         # If this code fails, the log is not to blame.
         problems.drift.append(f"the session cannot be derived here: {type(error).__name__}")
         return None
+
+
+def _seam_entry(record: SessionClosedRecord | TakenOverRecord) -> SessionEntry:
+    """Return the entry of a record that is of no turn."""
+    if isinstance(record, SessionClosedRecord):
+        return SessionEntry(record.trace_id, 0, (), ClosedEntry())
+    return SessionEntry("", 0, (), TakenEntry(frozenset(record.sessions or ())))
 
 
 def _lost_entry(record: LogRecord, problems: Problems) -> SessionEntry | None:
@@ -386,7 +393,7 @@ def _result(document: StoredDocument, record: _Read | None, problems: Problems) 
     if isinstance(record, _DECISIONS):
         named = {"trace_id": record.report.trace_id, "decision_key": record.report.decision_key}
     elif record is not None:
-        trace = None if isinstance(record, NoTurnRecord) else record.trace_id
+        trace = getattr(record, "trace_id", None)
         named = {"kind": record.kind, **({} if trace is None else {"trace_id": trace})}
     return ReplayResult(
         seq=document.raw.seq,

@@ -10,7 +10,9 @@ from harness.errors import escape_text
 ReplayStatus = Literal["same", "drift", "tampered", "incomplete", "redacted", "open"]
 """The answers of replay; `ReplayResult` says what each means."""
 
-RecordKind = Literal["begun", "settled", "critic_error", "handed_over", "taken_over", "redacted"]
+RecordKind = Literal[
+    "begun", "settled", "critic_error", "closed", "handed_over", "taken_over", "redacted"
+]
 """The kinds of records that are not decisions."""
 
 

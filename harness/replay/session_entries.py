@@ -73,7 +73,11 @@ class TakenEntry(NamedTuple):
     sessions: frozenset[str]
 
 
-Said: TypeAlias = RulingEntry | BeginningEntry | EndEntry | LostEntry | TakenEntry
+class ClosedEntry(NamedTuple):
+    """A session that was closed: none of its records follows."""
+
+
+Said: TypeAlias = RulingEntry | BeginningEntry | EndEntry | LostEntry | TakenEntry | ClosedEntry
 
 
 class SessionEntry(NamedTuple):

@@ -9,7 +9,8 @@ Rule 4: what is kept is bounded: a session that goes on after very many turns of
         incomplete.
 Rule 5: of a session that was open when its log was handed over to this one, the first turn here is
         believed; the facts of later ones may say more than the records here, and never less.
-Rule 6: entries come in the order of their records, wherever those were replayed.
+Rule 6: a session that was closed is forgotten.
+Rule 7: entries come in the order of their records, wherever those were replayed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,6 +24,7 @@ from harness.replay.problems import Problems
 from harness.replay.result import ReplayResult
 from harness.replay.session_entries import (
     BeginningEntry,
+    ClosedEntry,
     EndEntry,
     LostEntry,
     RulingEntry,
@@ -93,6 +95,11 @@ class SessionHistory:
         self._are_any_gone = False
         self._taken: set[str] = set()
 
+    @property
+    def held(self) -> int:
+        """Return about how much is kept: a number for each session, and for each of its turns."""
+        return self._size
+
     def check(self, entry: SessionEntry, problems: Problems) -> None:
         """Compare the entry of a record with those before it, and keep what it adds.
 
@@ -107,6 +114,8 @@ class SessionHistory:
     def _take(self, entry: SessionEntry, problems: Problems) -> None:
         known = self._traces.pop(entry.trace, None)
         self._size -= known.size if known else 0
+        if isinstance(entry.said, ClosedEntry):
+            return
         trace = known or _Trace()
         try:
             self._take_in(trace, entry, problems)
@@ -131,7 +140,7 @@ class SessionHistory:
             trace.is_redacted = trace.is_redacted or entry.said.is_redacted
         elif isinstance(entry.said, TakenEntry):
             self._taken |= entry.said.sessions
-        else:
+        elif isinstance(entry.said, EndEntry):
             _note_end(trace, entry, entry.said)
 
     def _check_ruling(

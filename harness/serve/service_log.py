@@ -26,6 +26,7 @@ from harness.record import (
     DecisionRecord,
     Head,
     Sealed,
+    SessionClosed,
 )
 from harness.serve.log_faults import log_fault
 from harness.serve.request_limits import WorkPool
@@ -74,7 +75,7 @@ class ServiceLog:
         return self._append(lambda log: log.append_all(entries))
 
     def append_step(
-        self, entries: Iterable[Decision | Begun], step: JournalStep
+        self, entries: Iterable[Decision | Begun | SessionClosed], step: JournalStep
     ) -> tuple[Sealed, ...]:
         """Do what `SqlDecisionLog.append_step` does."""
         return self._append(lambda log: log.append_step(entries, step))

@@ -30,7 +30,7 @@ def turns_in(log: SqlDecisionLog) -> dict[TurnKey, list[RecordFacts]]:
     ended = {wire.get("begun") for wire, *_ in records}
     turns: dict[TurnKey, list[RecordFacts]] = {}
     for wire, ctx, plan in records:
-        if wire.get("kind") in ("handed_over", "taken_over", "redacted"):
+        if wire.get("kind") in ("closed", "handed_over", "taken_over", "redacted"):
             continue
         report = wire.get("report", wire)
         turn = (ctx or {}).get("session", {}).get("turn")

@@ -18,6 +18,7 @@ RECORD_WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "settled": "A person said how it ended",
         "ran": "What ran",
         "critic_error": "The critic failed",
+        "closed": "A session was closed",
         "handed_over": "The log goes on in another one",
         "taken_over": "The log goes on from another one",
         "redacted": "Parts were taken out of the log",

@@ -29,6 +29,7 @@ STATUS_NAMES: Final = (
     "open",
     "settled",
     "critic_error",
+    "closed",
     "handed_over",
     "taken_over",
     "redacted",

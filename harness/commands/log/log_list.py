@@ -142,7 +142,8 @@ def listed_wire(one: Listed | Gap) -> dict[str, Any]:
     if isinstance(one, Gap):
         return {"seq": one.first, "status": "missing", "last": one.last, "said": one.text()}
     row = one.row
-    wire: dict[str, Any] = {"seq": row.seq, "fate": one.fate, "status": row.status}
+    fate = {} if one.fate is None else {"fate": one.fate}
+    wire: dict[str, Any] = {"seq": row.seq, **fate, "status": row.status}
     wire["at"] = time_text(row.at_us)
     wire |= {name: member(name, value) for name in _PLAIN if (value := getattr(row, name))}
     scores = {

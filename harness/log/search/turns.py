@@ -122,7 +122,7 @@ def turn_groups(condition: Condition, fates: frozenset[Fate]) -> str:
 
 def turn_count(last: int) -> str:
     """Return what counts all turns up to a record."""
-    turns = f"SELECT 1 FROM {INDEX} WHERE seq <= {last:d} GROUP BY {_KEY}"  # noqa: S608
+    turns = f"SELECT 1 FROM {INDEX} WHERE seq <= {last:d} AND {_OF_TURNS} GROUP BY {_KEY}"  # noqa: S608
     return f"SELECT count(*) FROM ({turns}) AS turns"  # noqa: S608
 
 

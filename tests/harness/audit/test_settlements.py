@@ -117,15 +117,15 @@ def test_the_commands_say_who_settled_what_and_why(path: Path, critic: Critic) -
     seq = open_records(path)["allow"]
     who = ("--by", "raj@bank.example", "--because", "asked \x1b[31m the bank")
     said = critic("log", "settle", path, str(seq), "--outcome", "unknown", *who)
-    assert (said.status, said.out) == (0, f"record 43: record {seq} is settled as unknown\n")
-    shown = critic("log", "show", path, "43", "--format", "text")
+    assert (said.status, said.out) == (0, f"record 44: record {seq} is settled as unknown\n")
+    shown = critic("log", "show", path, "44", "--format", "text")
     assert "an execution was settled as unknown by raj@bank.example" in shown.out
     assert "because: asked \\u001b[31m the bank" in shown.out
-    assert f"turn: ran_in_part, of records 33, {seq}, 43" in shown.out
+    assert f"turn: ran_in_part, of records 33, {seq}, 44" in shown.out
     assert (
         critic("log", "show", path, str(seq), "--format", "text")
         .lines[0]
-        .startswith(f"record {seq}: an execution began, record 43 ends it")
+        .startswith(f"record {seq}: an execution began, record 44 ends it")
     )
     verified = critic("log", "verify", path)
     assert "note: settled as unknown by raj@bank.example: it may have run" in verified.out
@@ -138,13 +138,13 @@ def test_the_commands_say_who_settled_what_and_why(path: Path, critic: Critic) -
     event = [
         json.loads(line)
         for line in critic("log", "export", path, "--to", "opa", "-o", "-").lines
-        if json.loads(line)["req_id"] == 43
+        if json.loads(line)["req_id"] == 44
     ]
     assert event[0]["path"] == "critic/settled"
     assert "raj" not in (critic("log", "list", path, "--fate", "open").out)
     for command in (["what-if", path, "--safety-mode", "read_only"], ["gate", path, path]):
         said = critic(*command)
-        assert "record 43" not in said.out + said.err, said
+        assert "record 44" not in said.out + said.err, said
         assert "could not be read" not in said.out + said.err, said
     assert critic("report", path, "-o", path.with_suffix(".html")).status == 0
     html = path.with_suffix(".html").read_text()
@@ -152,7 +152,7 @@ def test_the_commands_say_who_settled_what_and_why(path: Path, critic: Critic) -
 
 
 WRONG: list[tuple[int, str]] = [
-    (99, "no such record: 99: the last one is 42"),
+    (99, "no such record: 99: the last one is 43"),
     (0, "no such record: 0"),
     (-1, "no such record: -1"),
     (2**70, "no such record"),
@@ -178,14 +178,14 @@ def test_nothing_is_settled_twice(path: Path, critic: Critic) -> None:
     first, second = open_records(path).values()
     settled = settle_at(path, first, "ran")
     for seq in (first, settled.seq):
-        with pytest.raises(UsageError, match=f"record {seq} (has ended: record 43|is of kind)"):
+        with pytest.raises(UsageError, match=f"record {seq} (has ended: record 44|is of kind)"):
             settle_at(path, seq, "not_run")
     with SqlDecisionLog.open(path) as log:
         begun = read_record(next(log.raw(first)).body)
         row = Listing(log).rows_of([first])[first]
         with pytest.raises(AlreadyClaimed):
             log.append_all([Settled(begun, row, "not_run", "eve", "x", NOW)])  # type: ignore[arg-type]
-    assert settle_at(path, second, "ran").seq == 44
+    assert settle_at(path, second, "ran").seq == 45
 
 
 @pytest.mark.parametrize(
@@ -235,9 +235,9 @@ FORGED: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize(("name", "value", "reason"), FORGED, ids=[one[0] for one in FORGED])
 def test_a_forged_settlement_is_named(name: str, value: Any, reason: str, path: Path) -> None:
     settle_at(path, 34, "ran")
-    forged(path, 43, lambda record: record.update({name: value}))
+    forged(path, 44, lambda record: record.update({name: value}))
     with SqlDecisionLog.open_for_reading(path) as log:
-        answer = [one for one in replay(log) if one.seq == 43]
+        answer = [one for one in replay(log) if one.seq == 44]
     assert answer[0].status in ("tampered", "incomplete")
     assert any(reason in one for one in answer[0].reasons), answer
 
@@ -245,10 +245,10 @@ def test_a_forged_settlement_is_named(name: str, value: Any, reason: str, path: 
 def test_a_settlement_of_another_execution_is_named(path: Path) -> None:
     settle_at(path, 34, "ran")
     with SqlDecisionLog.open_for_reading(path) as log:
-        other = next(log.raw(42)).hash
-    forged(path, 43, lambda record: record.update(begun=other))
+        other = next(log.raw(43)).hash
+    forged(path, 44, lambda record: record.update(begun=other))
     with SqlDecisionLog.open_for_reading(path) as log:
-        answer = next(one for one in replay(log) if one.seq == 43)
+        answer = next(one for one in replay(log) if one.seq == 44)
     assert answer.status == "tampered"
     assert any("has other inputs" in one for one in answer.reasons)
 

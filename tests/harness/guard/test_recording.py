@@ -215,7 +215,7 @@ def test_a_ruling_and_the_beginning_of_what_it_lets_run_share_a_commit(
             answers_to(guard, [event])
             # A close looks first whether a person settled what has no result.
             assert len(commits) == 1 + (event == close()), event
-        assert _entry_kinds(log) == ["ruled", "begun", "other"] * 2
+        assert _entry_kinds(log) == [*["ruled", "begun", "other"] * 2, "closed"]
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])

@@ -76,7 +76,7 @@ def stats(critic: Critic, log: Path, *filters: str) -> Json:
 def test_the_log_has_what_the_laws_are_about(guards: Path, critic: Critic) -> None:
     rows = listed(critic, guards)
     assert {row["status"] for row in rows} == {
-        *("begun", "completed", "partial", "refused_by_critic", "critic_error")
+        *("begun", "completed", "partial", "refused_by_critic", "critic_error", "closed")
     }
     assert len({row["trace"] for row in rows}) == 3
     assert sum("open" in row for row in rows) == 2
@@ -250,7 +250,8 @@ def _said_of(shown: Json) -> tuple[Any, ...]:
 
 def turns_of(rows: list[Json]) -> list[Json]:
     """Return the first record of each turn."""
-    return [*{(r["trace"], r.get("turn"), r.get("plan")): r for r in rows[::-1]}.values()][::-1]
+    of_turns = [row for row in rows[::-1] if row["status"] != "closed"]
+    return [*{(r["trace"], r.get("turn"), r.get("plan")): r for r in of_turns}.values()][::-1]
 
 
 def _refusals_are_those(counted: Json, rows: list[Json]) -> None:
@@ -346,6 +347,7 @@ def test_each_filter_finds_what_is_listed_so(guards: Path, critic: Critic) -> No
         assert listed(critic, guards, f"--{name}", wanted) == expected, (name, wanted)
         turns = [(row["trace"], row.get("turn"), row.get("plan")) for row in expected]
         whole = [row for row in rows if (row["trace"], row.get("turn"), row.get("plan")) in turns]
+        whole = [row for row in whole if row["status"] != "closed"]  # it is of no turn
         assert stats(critic, guards, f"--{name}", wanted)["records"] == len(whole)
         said = critic("log", "export", guards, "--to", "opa", "-o", "-", f"--{name}", wanted)
         assert [json.loads(line)["req_id"] for line in said.lines] == [
@@ -368,9 +370,8 @@ def test_the_page_counts_what_the_log_counts(guards: Path, critic: Critic) -> No
         replayed = Counter(one.status for one in replay(log, judge=False))
     assert page.answers == replayed
     assert [row["seq"] for row in page.rows] == [row["seq"] for row in rows]
-    assert sorted(seq for turn in page.turns for seq in turn.records) == [
-        row["seq"] for row in rows
-    ]
+    of_turns = [row["seq"] for row in rows if row["status"] != "closed"]
+    assert sorted(seq for turn in page.turns for seq in turn.records) == of_turns
     assert page.tallies.by_fate == {fate: n for fate, n in counted["fates"].items() if n}
     for name, tally in page.tallies.scores.items():
         score = counted["scores"][name]
@@ -383,7 +384,7 @@ def test_the_page_counts_what_the_log_counts(guards: Path, critic: Critic) -> No
         }
         assert len(turns) == page.tallies.budgets[name].measured, "a turn is measured once"
         assert page.tallies.budgets[name].over <= counted["budgets"][what]["over"]
-    assert {*page.details.numbers()} == {row["seq"] for row in rows}
+    assert {*page.details.numbers()} == {*of_turns}
 
 
 def test_the_page_has_the_questions_that_were_asked(written: Written) -> None:
@@ -432,7 +433,7 @@ def test_what_if_says_the_same_by_rows_and_by_columns(
     assert critic("what-if", file, *change, "--format", "json") == by_rows
     matrix = json.loads(by_rows.lines[-1])["what_if"]
     rows = listed(critic, guards)
-    own = [row for row in rows if row["status"] not in ("begun", "critic_error")]
+    own = [row for row in rows if row["status"] not in ("begun", "critic_error", "closed")]
     turns = {(row.get("trace"), row.get("turn"), row.get("plan")) for row in own}
     assert matrix["judged"] == len(turns)
     assert matrix["tighter"] > 0

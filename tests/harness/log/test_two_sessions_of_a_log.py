@@ -75,6 +75,8 @@ def told(path: Path) -> Told:
     numbers = _numbers(traces)
     rows, turns = dict[str, list[Json]](), dict[str, list[Any]]()
     for row in page.rows:
+        if row["is"] == "closed":  # it is of no turn
+            continue
         rows.setdefault(traces[row["seq"]], []).append({**row, "seq": numbers[row["seq"]]})
     for one in page.turns:
         answered = None if one.answered is None else numbers[one.answered]

@@ -43,7 +43,7 @@
     if (!sessions.has(turn.s)) sessions.set(turn.s, []);
     sessions.get(turn.s).push(turn);
   }
-  const lost = rows.filter((row) => !turnOf.has(row.seq)).map((row) => ({...row, n: row.seq, of: [row.seq], tools: []}));
+  const lost = rows.filter((row) => !turnOf.has(row.seq) && row.is !== "closed").map((row) => ({...row, n: row.seq, of: [row.seq], tools: []}));
   const lines = [...turns, ...lost].sort((one, other) => one.n - other.n);
   const at = new Map(lines.map((turn, place) => [String(turn.n), place]));
   let found = lines.map((_, at) => at).reverse(), start = 0;

@@ -378,7 +378,7 @@ def test_a_record_after_the_end_is_tampering(path: Path, tmp_path: Path) -> None
         for judge in (True, False):
             *_, end, last = replay(log, judge=judge)
             assert end.reasons == ("its claim is gone, and could be made again: log handed over",)
-            assert last.reasons[0] == "record 43 handed the log over, and nothing may follow"
+            assert last.reasons[0] == "record 44 handed the log over, and nothing may follow"
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,8 @@ class PlainReader:
         """Return the turns, by their first records."""
         grouped: dict[Any, list[Json]] = {}
         for record in self.records:
+            if record.get("kind") == "closed":  # it is of no turn
+                continue
             ctx = self._input(record, "ctx") or {}
             trace = record.get("report", record).get("trace_id")
             plan = record.get("inputs", {}).get("plan")

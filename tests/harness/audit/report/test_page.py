@@ -158,7 +158,7 @@ def test_turns_are_counted_by_the_kind_of_their_refusal(tmp_path: Path) -> None:
 def test_an_execution_without_an_end_is_not_called_damage(tmp_path: Path) -> None:
     varied(tmp_path / "audit.db").close()
     said = page_of(tmp_path / "audit.db").said
-    assert "✔ The records hold together 33 records checked" in said
+    assert "✔ The records hold together 34 records checked" in said
     assert "1 Began, with no end on record It may have had effects" in said
     meddle(tmp_path / "audit.db", ("DELETE FROM records WHERE seq = 2", ()))
     said = page_of(tmp_path / "audit.db").said

@@ -103,7 +103,7 @@ def test_a_log_is_made_for_the_first_event_and_replays(
     said = critic("replay", place)
     assert (said.status, said.lines[1:]) == (
         0,
-        ["5 records: 5 same, 0 drift, 0 tampered, 0 incomplete"],
+        ["6 records: 6 same, 0 drift, 0 tampered, 0 incomplete"],
     )
 
 
@@ -183,7 +183,7 @@ def test_what_people_say_is_shown_with_the_turns(critic: Critic, policy: Path) -
 def test_explaining_and_recording_go_together(critic: Critic, policy: Path, tmp_path: Path) -> None:
     log = tmp_path / "audit.db"
     critic("guard", "--explain", "--policy", policy, "--log", log, stdin=lines(*ASKS, close()))
-    assert critic("replay", log).lines[-1].startswith("5 records: 5 same")
+    assert critic("replay", log).lines[-1].startswith("6 records: 6 same")
 
 
 class Piped:

@@ -57,7 +57,7 @@ def test_a_proof_shows_the_decision_as_show_does(guarded: Signed) -> None:
     for (seq,) in query(guarded.log, "SELECT seq FROM records ORDER BY seq"):
         said = alone(guarded, proved(guarded, seq))
         assert (said.status, said.err) == (0, "")
-        assert said.lines[0] == f"record {seq} of 42: {HOLDS}"
+        assert said.lines[0] == f"record {seq} of 43: {HOLDS}"
         whole = guarded.critic("log", "show", guarded.log, str(seq), "--format", "text").listed
         whole = [one for one in whole if not one.startswith("  turn: ")]  # no proof shows that
         begins = whole[0].startswith(f"record {seq}: an execution began")

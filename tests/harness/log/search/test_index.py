@@ -42,6 +42,7 @@ def test_an_entry_and_its_stored_record_have_the_same_row(path: LogPlace) -> Non
             "partial",
             "begun",
             "critic_error",
+            "closed",
         }
 
 
