@@ -10,7 +10,7 @@ import pytest
 
 from harness.log import SqlDecisionLog
 from tests.harness.console import Critic
-from tests.harness.log.decisions import decision, meddle
+from tests.harness.log.decisions import LogPlace, decision, filled, meddle
 from tests.harness.log.guard_logs import write_guard_log
 from tests.support.turns import fates_in
 
@@ -170,3 +170,24 @@ def test_without_duckdb_the_extra_is_named(
     said = critic("log", "query", log, "SELECT 1")
     assert (said.status, said.out) == (2, "")
     assert said.err == "critic: questions need DuckDB: pip install 'plan-critic[query]'\n"
+
+
+def test_a_log_is_asked_wherever_it_is(critic: Critic, place: LogPlace, tmp_path: Path) -> None:
+    filled(place, 4).close()
+    folder = tmp_path / "tables"
+    assert critic("log", "export", place, "--to", "parquet", folder).status == 0
+    with SqlDecisionLog.open(place) as kept:
+        kept.append_all([decision(number, kind="refused") for number in (9, 10)])
+        fates = [*fates_in(kept).values()]
+    assert critic("log", "export", place, "--to", "parquet", folder).status == 0
+    sql = "SELECT count(*) AS refused FROM turns WHERE fate = 'refused'"
+    for asked in (place, folder):
+        said = critic("log", "query", asked, sql, "--format", "json")
+        assert json.loads(said.out) == {"refused": fates.count("refused")}
+    said = critic("log", "list", place, "--value", "o-17", "--tool", "refunt")
+    assert said.listed == [
+        f"0 of {len(fates)} turns match",
+        "--tool refunt: no turn has it. did you mean refund?",
+    ]
+    said = critic("log", "list", place, "--value", "o-17", "--fate", "refused")
+    assert said.listed[-1] == f"{fates.count('refused')} of {len(fates)} turns match"
