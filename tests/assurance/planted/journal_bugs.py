@@ -110,10 +110,10 @@ JOURNAL_BUGS: Final[tuple[Bug, ...]] = (
         _RECORDING,
         "a step counts as made although an observer failed after it",
         "        for entry, given, decision in zip(entries, inputs, decisions, strict=True):\n"
-        "            if entry.ended",
+        "            if entry.begins",
         "        if step is not None and marks.place is not None:\n"
         "            marks.place.number += 1\n"
         "        for entry, given, decision in zip(entries, inputs, decisions, strict=True):\n"
-        "            if entry.ended",
+        "            if entry.begins",
     ),
 )
