@@ -9,18 +9,18 @@ _READING: Final = "harness/audit/gate/run_reading.py"
 
 DIRECTION_BUGS: Final[tuple[Bug, ...]] = (
     slip(
-        "damaged-beginning-left-out",
+        "damaged-record-counted",
         _READING,
-        "a damaged record of a beginning is left out of a release quietly",
-        "return bool(problems.tampered or problems.incomplete or problems.redacted)",
-        "return False",
+        "a damaged record is counted in a release like a sound one",
+        "elif said is None or one.is_damaged:",
+        "elif said is None:",
     ),
     slip(
         "turn-judged-by-record",
         _READING,
         "a turn of a guard is judged again with each of its records",
-        "key = TurnKey(proposal.ctx.trace_id, _number_of(proposal), record.inputs.plan)",
-        "key = TurnKey(proposal.ctx.trace_id, seq, record.inputs.plan)",
+        "turn = TurnKey(proposal.ctx.trace_id, _number_of(proposal), record.inputs.plan)",
+        "turn = TurnKey(proposal.ctx.trace_id, record.seq, record.inputs.plan)",
     ),
     slip(
         "part-of-a-cost-compared",
