@@ -9,11 +9,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from evals.kinds import Fate
+from evals.kinds import Fate, SettledOutcome
 from harness.audit.copies import succession
 from harness.audit.copies.copying import copy_log
 from harness.audit.copies.succession import Succession, go_on_in
@@ -202,6 +202,49 @@ def test_an_execution_of_the_old_log_is_settled_in_the_new_one(late: str, tmp_pa
     assert statuses(new) == {"same"}
 
 
+LATE: Final[list[tuple[SettledOutcome, str, Fate]]] = [
+    ("not_run", "result", "ran"),
+    ("not_run", "close", "not_run"),
+    ("unknown", "result", "ran"),
+    ("ran", "close", "ran"),
+]
+
+
+@pytest.mark.parametrize("moves", [1, 2])
+@pytest.mark.parametrize("name", ["s", "s with a space"])
+@pytest.mark.parametrize("late", LATE)
+def test_what_was_settled_in_the_old_log_is_so_in_the_new_one_until_a_result_comes(
+    late: tuple[SettledOutcome, str, Fate], name: str, moves: int, tmp_path: Path
+) -> None:
+    outcome, event, fate = late
+    with SqlDecisionLog.open(tmp_path / "0.db") as log:
+        answers_to(guard_of(desk(), log=log), [*opened(name), *opened("other")])
+        settle(log, 2, outcome=outcome, by="raj", because="x", now=NOW)
+    before = sorted(fates(tmp_path / "0.db"))
+    for at in range(moves):
+        go_on(tmp_path / f"{at}.db", tmp_path / f"{at + 1}.db")
+        (tmp_path / f"{at}.db").unlink()
+    last = tmp_path / f"{moves}.db"
+    assert sorted(fates(last)) == before
+    with SqlDecisionLog.open(last) as log:
+        events = {"result": result({"ok": True}, name, "m1"), "close": close(name)}
+        answers_to(guard_of(desk(), log=log), [events[event]])
+    assert sorted(fates(last)) == sorted(["open", fate])
+    assert statuses(last) == {"same", "open"}
+
+
+def test_what_was_settled_of_a_closed_session_stays_behind(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.db", tmp_path / "new.db"
+    with SqlDecisionLog.open(old) as log:
+        guard = guard_of(desk(), log=log)
+        answers_to(guard, opened("s"))
+        settle(log, 2, outcome="ran", by="raj", because="x", now=NOW)
+        answers_to(guard, [close("s")])
+    go_on(old, new)
+    assert fates(new) == []
+    assert statuses(new) == {"same"}
+
+
 def test_a_close_ends_what_began_in_the_old_log(tmp_path: Path) -> None:
     old, new = tmp_path / "old.db", tmp_path / "new.db"
     with SqlDecisionLog.open(old) as log:
@@ -275,10 +318,13 @@ def _stop_after(target: Any, name: str, monkeypatch: pytest.MonkeyPatch, *, befo
 
 
 PLACES: list[Any] = [
-    (succession, "_open_executions", True),
+    (succession, "_executions", True),
     (SqlDecisionLog, "hand_over", True),
     (SqlDecisionLog, "hand_over", False),
-    (succession, "_begun_since", False),
+    (succession, "_executions_since", False),
+    (succession, "_standing_settlements", False),
+    (succession, "_settle_again", True),
+    (succession, "_settle_again", False),
     (SqlDecisionLog, "take_over", True),
     (SqlDecisionLog, "take_over", False),
     (SqlDecisionLog, "end_hand_over", True),
@@ -443,6 +489,24 @@ def test_a_copy_of_a_new_log_goes_on_like_it(path: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+def test_who_was_stopped_before_it_was_settled_again_settles_it(
+    tmp_path: Path, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, url = tmp_path / "old.db", postgres.url()
+    with SqlDecisionLog.open(old) as log:
+        answers_to(guard_of(desk(), log=log), [*opened("s"), *opened("other")])
+        settle(log, 2, outcome="not_run", by="raj", because="x", now=NOW)
+        with monkeypatch.context() as patched:
+            _stop_after(succession, "_settle_again", patched, before=True)
+            with pytest.raises(Killed):
+                go_on_in(log, url, NOW)
+    with SqlDecisionLog.open(old) as log, SqlDecisionLog.open(url) as new:
+        assert [*fates_in(new).values()] == ["open", "open"]
+        go_on_in(log, url, NOW)
+        assert sorted(fates_in(new).values()) == ["not_run", "open"] == sorted(fates(old))
+    postgres.disconnect_logs()
+
+
 def test_a_line_of_logs_goes_through_postgresql(
     path: Path, tmp_path: Path, critic: Critic, postgres: PostgresServer
 ) -> None:
