@@ -4,7 +4,6 @@ Rule 1: a search may cost a fraction of parsing the records that it is not to re
         anyway is measured against that parsing, or against checking them.
 """
 
-import argparse
 import hashlib
 from collections.abc import Callable
 from contextlib import redirect_stdout
@@ -20,6 +19,7 @@ from harness.audit.proofs.comparison import compare_log
 from harness.audit.proofs.merkle import Frontier
 from harness.audit.report.collecting import collect
 from harness.audit.report.report_page import render_page
+from harness.cli import build_parser
 from harness.commands.log.log_export import export_log
 from harness.log.search.listing import Listing
 from harness.log.search.log_statistics import log_statistics
@@ -35,11 +35,6 @@ _EVENT: Final = "orjson.loads of the event"
 _PARQUET: Final = "critic log export --to parquet, a record"
 _HASHES: Final = "two SHA-256 of 65 bytes"
 _VERIFIED: Final = "critic log verify, a record"
-_FILTERS: Final = (
-    *("status", "kind", "check", "tool", "mode", "trace", "session"),
-    *("since", "until", "min_cost", "max_cost", "text", "fate"),
-    *("head", "checkpoint", "origin", "log"),
-)
 _MOST_BYTES: Final = 64 * 1024 * 1024
 
 
@@ -118,8 +113,8 @@ def reported(log: SqlDecisionLog) -> int:
 def exporting(folder: Path, form: Literal["opa", "parquet"]) -> Callable[[SqlDecisionLog], bytes]:
     """Return what exports all records to a file of the folder, and reads and removes it."""
     output = folder / f"export.{form}"
-    given = {"form": form, "output": str(output), "plans": False, "public_key": []}
-    args = argparse.Namespace(**dict.fromkeys(_FILTERS), **given)
+    words = ["log", "export", "audited.db", "--to", form, "-o", str(output)]
+    args = build_parser("log").parse_args(words)
 
     def export(log: SqlDecisionLog) -> bytes:
         with redirect_stdout(StringIO()):

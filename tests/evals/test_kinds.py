@@ -60,7 +60,7 @@ def test_every_kind_can_be_asked_for_shown_drawn_and_judged_by_columns() -> None
 
 def test_every_fate_has_a_colour_by_day_and_by_night() -> None:
     assert tuple(FATE_LOOKS) == kinds.FATES
-    by_day, by_night = fate_style().split("@media (prefers-color-scheme: dark)")
+    by_day, by_night = fate_style().split("@media screen and (prefers-color-scheme: dark)")
     for fate, look in FATE_LOOKS.items():
         assert f".fate-{fate} {{ --fate: {look.light}; }}" in by_day
         assert f".fate-{fate} {{ --fate: {look.dark}; }}" in by_night

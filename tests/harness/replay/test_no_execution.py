@@ -53,6 +53,7 @@ OUTSIDE = {
     "functools",
     "hashlib",
     "itertools",
+    "operator",
     "orjson",
     "pydantic",
     "pydantic_core",

@@ -1,6 +1,5 @@
 """A folder of tables is that of its log, whenever it was brought up to date, and of no other."""
 
-import json
 import random
 import shutil
 from collections.abc import Iterable
@@ -15,6 +14,7 @@ from harness.audit.tables.table_folder import TablesUnusable, add_to_tables, ope
 from harness.audit.tables.table_query import ask_tables
 from harness.errors import HarnessError, UsageError
 from harness.log import SqlDecisionLog
+from harness.record import Head
 from harness.whole_files import lock_file
 from tests.harness.log.decisions import decision, meddle
 from tests.harness.log.guard_logs import write_guard_log
@@ -36,6 +36,11 @@ def log(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
     """A log of guards: questions with and without an answer, a shadow, turns without an end."""
     source = _recorded(tmp_path_factory.getbasetemp())
     return Path(shutil.copy(source, tmp_path / "log.db"))
+
+
+def head_of(log: Path) -> Head:
+    with SqlDecisionLog.open_for_reading(log) as kept:
+        return kept.head()
 
 
 def export(folder: Path, log: Path) -> int:
@@ -203,21 +208,26 @@ def test_a_log_without_its_first_record_is_refused(log: Path, tmp_path: Path) ->
 
 def test_a_record_that_was_altered_is_told_and_the_rest_is_there(log: Path, tmp_path: Path) -> None:
     export(tmp_path / "before", log)
+    before = content(tmp_path / "before")
+    seq = next(one[0] for one in before["turns"] if [one[0]] in one)
     with SqlDecisionLog.open_for_reading(log) as kept:
-        (raw,) = kept.raw_at([41])
-    meddle(log, ("UPDATE records SET body = ? WHERE seq = 41", (raw.body + b" ",)))
+        (raw,) = kept.raw_at([seq])
+    meddle(log, ("UPDATE records SET body = ? WHERE seq = ?", (raw.body + b" ", seq)))
     with SqlDecisionLog.open_for_reading(log) as kept:
         added = add_to_tables(tmp_path / "tables", kept)
-    assert any("record 41" in one for one in added.folder.problems)
-    rows, before = content(tmp_path / "tables"), content(tmp_path / "before")
-    assert [one for one in rows["turns"] if one[0] != 41] == before["turns"][:-1]
-    assert json.loads((tmp_path / "tables" / "tables.json").read_bytes())["last"]["seq"] == 42
+    assert any(f"record {seq} " in one for one in added.folder.problems)
+    rows = content(tmp_path / "tables")["turns"]
+    assert [one for one in rows if one[0] != seq] == [
+        one for one in before["turns"] if one[0] != seq
+    ]
+    assert open_tables(tmp_path / "tables").last == head_of(log)
 
 
 def test_what_is_appended_meanwhile_is_left_to_the_next_export(
     log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, places = tmp_path / "tables", "harness.audit.tables.table_folder"
+    head = head_of(log)
     export(folder, as_it_was(log, 25))
 
     def append(*_: object) -> None:
@@ -227,7 +237,7 @@ def test_what_is_appended_meanwhile_is_left_to_the_next_export(
     with monkeypatch.context() as patched:
         patched.setattr(f"{places}._require_same_log", append)
         export(folder, log)
-    assert open_tables(folder).last.seq == 42
+    assert open_tables(folder).last == head
     assert export(folder, log) == 1
     export(tmp_path / "whole", log)
     assert content(folder) == content(tmp_path / "whole")
