@@ -27,6 +27,7 @@ from tests.harness.console import Critic
 from tests.harness.log.decisions import meddle
 from tests.harness.log.guard_logs import write_guard_log
 from tests.harness.replay.forging import forged
+from tests.support.effort import sampled, sampled_rows
 from tests.support.guarding import call, close, desk, guard_of, open_, result
 from tests.support.turns import fates_in
 
@@ -99,7 +100,7 @@ def is_sound(path: Path) -> dict[str, int]:
     return {name: answers.count(name) for name in {*answers}}
 
 
-@pytest.mark.parametrize(("action", "outcome"), FATES, ids="-".join)
+@pytest.mark.parametrize(("action", "outcome"), sampled_rows(FATES, one_in=2), ids="-".join)
 def test_a_settled_turn_has_the_fate_that_the_person_says(
     action: str, outcome: SettledOutcome, path: Path
 ) -> None:
@@ -279,7 +280,7 @@ def send(guard: Guard, event: Any) -> Any:
 
 
 @pytest.mark.parametrize("outcome", SETTLED_OUTCOMES)
-@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("end", sampled(ENDS, one_in=2))
 @pytest.mark.parametrize("where", ["here", "elsewhere"])
 def test_a_late_result_knows_more_than_who_settled(
     outcome: SettledOutcome, end: str, where: str, stopped: Path

@@ -119,6 +119,7 @@ def test_what_only_the_session_shows_excuses_nothing(critic: Critic, guard_log: 
 
 
 @pytest.mark.parametrize("alter", sampled([forge_turn, delete_record, None], one_in=3))
+@pytest.mark.slow
 def test_any_number_of_processes_prints_the_same(
     critic: Critic,
     guard_log: Path,

@@ -25,6 +25,7 @@ from tests.harness.audit.packs.signed_packs import guarded_log
 from tests.harness.commands.log.proving import WHY, Signed, signed_log
 from tests.harness.console import Critic, Said
 from tests.harness.log.decisions import NOON, filled, judged, meddle, proposal, put_body, run_of
+from tests.support.effort import sampled
 
 MARK = "UK12 3456/7890 Zo\u00eb"
 ESCAPED = "".join(f"\\u{ord(char):04x}" for char in MARK)
@@ -146,8 +147,8 @@ def assert_gone(signed: Signed, before: list[tuple[int, str]], values: list[str]
     return new
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("place", sampled(PLACES, one_in=3))
+@pytest.mark.parametrize("spelling", sampled(SPELLINGS, one_in=2))
 def test_no_byte_of_the_copy_holds_the_value(signed: Signed, place: str, spelling: str) -> None:
     with SqlDecisionLog.open(signed.log) as log:
         append(log, with_value(place, SPELLINGS[spelling]))
@@ -162,7 +163,7 @@ def test_no_byte_of_the_copy_holds_the_value(signed: Signed, place: str, spellin
 
 
 @pytest.mark.parametrize("place", ["plan", "evidence", "outputs", "asked"])
-@pytest.mark.parametrize("spelling", NUMBERS)
+@pytest.mark.parametrize("spelling", sampled(NUMBERS, one_in=2))
 def test_a_number_is_gone_in_every_spelling(signed: Signed, place: str, spelling: str) -> None:
     with SqlDecisionLog.open(signed.log) as log:
         append(log, with_value(place, NUMBERS[spelling]))
