@@ -6,6 +6,7 @@ The rules are those of `harness.log.sql`.
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, Final, TypeAlias
 
 from harness.canonical import canonical_json
@@ -54,7 +55,7 @@ from harness.record import (
 from harness.record.drafts import HANDED_OVER, Parted
 from harness.record.index_row import IndexRow, index_row
 from harness.record.integrity import read_text_of
-from harness.record.parts import pieces_of
+from harness.record.parts import pieces_of, whole_of
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse_json
 
 LogEntry: TypeAlias = (
@@ -73,6 +74,8 @@ LogEntry: TypeAlias = (
 _BEGUN: Final = canonical_json("begun")
 """The kind of a record that an execution begins."""
 
+Fetch: TypeAlias = Callable[[Iterable[str]], dict[str, bytes]]
+"""Returns the bodies stored under digests; what is not stored is left out."""
 
 GOES_ON: Final = "it goes on in another log: append there"
 ROTATION: Final = "rotation"
@@ -82,6 +85,24 @@ ROTATION: Final = "rotation"
 def handed_over_at(connection: Connection) -> int | None:
     """Return the number of the record that handed a log over to another; None without one."""
     return stored_claims(connection, [HANDED_OVER]).get(HANDED_OVER)
+
+
+def index_of_rows(records: Iterable[RawRecord], stored: Fetch) -> list[IndexRow]:
+    """Return the rows of the index of stored records, which are believed. See `stored_inputs`."""
+
+    @cache
+    def read_input(digest: str) -> Any:
+        body = stored([digest]).get(digest)
+        data = None if body is None else whole_of(body, pieces_of([body], stored)).data
+        return None if data is None else parse_json(data, len(data))
+
+    def row_of(raw: RawRecord) -> IndexRow:
+        document = read_text_of(raw, pieces_of([raw.body], stored), checked=False).value
+        named = document.get("inputs") or {}
+        ctx, plan = (read_input(named.get(name, "")) for name in ("ctx", "plan"))
+        return index_row(document, ctx, plan, raw.seq)
+
+    return [row_of(raw) for raw in records]
 
 
 def _size_of(document: bytes | Parted) -> int:
@@ -116,17 +137,18 @@ class LogAppender(LogReader):
         Raises:
             LogError: nothing was stored.
         """
-        written = Written(records, {}, {}, [self._row_of(raw) for raw in records])
+        with self.fetching() as stored:
+            written = Written(records, {}, {}, index_of_rows(records, stored))
         self._write_all(lambda _connection, _before: written)
 
-    def copy_journal(self, session: str, row: JournalRow) -> None:
-        """Store a step of an open session as another log holds it.
+    def copy_journal(self, session: str, rows: Iterable[JournalRow]) -> None:
+        """Store the steps of an open session as another log holds them.
 
         Raises:
-            LogError: it was not stored.
+            LogError: nothing was stored.
         """
-        step = (JournalStep(session, row.number, row.body), row)
-        self._write_all(lambda _connection, _before: Written((), {}, {}, steps=[step]))
+        steps = [(JournalStep(session, row.number, row.body), row) for row in rows]
+        self._write_all(lambda _connection, _before: Written((), {}, {}, steps=steps))
 
     def hand_over(self, handed_at: datetime) -> Head:
         """End the log, which goes on in another one. Return its head: nothing follows it.
@@ -196,16 +218,6 @@ class LogAppender(LogReader):
 
         self._write_all(begin)
         return self.acknowledged
-
-    def _row_of(self, raw: RawRecord) -> IndexRow:
-        document = read_text_of(raw, pieces_of([raw.body], self.stored), checked=False).value
-        named = document.get("inputs") or {}
-        ctx, plan = (self._parsed_input(named.get(name, "")) for name in ("ctx", "plan"))
-        return index_row(document, ctx, plan, raw.seq)
-
-    def _parsed_input(self, digest: str) -> Any:
-        data = self.input(digest)
-        return None if data is None else parse_json(data, len(data))
 
     async def _appended_async(self, entry: LogEntry) -> Sealed:
         import asyncio  # noqa: PLC0415 - slow to load, and loaded by whoever calls this

@@ -93,8 +93,7 @@ def copy_journals(
         if without is not None and any(without.hold_bytes(row.body) for row in rows):
             left_out += 1
             continue
-        for row in rows:
-            target.copy_journal(session, row)
+        target.copy_journal(session, rows)
     return left_out
 
 

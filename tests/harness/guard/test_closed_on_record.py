@@ -76,8 +76,7 @@ def test_a_journal_that_is_put_back_after_the_close_is_refused(log: SqlDecisionL
     answers_to(guard, turns("s"))
     kept = log.journal(session_key("s"))
     answers_to(guard, [close("s")])
-    for row in kept:
-        log.copy_journal(session_key("s"), row)
+    log.copy_journal(session_key("s"), kept)
     said = answers_to(guard_of(desk(), log=log), [call("list_mail", "s", "x")])
     assert "it was cut, or put back" in json.dumps(said)
     assert kinds(log)[-1] == "closed"
@@ -90,8 +89,7 @@ def test_a_turn_after_the_close_is_never_the_same(log: SqlDecisionLog) -> None:
     answers_to(guard, [close("s")])
     place = log.where
     meddle(Path(place), ("DELETE FROM claims WHERE claim LIKE 'step %'", ()))
-    for row in kept:
-        log.copy_journal(session_key("s"), row)
+    log.copy_journal(session_key("s"), kept)
     answers_to(guard_of(desk(), log=log), [call("list_mail", "s", "x")])
     *_, ruling, begun = replay(log)
     assert (ruling.status, begun.status) == ("incomplete", "open")

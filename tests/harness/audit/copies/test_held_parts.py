@@ -328,7 +328,7 @@ def test_open_sessions_come_along_but_those_that_hold_the_value(signed: Signed) 
         for session, value in (("a" * 64, "other"), ("b" * 64, MARK)):
             for number, text in ((1, "first"), (2, value)):
                 body = json.dumps({"said": text}).encode()
-                log.copy_journal(session, JournalRow(number, None, None, body))
+                log.copy_journal(session, [JournalRow(number, None, None, body)])
     before = hashes(signed.log)
     said = redact(signed, "--containing", MARK)
     note = "open sessions whose journals hold a value are left out, and cannot go on in NEW: 1"
