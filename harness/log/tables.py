@@ -2,7 +2,7 @@
 
 from typing import Final
 
-LOG_FORMAT: Final = 3
+LOG_FORMAT: Final = 4
 """The number in table `log_format`. Raised when tables or records change incompatibly."""
 
 FORMATS: Final = "log_format"

@@ -4,13 +4,14 @@ Rule 1: a row is an index and never the truth: who has a record and its inputs d
 Rule 2: one function reads an entry before it is recorded (envelopes) and as it is stored (JSON).
         It is total: what is not there, or is not what it should be, is None.
 Rule 3: texts are printable ASCII, so that every database keeps, compares and orders them alike.
+Rule 4: a row has names, words and numbers, and no text of a plan, a result or a report: a text is
+        taken out of a log where its record has it, and nowhere else.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from evals.escaping import escape_line
 from evals.json_value import SAFE_INTEGER
 from evals.kinds import EVALUATOR_IDS, HARD_EVALUATORS
 from evals.timestamps import parse_time
@@ -81,8 +82,6 @@ class IndexRow(NamedTuple):
     status_latency: str | None = None
     status_safety: str | None = None
     status_cost: str | None = None
-    error: str | None = None
-    said: str | None = None
 
 
 OF_CTX: Final = frozenset(
@@ -112,10 +111,6 @@ _MOMENT_OF: Final[Mapping[str, str]] = {
     "redacted": "redacted_at",
 }
 """The member that tells when a record was made, by its kind."""
-_SAYING: Final = {
-    "closed": "the session was closed",
-    "handed_over": "goes on in another log",
-}
 
 OF_NO_TURN: Final = ("closed", "handed_over", "taken_over", "redacted")
 """The kinds of records that are of no turn."""
@@ -139,9 +134,9 @@ def index_row(record: Any, ctx: Any, plan: Any, seq: int = 0) -> IndexRow:
     common |= {"action": _name(member_of(record, "action"))}
     common |= {"facts": int(facts_of_record(record, ctx, plan))}
     if isinstance(kind, str) and kind in _MOMENT_OF:
-        columns = {**common, **_said_by(kind, record)}
         trace, moment = _name(member_of(record, "trace_id")), member_of(record, _MOMENT_OF[kind])
-        return IndexRow(seq, kind, _micros(moment), trace, **columns)
+        used = _length(member_of(record, "approvals")) if kind == "begun" else None
+        return IndexRow(seq, kind, _micros(moment), trace, approvals=used or 0, **common)
     report = member_of(record, "report")
     columns = {
         **common,
@@ -150,27 +145,9 @@ def index_row(record: Any, ctx: Any, plan: Any, seq: int = 0) -> IndexRow:
         "approvals": approvals_of(ctx, record),
         **_of_answer(member_of(record, "answer")),
         "attempts": _length(member_of(record, "attempts")) or 0,
-        "error": _line(member_of(record, "error")),
     }
     status, moment = _name(member_of(report, "status")), member_of(report, "decided_at")
     return IndexRow(seq, status, _micros(moment), **columns)
-
-
-def _said_by(kind: str, record: Any) -> dict[str, Any]:
-    """Return what a record of a kind says in a line, and what it counts."""
-    if kind == "begun":
-        return {"approvals": _length(member_of(record, "approvals")) or 0}
-    if kind == "settled":
-        outcome, by = _name(member_of(record, "outcome")), _name(member_of(record, "by"))
-        return {"said": escape_line(f"settled as {outcome} by {by}")}
-    if kind == "redacted":
-        count, by = _length(member_of(record, "taken")), _name(member_of(record, "by"))
-        return {"said": escape_line(f"{count} parts were taken out by {by}")}
-    if kind == "taken_over":
-        old = member_of(record, "old")
-        seq, digest = member_of(old, "seq"), _name(member_of(old, "hash"))
-        return {"said": escape_line(f"goes on from a log with head {seq}:{digest}")}
-    return {"said": _line(member_of(record, "where")) or _SAYING.get(kind)}
 
 
 def _of_ctx(ctx: Any) -> dict[str, Any]:
@@ -214,7 +191,6 @@ def _of_report(report: Any, plan: Any) -> dict[str, Any]:
         "kinds": _names(_text(member_of(one, "kind")) for one in violations),
         "checks": _names(_text(member_of(one, "check")) for one in violations),
         "tool": _step_tool(plan, member_of(verdict, "offending_step")),
-        "said": _line(member_of(report, "rationale")),
         **{_SCORE_OF[one]: _real(member_of(score, "score")) for one, score in of.items()},
         **{_STATUS_OF[one]: _name(member_of(score, "status")) for one, score in of.items()},
     }
@@ -285,10 +261,6 @@ def _text(value: Any) -> str | None:
 
 def _name(value: Any) -> str | None:
     return name_column(value[:_LONGEST]) if isinstance(value, str) else None
-
-
-def _line(value: Any) -> str | None:
-    return escape_line(value[:_LONGEST]) if isinstance(value, str) else None
 
 
 def _count(value: Any) -> int | None:

@@ -166,7 +166,7 @@ class Settled(NamedTuple):
         wire |= {"begun": begun.hash, "inputs": begun.inputs.wire()}
         members = {name: canonical_json(value) for name, value in wire.items()}
         said = index_row(wire, None, None)
-        kept = {name: getattr(said, name) for name in ("status", "at_us", "facts", "said")}
+        kept = {name: getattr(said, name) for name in ("status", "at_us", "facts")}
         row = self.row._replace(seq=0, approvals=0, **kept)
         members |= drafted_versions()
         claims = (begun_claim(begun.hash),)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from evals.json_value import SAFE_INTEGER
 from evals.kinds import Fate
+from harness.audit.record_texts import texts_of
 from harness.audit.report.details import opened_record
 from harness.audit.report.page_policies import PoliciesOfPage
 from harness.audit.report.page_turns import PageTurn, TurnsOfPage
@@ -224,7 +225,7 @@ def _take(
     # A record that claims another number is shown where it is; the check says what is wrong.
     record = record.model_copy(update={"seq": raw.seq})
     if isinstance(record, NoTurnRecord):
-        found.rows.append(row_of_seam(record, index_row(record, None, None).said))
+        found.rows.append(row_of_seam(record, texts_of(record).said))
         return
     given = None if isinstance(record, CriticErrorRecord) else inputs.inputs_of(record.inputs)
     ctx, plan = (None, None) if given is None else (given.ctx, given.plan)

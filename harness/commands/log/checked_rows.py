@@ -1,13 +1,17 @@
-"""Rows of the index as their records say them, as far as few are asked for.
+"""Rows of the index as their records say them, as far as few are asked for, and what they say.
 
 Rule 1: of a small log every row is compared with its record, those too that a filter leaves out.
 Rule 2: of a large one the first rows that are listed are. The others are believed: that is said.
+Rule 3: texts are those of the record. One that is not what was recorded has none.
 """
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
+from evals.kinds import Fate
+from harness.audit.record_texts import RecordTexts, texts_of
+from harness.audit.tables.text_search import TextReader
 from harness.log.search.listing import Listed, Listing
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
@@ -21,6 +25,15 @@ FEW: Final = 500
 _PAGE: Final = 32  # records in memory together
 
 
+class CheckedRow(NamedTuple):
+    """A record as it is listed: its columns, what ends it, the fate of its turn, and its texts."""
+
+    row: IndexRow
+    ended_by: int | None = None
+    fate: Fate | None = None
+    texts: RecordTexts = RecordTexts()
+
+
 class CheckedRows:
     """The rows of a listing, and what was compared of them with the records."""
 
@@ -30,8 +43,8 @@ class CheckedRows:
         Raises:
             harness.log.log_errors.LogError: the log cannot be read.
         """
-        self._listing, self._reader = listing, IndexedReader(log)
-        self._own = dict[int, IndexRow]()
+        self._listing, self._reader, self._unchecked = listing, IndexedReader(log), TextReader(log)
+        self._own, self._texts = dict[int, IndexRow](), dict[int, RecordTexts]()
         self._checked = 0
         if self._is_small:
             for first in range(1, listing.last + 1, _PAGE):
@@ -41,7 +54,7 @@ class CheckedRows:
     def _is_small(self) -> bool:
         return self._listing.last <= FEW
 
-    def rows(self, filters: Filters) -> Iterator[Listed | Gap]:
+    def rows(self, filters: Filters) -> Iterator[CheckedRow | Gap]:
         """Yield the records that are asked for as they say it themselves, and every gap.
 
         Raises:
@@ -49,38 +62,55 @@ class CheckedRows:
         """
         rows = self._listing.rows(filters)
         while page := list(islice(rows, _PAGE)):
-            if not self._is_small and self._checked < FEW:
-                self._own.clear()
-                self._read([one.row.seq for one in page if isinstance(one, Listed)])
+            self._load([one.row.seq for one in page if isinstance(one, Listed)])
             yield from map(self._as_recorded, page)
 
-    def rows_of(self, numbers: list[int]) -> dict[int, IndexRow]:
+    def rows_of(self, numbers: list[int]) -> dict[int, CheckedRow]:
         """Return the rows of these records as they say it themselves, as far as there are rows.
 
         Raises:
             harness.log.log_errors.LogError: the log cannot be read any further.
         """
         rows = self._listing.rows_of(numbers)
-        if not self._is_small:
-            self._own.clear()
-            self._read([seq for seq in numbers if seq in rows][: FEW - self._checked])
-        return {seq: self._own.get(seq, row) for seq, row in rows.items()}
+        self._load([seq for seq in numbers if seq in rows])
+        return {
+            seq: CheckedRow(self._own.get(seq, row), texts=self._texts_of(seq))
+            for seq, row in rows.items()
+        }
+
+    def _load(self, numbers: list[int]) -> None:
+        """Read some records, unless all of them were read already."""
+        if self._is_small:
+            return
+        self._own.clear()
+        self._texts.clear()
+        few = FEW - self._checked
+        self._read(numbers[:few])
+        self._texts.update(self._unchecked.read(numbers[few:]))
 
     def _read(self, numbers: range | list[int]) -> None:
         for one in self._reader.read(numbers):
             self._checked += 1
-            if one.row is not None and not one.problem:
+            if one.problem:
+                continue
+            self._texts[one.document.raw.seq] = texts_of(one.document.value)
+            if one.row is not None:
                 self._own[one.row.seq] = one.row
 
-    def _as_recorded(self, one: Listed | Gap) -> Listed | Gap:
+    def _texts_of(self, seq: int) -> RecordTexts:
+        return self._texts.get(seq, RecordTexts())
+
+    def _as_recorded(self, one: Listed | Gap) -> CheckedRow | Gap:
         if isinstance(one, Gap):
             return one
-        return one._replace(row=self._own.get(one.row.seq, one.row))
+        seq = one.row.seq
+        own = self._own.get(seq, one.row)
+        return CheckedRow(own, one.ended_by, one.fate, self._texts_of(seq))
 
     @property
     def problems(self) -> list[str]:
         """Return what is wrong with the log, its index, and the records that were read."""
-        return [*self._listing.problems, *self._reader.problems()]
+        return [*self._listing.problems, *self._reader.problems(), *self._unchecked.problems]
 
     @property
     def note(self) -> str:

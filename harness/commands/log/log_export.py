@@ -11,11 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
+from harness.audit.record_texts import RecordTexts, texts_of
 from harness.audit.tables.table_folder import add_to_tables
 from harness.audit.tables.turn_search import Content
 from harness.canonical import ascii_json
 from harness.commands.known_heads import print_head
-from harness.commands.log.checked_rows import CheckedRows
+from harness.commands.log.checked_rows import CheckedRow, CheckedRows
 from harness.commands.log.log_filters import (
     EXIT_NOT_SOUND,
     content_asked,
@@ -56,6 +57,7 @@ _TYPES: Final[dict[Any, str]] = {
 
 _FIELDS: Final = {
     **{name: _TYPES[kind] for name, kind in IndexRow.__annotations__.items()},
+    **dict.fromkeys(RecordTexts._fields, "string"),
     "ended_by": "int64",
     "fate": "string",
 }
@@ -97,7 +99,7 @@ def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
 def _export_tables(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     """Add to the tables in a folder what is new. Return 1 if records are missing or damaged."""
     is_whole = filters_of(args) == Filters() and content_asked(args) == Content()
-    if not is_whole or args.plans or args.output is not None:
+    if not is_whole or args.text is not None or args.plans or args.output is not None:
         what = "tables are of a whole log, and in their folder"
         raise UsageError(f"{what}: leave out filters, --plans and -o, and ask `critic log query`")
     added = add_to_tables(Path(args.folder), log)
@@ -141,7 +143,7 @@ def _write_parquet(
         pyarrow.parquet.ParquetWriter(partial, schema, **options) as writer,
     ):
         for group, further in groups:
-            count += sum(isinstance(one, Listed) for one in group)
+            count += sum(isinstance(one, CheckedRow) for one in group)
             columns = zip(*map(_cells, group), strict=True)
             arrays = [
                 pyarrow.array(column, type=field.type)
@@ -151,17 +153,20 @@ def _write_parquet(
     return _Written(count, checked.problems, checked.note)
 
 
-def _groups(rows: Iterator[Listed | Gap]) -> Iterator[tuple[list[Listed | Gap], list[Any]]]:
+def _groups(
+    rows: Iterator[CheckedRow | Gap],
+) -> Iterator[tuple[list[CheckedRow | Gap], list[Any]]]:
     while group := list(islice(rows, _ROWS)):
         yield group, []
 
 
-def _cells(one: Listed | Gap | TriedRow) -> tuple[Any, ...]:
+def _cells(one: CheckedRow | Gap | TriedRow) -> tuple[Any, ...]:
     if isinstance(one, TriedRow):
-        return (*IndexRow(one.seq, None, None), None, None)
+        return (*IndexRow(one.seq, None, None), *RecordTexts(), None, None)
     if isinstance(one, Gap):
-        return (*IndexRow(one.first, "missing", None, said=one.text()), None, None)
-    return (*one.row, one.ended_by, one.fate)
+        texts = RecordTexts(said=one.text())
+        return (*IndexRow(one.first, "missing", None), *texts, None, None)
+    return (*one.row, *one.texts, one.ended_by, one.fate)
 
 
 def _write_events(
@@ -178,18 +183,21 @@ def _write_events(
                 gap = one if isinstance(one, Gap) else Gap(one.row.seq, one.row.seq)
                 entry = _missing_entry(gap.first, gap.last, "missing", gap.text())
             else:
-                entry = _record_entry(one, found.row, wires.read(found))
+                own = one.row if found.row is None else found.row
+                texts = texts_of(found.document.value)
+                shown = CheckedRow(own, one.ended_by, one.fate, texts)
+                entry = _record_entry(shown, wires.read(found))
                 count += 1
                 bad += [entry["error"]["message"]] if "error" in entry else []
             out.write(ascii_json(entry) + "\n")
-    own = [one for one in bad if one not in reader.problems()]
-    return _Written(count, [*listing.problems, *reader.problems(), *own])
+    own_problems = [one for one in bad if one not in reader.problems()]
+    return _Written(count, [*listing.problems, *reader.problems(), *own_problems])
 
 
-def _record_entry(one: Listed, row: IndexRow | None, found: RecordedWire) -> dict[str, Any]:
+def _record_entry(one: CheckedRow, found: RecordedWire) -> dict[str, Any]:
     if found.problem:
         return _missing_entry(one.row.seq, one.row.seq, "altered", found.problem)
-    return _decision_event(one if row is None else one._replace(row=row), found)
+    return _decision_event(one, found)
 
 
 def _missing_entry(first: int, last: int, code: str, text: str) -> dict[str, Any]:
@@ -210,7 +218,7 @@ _ERASED: Final = {
 """Where an event has what a record is sealed with as digests."""
 
 
-def _decision_event(one: Listed, found: RecordedWire) -> dict[str, Any]:
+def _decision_event(one: CheckedRow, found: RecordedWire) -> dict[str, Any]:
     """Return a record as an event: what was asked, what was answered, and its place in the log."""
     wire = found.wire
     event = {

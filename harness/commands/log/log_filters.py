@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from evals.timestamps import format_time, parse_time
+from harness.audit.tables.text_search import FoundTexts, find_texts
 from harness.audit.tables.turn_search import Content, FoundTurns, find_turns
 from harness.errors import UsageError, escape_text
 from harness.log.search.listing import Listing
@@ -41,7 +42,6 @@ def filters_of(args: argparse.Namespace) -> Filters:
         until=_time("--until", args.until),
         least_cost=args.min_cost,
         most_cost=args.max_cost,
-        text=args.text,
         fates=frozenset(args.fate or ()),
     )
 
@@ -59,16 +59,19 @@ class LogSearch(NamedTuple):
         filters: which records.
         content: what was asked of the content of their turns.
         found: the turns that have it; None if nothing was asked of it.
+        texts: the records that say what was asked for; None if nothing was.
     """
 
     filters: Filters
     content: Content = Content()
     found: FoundTurns | None = None
+    texts: FoundTexts | None = None
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What is wrong with the records that were read for it."""
-        return () if self.found is None else self.found.problems
+        read = [one for one in (self.texts, self.found) if one is not None]
+        return tuple(problem for one in read for problem in one.problems)
 
     def notes(self, listing: Listing, turns: int | None) -> tuple[str, ...]:
         """Return how many turns match, and if none does, names that were probably meant.
@@ -114,17 +117,21 @@ def _tool_names(listing: Listing) -> list[str]:
 
 
 def search_of(args: argparse.Namespace, log: SqlDecisionLog) -> LogSearch:
-    """Return what records are asked for. Where it is their content, they are read.
+    """Return what records are asked for. Where it is their content or a text, they are read.
 
     Raises:
         UsageError: a time is none, or too many match.
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
     filters, content = filters_of(args), content_asked(args)
+    texts = None if args.text is None else find_texts(log, filters, args.text)
+    if texts is not None:
+        filters = replace(filters, numbers=texts.numbers)
     if content == Content():
-        return LogSearch(filters)
+        return LogSearch(filters, texts=texts)
     found = find_turns(log, filters, content)
-    return LogSearch(replace(filters, numbers=found.numbers), content, found)
+    numbers = found.numbers if texts is None else found.numbers & texts.numbers
+    return LogSearch(replace(filters, numbers=numbers), content, found, texts)
 
 
 def _time(option: str, text: str | None) -> datetime | None:

@@ -9,10 +9,11 @@ from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_line
 from evals.kinds import EVALUATOR_IDS, Fate
+from harness.audit.record_texts import RecordTexts
 from harness.canonical import ascii_json
 from harness.commands.cells import write_cells
 from harness.commands.known_heads import print_head
-from harness.commands.log.checked_rows import CheckedRows
+from harness.commands.log.checked_rows import CheckedRow, CheckedRows
 from harness.commands.log.log_filters import (
     EXIT_NOT_SOUND,
     damage_texts,
@@ -20,7 +21,7 @@ from harness.commands.log.log_filters import (
     time_text,
     warn,
 )
-from harness.log.search.listing import Listed, Listing
+from harness.log.search.listing import Listing
 from harness.log.search.turns import RED, TurnRecords, TurnTable
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
@@ -31,10 +32,11 @@ _SCORES: Final = frozenset(f"{what}_{one}" for one in EVALUATOR_IDS for what in 
 _PLAIN: Final = tuple(
     name for name in IndexRow._fields if name not in {"seq", "status", "at_us", "facts", *_SCORES}
 )
-_CSV_COLUMNS: Final = ("seq", "fate", "status", "at", *IndexRow._fields[3:], "ended_by")
+_CSV_OF_ROW: Final = ("seq", "fate", "status", "at", *IndexRow._fields[3:])
+_CSV_COLUMNS: Final = (*_CSV_OF_ROW, *RecordTexts._fields, "ended_by")
 """The columns of a listing of records as CSV."""
 _OF_TURN: Final = ("trace", "session", "turn", "mode", "kind", "tool", "tools", "plan", "steps")
-_AT_END: Final = ("answered", "approver", "tokens", "wall_ms", "cost_micros", "error", "said")
+_AT_END: Final = ("answered", "approver", "tokens", "wall_ms", "cost_micros", *RecordTexts._fields)
 _TURN_COLUMNS: Final = (
     *("seq", "fate", "after_yes", "shadow", "at", "records"),
     *_OF_TURN,
@@ -77,17 +79,17 @@ def _list_turns(
                 yield gap
                 gap = next(gaps, None)
             if found := [rows[number] for number in turn.records if number in rows]:
-                yield ListedTurn(turn.as_recorded(one.facts for one in found), found)
+                yield ListedTurn(turn.as_recorded(one.row.facts for one in found), found)
     while gap is not None:
         yield gap
         gap = next(gaps, None)
 
 
 class ListedTurn(NamedTuple):
-    """A turn, and the columns of its records."""
+    """A turn, and its records."""
 
     turn: TurnRecords
-    rows: list[IndexRow]
+    rows: list[CheckedRow]
 
     @property
     def fate(self) -> Fate:
@@ -97,11 +99,12 @@ class ListedTurn(NamedTuple):
     @property
     def row(self) -> IndexRow:
         """The columns of its first record."""
-        return self.rows[0]
+        return self.rows[0].row
 
     def said_last(self, name: str) -> Any:
-        """Return what the last record that says something says in a column."""
-        return next((said for row in self.rows[::-1] if (said := getattr(row, name))), None)
+        """Return what the last record that says something says in a column, or as a text."""
+        told = [one.texts if name in RecordTexts._fields else one.row for one in self.rows[::-1]]
+        return next((said for one in told if (said := getattr(one, name))), None)
 
     def wire(self) -> dict[str, Any]:
         """Return it as JSON; what is not known is left out."""
@@ -111,33 +114,36 @@ class ListedTurn(NamedTuple):
         return wire | {name: member(name, value) for name, value in columns.items() if value}
 
 
-def _print_line(one: Listed | ListedTurn | Gap) -> None:
+def _print_line(one: CheckedRow | ListedTurn | Gap) -> None:
     if isinstance(one, Gap):
         sys.stdout.write(f"{one.first:>6}  {one.text()}\n")
         return
     row = one.row
     time, trace = time_text(row.at_us), escape_line(row.trace or "-")
-    text = _describe_row(one) if isinstance(one, Listed) else f"{one.fate}: {one.said_last('said')}"
+    if isinstance(one, ListedTurn):
+        text = f"{one.fate}: {one.said_last('said')}"
+    else:
+        text = _describe_row(one)
     sys.stdout.write(f"{row.seq:>6}  {time}  {trace}  {escape_line(text)}\n")
 
 
-def _describe_row(one: Listed) -> str:
-    row = one.row
+def _describe_row(one: CheckedRow) -> str:
+    row, said = one.row, one.texts.said or ""
     if one.fate is None:
-        return f"{row.status}: {row.said or ''}"
+        return f"{row.status}: {said}"
     if row.status != "begun":
-        return f"{one.fate}: {row.status}: {row.said or ''}"
+        return f"{one.fate}: {row.status}: {said}"
     if one.ended_by is None:
         return f"{one.fate}: an execution began, plan {row.plan} may have run"
     return f"{one.fate}: begun: an execution that record {one.ended_by} ends"
 
 
-def _print_json(one: Listed | ListedTurn | Gap) -> None:
+def _print_json(one: CheckedRow | ListedTurn | Gap) -> None:
     wire = one.wire() if isinstance(one, ListedTurn) else listed_wire(one)
     sys.stdout.write(ascii_json(wire) + "\n")
 
 
-def listed_wire(one: Listed | Gap) -> dict[str, Any]:
+def listed_wire(one: CheckedRow | Gap) -> dict[str, Any]:
     """Return a record or a gap as JSON; what is not known is left out."""
     if isinstance(one, Gap):
         return {"seq": one.first, "status": "missing", "last": one.last, "said": one.text()}
@@ -146,6 +152,7 @@ def listed_wire(one: Listed | Gap) -> dict[str, Any]:
     wire: dict[str, Any] = {"seq": row.seq, **fate, "status": row.status}
     wire["at"] = time_text(row.at_us)
     wire |= {name: member(name, value) for name in _PLAIN if (value := getattr(row, name))}
+    wire |= {name: text for name, text in one.texts._asdict().items() if text}
     scores = {
         name: {"status": getattr(row, f"status_{name}"), "score": getattr(row, f"score_{name}")}
         for name in EVALUATOR_IDS
@@ -172,7 +179,7 @@ def _name_in_column(column: str) -> str:
         return column
 
 
-def _print_cells(one: Listed | ListedTurn | Gap) -> None:
+def _print_cells(one: CheckedRow | ListedTurn | Gap) -> None:
     if isinstance(one, Gap):
         texts = {"seq": one.first, "fate": "missing", "status": "missing", "said": one.text()}
         write_cells(texts.get(name) for name in _CSV_COLUMNS)
@@ -183,10 +190,12 @@ def _print_cells(one: Listed | ListedTurn | Gap) -> None:
     else:
         seq, status, at_us, *rest = one.row
         texts_only = (value.strip() if isinstance(value, str) else value for value in rest)
-        write_cells((seq, one.fate, status, time_text(at_us), *texts_only, one.ended_by))
+        write_cells(
+            (seq, one.fate, status, time_text(at_us), *texts_only, *one.texts, one.ended_by)
+        )
 
 
-_PRINTERS: Final[dict[str, Callable[[Listed | ListedTurn | Gap], None]]] = {
+_PRINTERS: Final[dict[str, Callable[[CheckedRow | ListedTurn | Gap], None]]] = {
     "text": _print_line,
     "json": _print_json,
     "csv": _print_cells,

@@ -13,7 +13,7 @@ from harness.audit.proofs.notes import in_base64
 from harness.audit.proofs.proof_files import inclusion_paths, stored_hashes
 from harness.audit.proofs.proved_records import check_recorded, input_bytes, sealed_parts
 from harness.commands.known_heads import print_head
-from harness.commands.log.checked_rows import CheckedRows
+from harness.commands.log.checked_rows import CheckedRow, CheckedRows
 from harness.commands.log.log_filters import damage_texts, warn
 from harness.commands.log.note_files import (
     LARGEST_PROOF,
@@ -22,7 +22,7 @@ from harness.commands.log.note_files import (
     signed_checkpoint,
 )
 from harness.errors import UsageError, escape_text
-from harness.log.search.listing import Listed, Listing
+from harness.log.search.listing import Listing
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.record import RawRecord
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
             numbers = [
                 one.row.seq
                 for one in rows.rows(Filters(trace=args.trace))
-                if isinstance(one, Listed)
+                if isinstance(one, CheckedRow)
             ]
             problems, note = rows.problems, rows.note
         if not numbers:

@@ -1,7 +1,7 @@
 """The statements that write, read and search the index of a decision log.
 
-The rules are those of `harness.log.statements`. A text is searched by `replace`, which databases
-agree on: LIKE minds upper and lower case in one of them and not in the other.
+The rules are those of `harness.log.statements`. A list of names is searched by `replace`, which
+databases agree on: LIKE minds upper and lower case in one of them and not in the other.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from evals.escaping import escape_line
 from evals.kinds import Fate
 from harness.log.statements import rows_with
 from harness.log.store import Connection
@@ -89,9 +88,8 @@ class Filters:
         mode: the safety mode.
         since, until: its time is at or after the one, and before the other.
         least_cost, most_cost: what the run cost, in micros; what is not known is not within.
-        text: is in what the report says or in the error, in upper or lower case.
         fates: what became of the turn; any of these.
-        numbers: the records are among these.
+        numbers: the records are among these: those that were found by what they say.
     """
 
     status: str | None = None
@@ -105,7 +103,6 @@ class Filters:
     until: datetime | None = None
     least_cost: int | None = None
     most_cost: int | None = None
-    text: str | None = None
     fates: frozenset[Fate] = frozenset()
     numbers: frozenset[int] | None = None
 
@@ -120,7 +117,6 @@ class Filters:
         values["f_check"] = f" {self.check} "
         tool = name_column(self.tool or "")
         values |= {"f_tool": f" {tool} ", "f_capability": f"/{tool} "}
-        values["f_text"] = escape_line(self.text or "").lower()
         if self.session is not None:
             values["f_session"] = name_column(self.session)
         if self.numbers is not None:  # NULL: there may be none of them
@@ -142,8 +138,6 @@ _CONDITIONS: Final = {
     "until": "at_us < :f_until",
     "least_cost": "cost_micros >= :f_least_cost",
     "most_cost": "cost_micros <= :f_most_cost",
-    "text": "(replace(lower(said), :f_text, '') <> lower(said) "
-    "OR replace(lower(error), :f_text, '') <> lower(error))",
 }
 _OPEN: Final = f"status = 'begun' AND NOT EXISTS {ENDED_BY}"
 

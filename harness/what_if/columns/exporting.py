@@ -1,10 +1,10 @@
 """Put the plans of a log beside the rows of its index, in groups that are written together."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from harness.log.search.listing import Listed
 from harness.record import Gap
+from harness.record.index_row import IndexRow
 from harness.replay.document_reading import RecordedLog
 from harness.what_if.columns.column_writing import PlanBatch
 from harness.what_if.columns.plan_columns import PlanRow
@@ -18,12 +18,21 @@ class TriedRow(NamedTuple):
     seq: int
 
 
-GroupedRow = Listed | Gap | TriedRow
+class RowOfRecord(Protocol):
+    """The columns of a record, with what else is written beside them."""
+
+    @property
+    def row(self) -> IndexRow:
+        """The columns."""
+        ...
+
+
+_Row = TypeVar("_Row", bound=RowOfRecord)
 
 
 def plan_groups(
-    rows: Iterable[Listed | Gap], log: RecordedLog
-) -> Iterator[tuple[list[GroupedRow], list[Any]]]:
+    rows: Iterable[_Row | Gap], log: RecordedLog
+) -> Iterator[tuple[list[_Row | Gap | TriedRow], list[Any]]]:
     """Yield rows with the arrays of their plans. All rows of a record are in one group.
 
     A record has a row for each plan that was tried before, and one for its decision, the last.
@@ -32,7 +41,7 @@ def plan_groups(
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
     records = (one for one in recorded_plans(log) if isinstance(one, RecordedPlans))
-    writer, group, batch = RowWriter(), list[GroupedRow](), PlanBatch()
+    writer, group, batch = RowWriter(), list[_Row | Gap | TriedRow](), PlanBatch()
     for one in rows:
         plans = _plan_rows(one, records, writer)
         group += [*(TriedRow(_number_of(one)) for _ in plans[1:]), one]
@@ -46,7 +55,7 @@ def plan_groups(
 
 
 def _plan_rows(
-    one: Listed | Gap, records: Iterator[RecordedPlans], writer: RowWriter
+    one: RowOfRecord | Gap, records: Iterator[RecordedPlans], writer: RowWriter
 ) -> list[PlanRow]:
     if isinstance(one, Gap):
         return [not_judged_row(NotJudged(one.first, one.last, "incomplete", (one.text(),)))]
@@ -54,5 +63,5 @@ def _plan_rows(
     return list(writer.rows(next(each for each in records if each.seq == one.row.seq)))
 
 
-def _number_of(one: Listed | Gap) -> int:
+def _number_of(one: RowOfRecord | Gap) -> int:
     return one.first if isinstance(one, Gap) else one.row.seq

@@ -298,8 +298,11 @@ def _columns_are_those(critic: Critic, log: Path, path: Path, rows: list[Json]) 
     table = pyarrow.parquet.read_table(path).to_pylist()
     with SqlDecisionLog.open_for_reading(log) as opened:
         listed_rows = rows_of(Listing(opened))
-    own = [{**one.row._asdict(), "ended_by": one.ended_by, "fate": one.fate} for one in listed_rows]
-    assert table == own
+    texts = [{name: row.get(name) for name in ("error", "said")} for row in rows]
+    assert table == [
+        {**one.row._asdict(), **told, "ended_by": one.ended_by, "fate": one.fate}
+        for one, told in zip(listed_rows, texts, strict=True)
+    ]
     assert [row["seq"] for row in table] == [row["seq"] for row in rows]
 
 

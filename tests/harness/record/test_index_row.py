@@ -6,7 +6,11 @@ from typing import Any
 import pytest
 
 from harness.record import RecordFacts
+from harness.record.closed_words import close_record, without_texts
 from harness.record.index_row import IndexRow, index_row, name_column
+from harness.wire import parse_json
+from tests.harness.log.decisions import LogPlace
+from tests.harness.log.search.searched import varied
 
 NAMES = [
     "plain",
@@ -44,6 +48,15 @@ def test_hostile_members_are_no_columns() -> None:
     row = index_row({"report": report, "run": run}, {"approvals": [1]}, {"steps": [1, None]})
     strayed = RecordFacts.RAN | RecordFacts.STRAYED | RecordFacts.IN_PART
     assert row == IndexRow(0, None, None, facts=int(strayed), steps=2)
+
+
+def test_a_row_has_nothing_of_the_texts_of_its_record(place: LogPlace) -> None:
+    with varied(place) as log:
+        records = [parse_json(raw.body) for raw in log.raw()]
+    told = [one for one in records if close_record(one)[1]]
+    assert {one.get("kind", "decision") for one in told} == {"decision", "critic_error"}
+    for one in records:
+        assert index_row(without_texts(one), None, None) == index_row(one, None, None)
 
 
 def _types() -> list[Any]:

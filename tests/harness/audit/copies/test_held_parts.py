@@ -341,7 +341,7 @@ def test_open_sessions_come_along_but_those_that_hold_the_value(signed: Signed) 
 LEFT: dict[str, tuple[str, str]] = {
     "part": ("UPDATE inputs SET body = ? WHERE digest = (SELECT max(digest) FROM inputs)", "part "),
     "record": ("UPDATE records SET body = ? WHERE seq = 3", "record 3: /asked"),
-    "index": ("UPDATE record_index SET said = ? WHERE seq = 3", "row 3 of the index"),
+    "index": ("UPDATE record_index SET trace = ? WHERE seq = 3", "row 3 of the index"),
     "claim": ("INSERT INTO claims (claim, seq) VALUES (?, 3)", "claim of record 3"),
     "journal": (
         "INSERT INTO session_journal (session, number, seq, begun, body) "

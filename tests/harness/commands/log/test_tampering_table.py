@@ -103,7 +103,6 @@ def edit_and_chain(db: Connection) -> None:
     ran["run"]["calls"][0]["status"] = "completed"
     ran["error"] = "rewritten"
     chain_anew(db, records)
-    db.execute("UPDATE record_index SET error = 'rewritten' WHERE seq = ?", (ran["seq"],))
 
 
 def take_out_session(db: Connection) -> None:

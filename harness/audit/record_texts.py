@@ -1,0 +1,64 @@
+"""What a record says in a line, and what went wrong, as the record says it. Pure.
+
+It reads envelopes and parsed JSON alike, and is total: what is not there, or is not what it should
+be, is None. Texts are printable ASCII.
+"""
+
+from typing import Any, Final, NamedTuple
+
+from evals.escaping import escape_line
+from harness.record.members import elements_of, member_of
+
+_LONGEST: Final = 2000
+"""Characters of a text that are kept: more than any line of this program has."""
+
+
+class RecordTexts(NamedTuple):
+    """The texts of a record that are listed."""
+
+    error: str | None = None
+    """What went wrong."""
+    said: str | None = None
+    """What it says in a line: of a decision, why it was made."""
+
+    def hold(self, text: str) -> bool:
+        """Return whether a text is in one of them, in upper or lower case."""
+        sought = escape_line(text).lower()
+        return any(sought in one.lower() for one in self if one is not None)
+
+
+def texts_of(record: Any) -> RecordTexts:
+    """Return the texts of a record of any kind. Never raises.
+
+    Args:
+        record: a record: an envelope, or parsed JSON.
+    """
+    match member_of(record, "kind"):
+        case "begun":
+            return RecordTexts()
+        case "settled":
+            said: str | None = f"settled as {_told(record, 'outcome')} by {_told(record, 'by')}"
+        case "redacted":
+            taken = len(elements_of(member_of(record, "taken")))
+            said = f"{taken} parts were taken out by {_told(record, 'by')}"
+        case "taken_over":
+            old = member_of(record, "old")
+            said = f"goes on from a log with head {member_of(old, 'seq')}:{_told(old, 'hash')}"
+        case "closed":
+            said = "the session was closed"
+        case "handed_over":
+            said = "goes on in another log"
+        case "critic_error":
+            said = _told(record, "where")
+        case _:
+            said = _told(member_of(record, "report"), "rationale")
+    return RecordTexts(_line(_told(record, "error")), _line(said))
+
+
+def _told(record: Any, name: str) -> str | None:
+    value = member_of(record, name)
+    return value if isinstance(value, str) else None
+
+
+def _line(text: str | None) -> str | None:
+    return None if text is None else escape_line(text[:_LONGEST])

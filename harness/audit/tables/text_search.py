@@ -1,0 +1,68 @@
+"""Read what records say, and search for it: the index of a log has none of their texts.
+
+A few records are in memory at a time. Their hashes are not compared.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+from harness.audit.record_texts import RecordTexts, texts_of
+from harness.audit.tables.turn_search import MOST
+from harness.errors import UsageError
+from harness.log.search.listing import Listed, Listing
+from harness.log.search.query import Filters
+from harness.log.sql import SqlDecisionLog
+from harness.replay.document_reading import DocumentReader
+
+_PAGE: Final = 32  # records in memory together
+
+
+class TextReader(DocumentReader):
+    """Reads the texts of some records of a log."""
+
+    _checked = False
+
+    def __init__(self, log: SqlDecisionLog) -> None:
+        """Take the log. Nothing is read."""
+        super().__init__(log)
+        self._raw_at = log.raw_at
+        self.problems: dict[str, None] = {}
+        """What is wrong with the records that were read, each once."""
+
+    def read(self, numbers: Iterable[int]) -> Iterator[tuple[int, RecordTexts]]:
+        """Yield what these records say, with their numbers; leave out what cannot be read.
+
+        Raises:
+            harness.log.log_errors.LogError: the log cannot be read any further.
+        """
+        left = iter(numbers)
+        while page := list(islice(left, _PAGE)):
+            self._bodies.make_room()
+            for one in self.documents(self._raw_at(page)):
+                if one.value:
+                    yield one.raw.seq, texts_of(one.value)
+                else:
+                    self.problems[f"record {one.raw.seq} cannot be read"] = None
+
+
+class FoundTexts(NamedTuple):
+    """The records that say a text, and what is wrong with those that were read."""
+
+    numbers: frozenset[int]
+    problems: tuple[str, ...]
+
+
+def find_texts(log: SqlDecisionLog, filters: Filters, text: str) -> FoundTexts:
+    """Find the records that pass filters and say a text, in upper or lower case.
+
+    Raises:
+        UsageError: they are more than a search may find.
+        harness.log.log_errors.LogError: the log cannot be read any further.
+    """
+    rows, reader, found = Listing(log).rows(filters), TextReader(log), set[int]()
+    for seq, texts in reader.read(one.row.seq for one in rows if isinstance(one, Listed)):
+        found |= {seq} if texts.hold(text) else set()
+        if len(found) > MOST:
+            raise UsageError(f"over {MOST} records say it: ask for fewer with other filters")
+    return FoundTexts(frozenset(found), tuple(reader.problems))
