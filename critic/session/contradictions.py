@@ -31,9 +31,9 @@ def require_consistent(session: Session) -> None:
     _require_numbers(session, session.trail.items[len(session.rules.evidence) :])
     for at, batch in enumerate(session.running.values()):
         path = pointer("running", at)
-        if not 1 <= batch.turn <= session.turn:
+        if not session.earlier < batch.turn <= session.turn:
             raise ContradictoryState(f"{path}/turn", "there was no such turn")
-        if session.turns[batch.turn - 1].action != "allow":
+        if session.turns[batch.turn - session.earlier - 1].action != "allow":
             raise ContradictoryState(f"{path}/turn", "the batch of this turn was not allowed")
         if batch.is_over:
             raise ContradictoryState(f"{path}/ended", "all calls of a running batch ended")

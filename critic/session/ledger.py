@@ -124,6 +124,16 @@ class Ledger:
     waived: tuple[WaivedCall, ...] = ()
     measures: Measures = field(default_factory=Measures)
 
+    @classmethod
+    def after_life(cls, spent: Spent, sent: Iterable[SentValues]) -> "Ledger":
+        """Return the ledger of a session whose earlier life spent and sent this."""
+        return cls(
+            steps=spent.steps or 0,
+            tokens=spent.tokens or 0,
+            made=made_calls(MadeCall(0, at, call) for at, call in enumerate(spent.calls or ())),
+            sent=SentLog(sent),
+        )
+
     def facts(self, session: str, turn: int) -> SessionFacts:
         """Return what the session did before this turn. What it did not do is left out."""
         lists: dict[str, tuple[Any, ...]] = {

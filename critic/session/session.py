@@ -35,7 +35,7 @@ from critic.session.session_report import (
 from critic.session.session_rules import OPERATOR_ID, USER_ID, SessionRules
 from critic.verdicts import Refused, Verified
 from evals.canonical_json import digest
-from evals.context import Approval, RunContext
+from evals.context import Approval, RunContext, SentValues, Spent
 from evals.json_value import detach_json
 from evals.manifest import EvidenceItem, Source
 from evals.plan import Plan, Proposal
@@ -73,6 +73,7 @@ class Session:
     running: Mapping[int, RunningBatch] = field(default_factory=lambda: MappingProxyType({}))
     open_calls: Mapping[str, tuple[int, int]] = field(default_factory=lambda: MappingProxyType({}))
     turns: tuple[TurnReport, ...] = ()
+    earlier: int = 0
     policy: Worst = field(default_factory=Worst)
     safety: Worst = field(default_factory=Worst)
 
@@ -109,8 +110,21 @@ class Session:
 
     @property
     def turn(self) -> int:
-        """How many batches there were."""
-        return len(self.turns)
+        """How many batches there were, with those of its earlier lives."""
+        return self.earlier + len(self.turns)
+
+    def after_life(self, turns: int, spent: Spent, sent: Iterable[SentValues] = ()) -> "Session":
+        """Return a session that has just begun, as the next life of one that ended.
+
+        What was spent stays spent, and what was sent before comes back as an echo only. Nothing
+        that gave authority comes along: what was seen, made or approved.
+
+        Args:
+            turns: how many there were before: those that come next count on.
+        """
+        echoes = (one.model_copy(update={"seq": len(self.trail)}) for one in sent)
+        ledger = Ledger.after_life(spent, echoes)
+        return change_fields(self, earlier=turns, ledger=ledger)
 
     def said(self, text: str) -> "Session":
         """Return the session after the user said something: it is part of the request."""
@@ -201,7 +215,7 @@ class Session:
         """
         kind: dict[str, Any] = {"kind": verdict.kind} if isinstance(verdict, Refused) else {}
         turn = TurnReport(turn=batch.turn, action=action, plan_digest=plan_digest, **kind)
-        turns = (*self.turns[: batch.turn - 1], turn, *self.turns[batch.turn :])
+        turns = self._with_turn(turn)
         if action != "allow":
             return change_fields(self, turns=turns)
         opened = {call.id: (batch.turn, step) for step, call in enumerate(batch.calls)}
@@ -213,6 +227,10 @@ class Session:
             open_calls=MappingProxyType({**self.open_calls, **opened}),
             running=MappingProxyType({**self.running, batch.turn: running}),
         )
+
+    def _with_turn(self, turn: TurnReport) -> tuple[TurnReport, ...]:
+        at = turn.turn - self.earlier
+        return (*self.turns[: at - 1], turn, *self.turns[at:])
 
     def ran(self, call_id: str, result: CallResult, as_of: datetime | None = None) -> Ran:
         """Return the session after a call ended.
@@ -250,14 +268,14 @@ class Session:
         # What a call held that nobody ruled on may be any of the evidence.
         scored = score(running.run_of(batch.proposal if running.has_strayed else batch.scored))
         scores = scored.scorecard.scores
-        before = self.turns[batch.turn - 1]
+        before = self.turns[batch.turn - self.earlier - 1]
         turn = before.model_copy(
             update={"policy": scores.policy.status, "safety": scores.safety.status}
         )
         session = change_fields(
             self,
             running=_drop_entry(self.running, batch.turn),
-            turns=(*self.turns[: batch.turn - 1], turn, *self.turns[batch.turn :]),
+            turns=self._with_turn(turn),
             policy=self.policy.add_verdict(batch.turn, scores.policy),
             safety=self.safety.add_verdict(batch.turn, scores.safety),
         )

@@ -94,7 +94,10 @@ class MeasuresState(Envelope):
 
 
 class SessionState(Envelope):
-    """All that a session knows. `evidence` is what it saw itself, without that of the policy."""
+    """All that a session knows. `evidence` is what it saw itself, without that of the policy.
+
+    `earlier` is how many turns its earlier lives had.
+    """
 
     policy_digest: Identifier
     evidence: Annotated[tuple[EvidenceItem, ...], ARRAY]
@@ -109,6 +112,7 @@ class SessionState(Envelope):
     running: Annotated[tuple[BatchState, ...], ARRAY]
     awaited: Annotated[tuple[AwaitedState, ...], ARRAY]
     turns: Annotated[tuple[TurnReport, ...], ARRAY]
+    earlier: Count = 0
     policy: WorstState
     safety: WorstState
 
@@ -133,6 +137,7 @@ def state_of(session: Session) -> SessionState:
             for name, (turn, step) in session.open_calls.items()
         ),
         turns=session.turns,
+        earlier=session.earlier,
         policy=WorstState(score=session.policy.score, findings=session.policy.findings),
         safety=WorstState(score=session.safety.score, findings=session.safety.findings),
     )
@@ -165,10 +170,11 @@ def session_of(rules: SessionRules, state: SessionState) -> Session:
     """
     if state.policy_digest != rules.digest:
         raise ContradictoryState("/policy_digest", "the session is of another policy")
-    if [turn.turn for turn in state.turns] != [*range(1, len(state.turns) + 1)]:
-        raise ContradictoryState("/turns", "the turns do not count on from 1")
-    if state.facts.turn != len(state.turns):
-        raise ContradictoryState("/facts/turn", f"there were {len(state.turns)} turns")
+    first, last = state.earlier + 1, state.earlier + len(state.turns)
+    if [turn.turn for turn in state.turns] != [*range(first, last + 1)]:
+        raise ContradictoryState("/turns", f"the turns do not count on from {first}")
+    if state.facts.turn != last:
+        raise ContradictoryState("/facts/turn", f"there were {last} turns")
     _require_once((one.turn for one in state.running), "running", "turn")
     _require_once((one.id for one in state.awaited), "awaited", "id")
     running = [running_of(one, pointer("running", at)) for at, one in enumerate(state.running)]
@@ -184,6 +190,7 @@ def session_of(rules: SessionRules, state: SessionState) -> Session:
         running=MappingProxyType({one.turn: one for one in running}),
         open_calls=MappingProxyType(awaited),
         turns=state.turns,
+        earlier=state.earlier,
         policy=Worst(state.policy.score, state.policy.findings),
         safety=Worst(state.safety.score, state.safety.findings),
     )

@@ -46,6 +46,8 @@ def texts_of(record: Any) -> RecordTexts:
             said = f"goes on from a log with head {member_of(old, 'seq')}:{_told(old, 'hash')}"
         case "closed":
             said = "the session was closed"
+        case "reopened":
+            said = "the session goes on, with what it carries"
         case "handed_over":
             said = "goes on in another log"
         case "critic_error":

@@ -28,6 +28,7 @@ from harness.guard.guard_state import course_of, dump_course, parse_state
 from harness.guard.open_sessions import OpenSession, OpenWork, count_open
 from harness.guard.permits import CallPermit
 from harness.guard.recording import GuardLog, OnDecision, RulingRecorder
+from harness.guard.reopening import next_life
 from harness.guard.rulings import EventError, EventFault, Ruling
 from harness.guard.session_events import (
     AnswerEvent,
@@ -44,6 +45,7 @@ from harness.guard.status import SessionStatus, session_status
 from harness.log.journal_rows import JournalMoved
 from harness.log.log_errors import LogError
 from harness.policy import Policy
+from harness.record import AlreadyClaimed
 from harness.runtime.ports import Clock
 from harness.single_use import PermitError
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, detached_copy, parse_json
@@ -171,6 +173,9 @@ class Guard:
         return answered
 
     def _open(self, event: OpenEvent, note: str | None) -> None:
+        if event.again:
+            self._reopen(event, note)
+            return
         if event.session in self._entries:
             raise already_open(event.session)
         now = None if event.as_of is None else self._clock.now()
@@ -182,6 +187,19 @@ class Guard:
             self._recorder.keep_opening(ToldEvent(event, now, note), self._rules.digest, marks)
         except JournalMoved:
             raise already_open(event.session) from None
+        self._admit(event.session, course, 0, marks)
+
+    def _reopen(self, event: OpenEvent, note: str | None) -> None:
+        """Go on with a session that was closed, here or in another process."""
+        if self._current(event.session) is not None:
+            raise is_open_still(event.session)
+        marks, closed = self._recorder.find_closed(event.session)
+        now = None if event.as_of is None else self._clock.now()
+        course = next_life(self._opened_course(event, now, self._max_skew), closed)
+        try:
+            self._recorder.keep_reopening(course, closed, marks, note)
+        except (JournalMoved, AlreadyClaimed):
+            raise is_open_still(event.session) from None
         self._admit(event.session, course, 0, marks)
 
     def _opened_course(
@@ -454,6 +472,12 @@ def unknown_session(name: str, *, was_open: bool = False) -> OutOfPlace:
 def already_open(name: str) -> OutOfPlace:
     """Return the error for a session that cannot be opened under its id."""
     why = "is open already, or was before: choose a new id"
+    return OutOfPlace("/session", f"session {escape_name(name)} {why}")
+
+
+def is_open_still(name: str) -> OutOfPlace:
+    """Return the error for a session that goes on, and is to be opened again."""
+    why = "is open: close it before it is opened again"
     return OutOfPlace("/session", f"session {escape_name(name)} {why}")
 
 

@@ -13,11 +13,9 @@ Rule 4: where a person settled an execution, its calls end on record only if one
 Rule 5: a failure of the guard is recorded too, if the log still takes it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
-from hashlib import sha256
-from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from critic import consolidate
@@ -25,6 +23,8 @@ from harness.clock import SystemClock
 from harness.errors import HarnessError
 from harness.guard.course import Answered, Course, OutOfPlace, ToRecord
 from harness.guard.guard_state import GuardState
+from harness.guard.log_claims import OPENED, KeepsClaims, id_claim, require_stored
+from harness.guard.reopening import carried_of, find_closed
 from harness.guard.rulings import Ruling
 from harness.guard.session_events import CloseEvent
 from harness.guard.session_journal import (
@@ -32,6 +32,7 @@ from harness.guard.session_journal import (
     JournalPlace,
     KeepsSessions,
     Marks,
+    StepEntry,
     ToldEvent,
     claim_prefix,
     event_body,
@@ -48,8 +49,9 @@ from harness.record import (
     CriticErrorRecord,
     Decision,
     DecisionRecord,
-    Head,
     SessionClosed,
+    SessionClosedRecord,
+    SessionReopened,
     used_approvals,
 )
 from harness.record.drafts import session_key
@@ -61,8 +63,6 @@ if TYPE_CHECKING:
 OnDecision = Callable[[Decision], None]
 """Is given each decision after it was recorded, and before it is answered."""
 
-_OPENED: Final = "opened "
-"""How the claim of a session on its id begins."""
 _REVISION: Final = "revision "
 """How the claim of a session on a state begins that was handed over."""
 _UNKNOWN: Final = frozenset({"unknown"})
@@ -81,7 +81,7 @@ class GuardLog(Protocol):
     a process died, and where the guard failed. One that has `append_all` too keeps a ruling and
     the beginning of what it lets run, both or neither. One that has `head` and `claims` lets no
     session be opened under the id of another. One that `KeepsSessions` lets any process go on with
-    a session that is open.
+    a session that is open. One that also has `raw_at` lets one go on that was closed.
     """
 
     def append(self, decision: Decision) -> DecisionRecord:
@@ -104,19 +104,6 @@ class _RecordsErrors(Protocol):
 
     def append_error(self, error: CriticError) -> CriticErrorRecord:
         """Keep the failure."""
-        ...
-
-
-@runtime_checkable
-class _KeepsClaims(Protocol):
-    """A log in which only one record makes a claim."""
-
-    def claims(self, claims: Iterable[str]) -> Mapping[str, int]:
-        """Return the number of the record that made each claim; leave out what none made."""
-        ...
-
-    def head(self) -> Head:
-        """Return the number and the hash of the last record."""
         ...
 
 
@@ -157,11 +144,35 @@ class RulingRecorder:
     def begin(self, session: str) -> Marks | None:
         """Return where a new session is; None if its id is that of another session of the log."""
         place = None if self._keeper is None else JournalPlace(session_key(session))
-        if not isinstance(self._log, _KeepsClaims):
+        if not isinstance(self._log, KeepsClaims):
             return Marks(place)
-        claim = _id_claim(session)
-        taken = _require_stored(self._log.claims([claim]))
+        claim = id_claim(session)
+        taken = require_stored(self._log.claims([claim]))
         return None if taken else Marks(place, claims=(claim,))
+
+    def find_closed(self, session: str) -> tuple[Marks, SessionClosedRecord]:
+        """Return where a session is that was closed, and goes on: see `find_closed`."""
+        return find_closed(self._log, session)
+
+    def keep_reopening(
+        self, course: Course, closed: SessionClosedRecord, marks: Marks, note: str | None
+    ) -> None:
+        """Keep that a session goes on which was closed, with all that it carries.
+
+        Raises:
+            JournalMoved, AlreadyClaimed: it goes on elsewhere.
+            Exception: it was not kept.
+        """
+        place = marks.place
+        assert place is not None and self._keeper is not None  # noqa: S101 - it was found there
+        place.note = note
+        body = state_body(course, {}, note)
+        step = place.step(body, marks.last, is_whole=True, is_reopening=True)
+        session, claims = course.session, (step_claim(step),)
+        facts = session.trace_id, closed.hash, closed.turns, len(session.trail)
+        reopened = SessionReopened(*facts, self._clock.now(), claims)
+        require_stored(self._keeper.append_step((reopened,), step))
+        place.advance(step.number, len(body), is_whole=True, note=note)
 
     def go_on(self, session: str, state: GuardState) -> Marks | None:
         """Return where a session is that was handed over; None if its id is that of another.
@@ -172,7 +183,7 @@ class RulingRecorder:
         if state.mark is None or self._log is None or self._keeper is not None:
             return self.begin(session)
         claim = f"{_REVISION}{session_key(session)} {state.revision}"
-        if isinstance(self._log, _KeepsClaims) and _require_stored(self._log.claims([claim])):
+        if isinstance(self._log, KeepsClaims) and require_stored(self._log.claims([claim])):
             return None
         begun = {one.turn: one.hash for one in state.begun}
         return Marks(last=state.mark, claims=(claim,), begun=begun)
@@ -181,7 +192,7 @@ class RulingRecorder:
         """Return the journal of a session that is open; None if there is none."""
         if self._keeper is None:
             return None
-        marks = Marks(JournalPlace(session_key(session)), claims=(_id_claim(session),))
+        marks = Marks(JournalPlace(session_key(session)), claims=(id_claim(session),))
         rows = self._keeper.journal(session_key(session))
         return (marks, rows) if rows else None
 
@@ -233,7 +244,7 @@ class RulingRecorder:
         inputs, decisions = self._decide(entries, marks, step)
         if self._log is not None or step is not None:
             decided = [*zip(entries, inputs, decisions, strict=True)]
-            self._store(decided, marks, step, answered.course.session.trace_id)
+            self._store(decided, marks, step, answered.course)
         marks.note_ends(answered.records, None)
         for entry, given, decision in zip(entries, inputs, decisions, strict=True):
             if entry.begins:
@@ -256,7 +267,7 @@ class RulingRecorder:
         }
         if not wanted or not isinstance(self._log, _KeepsSettlements):
             return records
-        settled = {wanted[begun] for begun in _require_stored(self._log.settled(wanted))}
+        settled = {wanted[begun] for begun in require_stored(self._log.settled(wanted))}
         return [one for one in records if one.ended is None or one.batch.turn not in settled]
 
     def _decide(
@@ -265,7 +276,8 @@ class RulingRecorder:
         """Return the inputs and the decisions that are recorded."""
         inputs = [marks.inputs_of(entry.batch) for entry in entries]
         claims = marks.claims if self._log is not None else ()
-        claims += () if step is None or self._log is None else (step_claim(step),)
+        if step is not None and not step.is_end and self._log is not None:
+            claims += (step_claim(step),)  # that of a close is claimed by its own record
         decisions: list[Decision] = []
         for entry, given in zip(entries, inputs, strict=True):
             own = () if decisions else claims
@@ -286,16 +298,16 @@ class RulingRecorder:
         decided: Sequence[tuple[ToRecord, "BatchInputs", Decision]],
         marks: Marks,
         step: JournalStep | None,
-        trace: str,
+        course: Course,
     ) -> None:
         """Store decisions, each with the beginning of what it lets run, and the step."""
-        given: list[tuple[int, Decision | Begun | SessionClosed]] = []
+        given: list[tuple[int, StepEntry]] = []
         for told, inputs, decision in decided if self._log is not None else ():
             given.append((told.batch.turn, decision))
             if told.begins and isinstance(self._log, RecordsBegun):
                 given.append((told.batch.turn, self._beginning_of(inputs, decision)))
         if step is not None and step.is_end and self._log is not None:
-            given += self._close_of(marks, step, trace, is_recorded=bool(decided))
+            given += self._close_of(marks, step, course, is_recorded=bool(decided))
         try:
             stored = self._append_entries([entry for _, entry in given], step)
             for (turn, entry), record in zip(given, stored, strict=True):
@@ -307,27 +319,29 @@ class RulingRecorder:
             raise _error_of_claim(error) from None
 
     def _close_of(
-        self, marks: Marks, step: JournalStep, trace: str, *, is_recorded: bool
-    ) -> list[tuple[int, SessionClosed]]:
+        self, marks: Marks, step: JournalStep, course: Course, *, is_recorded: bool
+    ) -> list[tuple[int, StepEntry]]:
         """Return the record that a session was closed; none where none of it is on record."""
         if marks.last is None and not is_recorded:
             return []
-        claims = () if is_recorded else (step_claim(step),)
-        return [(0, SessionClosed(trace, self._clock.now(), claims))]
+        session, now = course.session, self._clock.now()
+        claims = (step_claim(step),)
+        closed = SessionClosed(session.trace_id, session.turn, carried_of(course), now, claims)
+        return [(0, closed)]
 
     def _append_entries(
-        self, entries: Sequence[Decision | Begun | SessionClosed], step: JournalStep | None
+        self, entries: Sequence[StepEntry], step: JournalStep | None
     ) -> Iterator[Any]:
         """Yield the records of entries, once they are stored: at once if the log can do that."""
         log = self._log
         if step is not None and self._keeper is not None:
-            yield from _require_stored(self._keeper.append_step(entries, step))
+            yield from require_stored(self._keeper.append_step(entries, step))
         elif isinstance(log, _KeepsTogether):
-            yield from _require_stored(log.append_all(entries) if entries else ())
+            yield from require_stored(log.append_all(entries) if entries else ())
         else:
             for entry in entries:
                 keep: Any = log.begin if isinstance(entry, Begun) else log.append  # type: ignore[union-attr]
-                yield _require_stored(keep(entry))
+                yield require_stored(keep(entry))
 
     def keep_opening(self, told: ToldEvent, policy: str, marks: Marks) -> None:
         """Keep the first step of a session, under rules with this digest.
@@ -391,7 +405,7 @@ class RulingRecorder:
             return
         failed_at = self._time_of_failure()
         error = CriticError(asked=asked, where=where, failed_at=failed_at, trace_id=trace_id)
-        _require_stored(self._log.append_error(error))
+        require_stored(self._log.append_error(error))
 
     def _time_of_failure(self) -> datetime:
         """Return the time, even if it is the clock that failed."""
@@ -402,11 +416,6 @@ class RulingRecorder:
         except Exception:  # noqa: S110 - told by the clock of this machine instead
             pass
         return SystemClock().now()
-
-
-def _id_claim(session: str) -> str:
-    """Return the claim on an id, which may be any text: a claim is short and printable."""
-    return f"{_OPENED}{sha256(session.encode()).hexdigest()}"
 
 
 def _decision_of(
@@ -434,19 +443,9 @@ def _error_of_claim(error: AlreadyClaimed) -> HarnessError:
     """Return the error for a session whose claim another process made."""
     if all(claim.startswith(_APPROVAL) for claim in error.claims):
         return error
-    if any(claim.startswith(_OPENED) for claim in error.claims):
+    if any(claim.startswith(OPENED) for claim in error.claims):
         return WentOnElsewhere("another session has its id in the log: choose a new id")
     return _went_on()
-
-
-def _require_stored(given: Any) -> Any:
-    """Return what a log returned, which has to be there at once."""
-    if not isawaitable(given):
-        return given
-    close = getattr(given, "close", None)
-    if close is not None:
-        close()
-    raise HarnessError("the log is asynchronous: give the guard one that stores at once")
 
 
 def _went_on() -> WentOnElsewhere:

@@ -33,12 +33,17 @@ class OpenEvent(_Event):
 
     `scope` holds names of the policy; others are ignored. Without it nothing is known of which
     tools the request is for.
+
+    `again` opens a session once more that was closed, under its id: what a person said no to, what
+    was asked and what was spent comes along, and nothing that gave authority. The log has to hold
+    the record of the close.
     """
 
     event: Literal["open"] = "open"
     request: Text
     system: Annotated[Text | None, OPTIONAL] = None
     scope: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
+    again: Annotated[bool | None, OPTIONAL] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -49,6 +54,7 @@ class OpenEvent(_Event):
             request: str,
             system: str | None = None,
             scope: Array[str] | None = None,
+            again: bool | None = None,
             as_of: datetime | str | None = None,
         ) -> None: ...
 

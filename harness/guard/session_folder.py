@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from harness.errors import HarnessError, escape_text
+from harness.guard.session_journal import StepEntry
 from harness.log.journal_rows import JournalMoved, JournalRow, JournalStep
-from harness.record import Begun, Decision, Sealed, SessionClosed
+from harness.record import Sealed
 from harness.whole_files import LineFile, lock_file, replace_file
 
 _LARGEST: Final = 1 << 30
@@ -70,9 +71,7 @@ class SessionFolder:
         with self._hold_lock(session, ".lock"):
             return self._tail(session).number
 
-    def append_step(
-        self, entries: Iterable[Decision | Begun | SessionClosed], step: JournalStep
-    ) -> Sequence[Sealed]:
+    def append_step(self, entries: Iterable[StepEntry], step: JournalStep) -> Sequence[Sealed]:
         """Keep a step. A folder keeps no records.
 
         Raises:

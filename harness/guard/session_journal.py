@@ -31,7 +31,7 @@ from harness.guard.rulings import Ruling
 from harness.guard.session_events import SessionEvent, event_of
 from harness.log.journal_rows import JournalRow, JournalStep
 from harness.policy import GuardSettings
-from harness.record import Begun, Decision, Sealed, SessionClosed
+from harness.record import Begun, Decision, Sealed, SessionClosed, SessionReopened
 from harness.record.drafts import session_key
 from harness.wire import InvalidInput, parse
 
@@ -53,13 +53,15 @@ class JournalAltered(OutOfPlace):
         super().__init__("/session", what)
 
 
+StepEntry = Decision | Begun | SessionClosed | SessionReopened
+"""What a step of a session records."""
+
+
 @runtime_checkable
 class KeepsSessions(Protocol):
     """Where sessions are kept while they are open: a log, or a folder."""
 
-    def append_step(
-        self, entries: Iterable[Decision | Begun | SessionClosed], step: JournalStep
-    ) -> Sequence[Sealed]:
+    def append_step(self, entries: Iterable[StepEntry], step: JournalStep) -> Sequence[Sealed]:
         """Keep a step with the records that it caused: all or nothing.
 
         Raises:

@@ -49,6 +49,7 @@ from harness.record import (
     Redacted,
     Sealed,
     SessionClosed,
+    SessionReopened,
     Settled,
     TakenOver,
 )
@@ -64,6 +65,7 @@ LogEntry: TypeAlias = (
     | Settled
     | CriticError
     | SessionClosed
+    | SessionReopened
     | HandedOver
     | TakenOver
     | CarriedOn
@@ -404,7 +406,8 @@ def _require_next(
         last = last_number(connection, step.session)
     else:
         last = 0 if here[-1].is_end else here[-1].number
-    if step.number != last + 1:
+    is_next = not last if step.is_reopening else step.number == last + 1
+    if not is_next:
         raise JournalMoved
 
 

@@ -62,6 +62,8 @@ class JournalStep(NamedTuple):
         seq: the number of the last record of the session before it.
         is_whole: the body says all that is known: the rows before it go.
         is_end: the session has ended: all its rows go.
+        is_reopening: it has ended, and goes on: the number follows that of the end. The record of
+            the step claims it, so that it is made once.
     """
 
     session: str
@@ -70,6 +72,7 @@ class JournalStep(NamedTuple):
     seq: int | None = None
     is_whole: bool = False
     is_end: bool = False
+    is_reopening: bool = False
 
     def to_row(self, decided: Sequence[int], begun: Sequence[str]) -> JournalRow:
         """Return the row of the step that caused these decisions, and these beginnings."""

@@ -47,11 +47,14 @@ if TYPE_CHECKING:
     )
     from harness.record.redactions import Redacted, RedactedRecord
     from harness.record.rotation import (
+        CarriedSession,
         HandedOver,
         HandedOverRecord,
         OldHead,
         SessionClosed,
         SessionClosedRecord,
+        SessionReopened,
+        SessionReopenedRecord,
         TakenOver,
         TakenOverRecord,
         taken_over,
@@ -65,6 +68,7 @@ __all__ = [
     "BegunRecord",
     "CanonicalLine",
     "CarriedOn",
+    "CarriedSession",
     "CriticError",
     "CriticErrorRecord",
     "Decision",
@@ -89,6 +93,8 @@ __all__ = [
     "Sealed",
     "SessionClosed",
     "SessionClosedRecord",
+    "SessionReopened",
+    "SessionReopenedRecord",
     "Settled",
     "SettledRecord",
     "TakenOver",
@@ -127,7 +133,8 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             ),
             "harness.record.redactions": "Redacted RedactedRecord",
             "harness.record.rotation": (
-                "HandedOver HandedOverRecord OldHead SessionClosed SessionClosedRecord TakenOver "
+                "CarriedSession HandedOver HandedOverRecord OldHead SessionClosed "
+                "SessionClosedRecord SessionReopened SessionReopenedRecord TakenOver "
                 "TakenOverRecord taken_over"
             ),
         },

@@ -2,9 +2,9 @@
 
 Rule 1: the hash of a record is that of its sealed form, so that it can be derived again where the
         texts, the run, or what was asked were taken out of the log.
-Rule 2: `asked`, `attempts` and `run` are sealed as the SHA-256 of their canonical bytes, and
-        `texts` as that of the list of the different texts in `because`, `error`, `report` and
-        `where`, in their order. In the place of a text stands its number in the list.
+Rule 2: `asked`, `attempts`, `carried` and `run` are sealed as the SHA-256 of their canonical
+        bytes, and `texts` as that of the list of the different texts in `because`, `error`,
+        `report` and `where`, in their order. In the place of a text stands its number in the list.
 Rule 3: what is not known to be a closed word is a text. A path is one too where it leads into the
         args of a step: those names are chosen by whoever wrote the plan.
 """
@@ -20,7 +20,7 @@ from harness.record.drafts import sha256
 TEXT_MEMBER: Final = "texts"
 """The member of a sealed record that has the digest of its texts."""
 
-SEALED: Final[tuple[str, ...]] = ("asked", "attempts", "run", TEXT_MEMBER)
+SEALED: Final[tuple[str, ...]] = ("asked", "attempts", "carried", "run", TEXT_MEMBER)
 """The members that are sealed as digests, and taken out alone."""
 
 REDACTED: Final = "redacted"

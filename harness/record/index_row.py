@@ -106,13 +106,14 @@ _MOMENT_OF: Final[Mapping[str, str]] = {
     "settled": "settled_at",
     "critic_error": "failed_at",
     "closed": "closed_at",
+    "reopened": "reopened_at",
     "handed_over": "handed_at",
     "taken_over": "taken_at",
     "redacted": "redacted_at",
 }
 """The member that tells when a record was made, by its kind."""
 
-OF_NO_TURN: Final = ("closed", "handed_over", "taken_over", "redacted")
+OF_NO_TURN: Final = ("closed", "reopened", "handed_over", "taken_over", "redacted")
 """The kinds of records that are of no turn."""
 
 KNOWN_ALONE: Final = {"facts": ~OF_INPUTS}

@@ -22,7 +22,7 @@ from harness.record.parts import Whole, split_body, whole_of
 from harness.wire import InvalidInput, parse_json
 
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
-_CLAIMING: Final = frozenset({"decision", "closed", "taken_over"})
+_CLAIMING: Final = frozenset({"decision", "closed", "reopened", "taken_over"})
 _MEMBER: Final = re.compile("[a-z_]+")  # names that are spelled as they are, in this order
 
 
@@ -115,6 +115,12 @@ class StoredDocument:
         """Return the hash of the record whose execution this one ends, or an empty text."""
         begun = self.value.get("begun")
         return begun if isinstance(begun, str) and is_digest(begun) else ""
+
+    @property
+    def named(self) -> str:
+        """Return the hash of the record that this one goes on from or ends, or an empty text."""
+        closed = self.value.get("closed") if self.kind == "reopened" else ""
+        return self.begun or (closed if isinstance(closed, str) and is_digest(closed) else "")
 
     @property
     def claims(self) -> tuple[str, ...]:

@@ -42,7 +42,12 @@ from harness.record.drafts import (
 from harness.record.index_row import IndexRow, index_row
 from harness.record.inputs import RecordInputs
 from harness.record.redactions import RedactedRecord
-from harness.record.rotation import HandedOverRecord, SessionClosedRecord, TakenOverRecord
+from harness.record.rotation import (
+    HandedOverRecord,
+    SessionClosedRecord,
+    SessionReopenedRecord,
+    TakenOverRecord,
+)
 from harness.wire import build
 
 BegunAction = Literal["allow", "shadow"]
@@ -284,7 +289,13 @@ class CriticErrorRecord(Envelope):
     hash: Digest
 
 
-NoTurnRecord = SessionClosedRecord | HandedOverRecord | TakenOverRecord | RedactedRecord
+NoTurnRecord = (
+    SessionClosedRecord
+    | SessionReopenedRecord
+    | HandedOverRecord
+    | TakenOverRecord
+    | RedactedRecord
+)
 """A record that is of no turn."""
 
 TurnRecord = DecisionRecord | BegunRecord | SettledRecord | CriticErrorRecord
@@ -300,6 +311,7 @@ _KINDS: Final[Mapping[str, type[KindRecord]]] = {
     "begun": BegunRecord,
     "settled": SettledRecord,
     "closed": SessionClosedRecord,
+    "reopened": SessionReopenedRecord,
     "handed_over": HandedOverRecord,
     "taken_over": TakenOverRecord,
     "redacted": RedactedRecord,
@@ -325,7 +337,7 @@ def claims_of(record: LogRecord) -> tuple[str, ...]:
         return ()
     if isinstance(record, HandedOverRecord):
         return (HANDED_OVER,)
-    if isinstance(record, SessionClosedRecord | TakenOverRecord):
+    if isinstance(record, SessionClosedRecord | SessionReopenedRecord | TakenOverRecord):
         return record.claims or ()
     begun = () if record.begun is None else (begun_claim(record.begun),)
     if isinstance(record, BegunRecord):

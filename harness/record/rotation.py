@@ -1,9 +1,11 @@
-"""The records at the seams: where a session was closed, and where a log goes on in another one.
+"""The records at the seams: where a session was closed or goes on, and a log goes on in another.
 
 Rule 1: a log ends once. After its `handed_over` nothing is recorded.
 Rule 2: a log that goes on from another begins with `taken_over`: the head of the other, what was
         claimed there for ever, and the sessions that were open. So nothing is used again, and the
         other log is not needed.
+Rule 3: a session that was closed says what another life of its id would carry. It is sealed like a
+        run, so that it can be taken out: then there is no other life.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,10 +15,12 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from evals.envelope import ARRAY, OPTIONAL, Envelope, Identifier
-from evals.json_value import SAFE_INTEGER
+from evals.context import SentValues, Spent
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
+from evals.json_value import SAFE_INTEGER, Text
 from evals.timestamps import Time
 from harness.canonical import canonical_json
+from harness.record.closed_words import seal_members
 from harness.record.decision import drafted_versions
 from harness.record.drafts import HANDED_OVER, Claim, Digest, RecordDraft
 from harness.record.index_row import index_row
@@ -33,10 +37,36 @@ class OldHead(Envelope):
     hash: Digest
 
 
+class CarriedSession(Envelope):
+    """What a session carries into another life of its id: what binds it, and no authority.
+
+    `denied` are the tools and targets that a person said no to, as canonical JSON; `asked` counts
+    the questions since the last yes.
+    """
+
+    policy_digest: Identifier
+    spent: Spent
+    sent: Annotated[tuple[SentValues, ...] | None, OPTIONAL, ARRAY] = None
+    asked: Count
+    denied: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
+    has_halted: bool
+
+
 class _Close(Envelope):
     trace_id: Identifier
+    turns: Count
+    carried: CarriedSession
     closed_at: Time
     claims: Annotated[tuple[Claim, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = None
+
+
+class _Reopening(Envelope):
+    trace_id: Identifier
+    closed: Digest
+    turns: Count
+    seen: Count
+    reopened_at: Time
+    claims: Annotated[tuple[Claim, ...], ARRAY, Field(min_length=1)]
 
 
 class _Ending(Envelope):
@@ -52,14 +82,40 @@ class _Beginning(Envelope):
 
 
 class SessionClosedRecord(Envelope):
-    """The end of a session that was closed: none of its records follows."""
+    """The end of a session that was closed after so many turns.
+
+    None of its records follows, unless it is opened again: with what it `carried`, which is absent
+    where it was taken out.
+    """
 
     kind: Literal["closed"]
     seq: _Number
     prev_hash: Digest
     trace_id: Identifier
+    turns: Count
+    carried: Annotated[CarriedSession | None, OPTIONAL] = None
     closed_at: Time
     claims: Annotated[tuple[Claim, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = None
+    ruleset_version: Identifier
+    rules_digest: Annotated[Digest | None, OPTIONAL] = None
+    hash: Digest
+
+
+class SessionReopenedRecord(Envelope):
+    """Another life of a session, which goes on from the record with the hash `closed`.
+
+    Its turns count on from `turns`. It begins with `seen` items of evidence.
+    """
+
+    kind: Literal["reopened"]
+    seq: _Number
+    prev_hash: Digest
+    trace_id: Identifier
+    closed: Digest
+    turns: Count
+    seen: Count
+    reopened_at: Time
+    claims: Annotated[tuple[Claim, ...], ARRAY, Field(min_length=1)]
     ruleset_version: Identifier
     rules_digest: Annotated[Digest | None, OPTIONAL] = None
     hash: Digest
@@ -98,17 +154,35 @@ class TakenOverRecord(Envelope):
 
 
 class SessionClosed(NamedTuple):
-    """A session was closed, and did not only stop."""
+    """A session was closed after so many turns, and did not only stop."""
 
     trace_id: str
+    turns: int
+    carried: CarriedSession
     closed_at: datetime
     claims: tuple[str, ...] = ()
 
     @property
     def snapshot(self) -> RecordDraft:
         """Return the canonical bytes of the entry."""
-        given = {name: value for name, value in self._asdict().items() if value}
+        given = {name: one for name, one in self._asdict().items() if one or name == "turns"}
         return _draft("closed", build(_Close, given).wire(), self.claims)
+
+
+class SessionReopened(NamedTuple):
+    """A session goes on that was closed: see `SessionReopenedRecord`."""
+
+    trace_id: str
+    closed: str
+    turns: int
+    seen: int
+    reopened_at: datetime
+    claims: tuple[str, ...]
+
+    @property
+    def snapshot(self) -> RecordDraft:
+        """Return the canonical bytes of the entry."""
+        return _draft("reopened", build(_Reopening, self._asdict()).wire(), self.claims)
 
 
 class HandedOver(NamedTuple):
@@ -142,7 +216,8 @@ class TakenOver(NamedTuple):
 def _draft(kind: str, wire: dict[str, Any], claims: tuple[str, ...]) -> RecordDraft:
     wire = {**wire, "kind": kind}
     members = {name: canonical_json(value) for name, value in wire.items()} | drafted_versions()
-    return RecordDraft({}, members, members, index_row(wire, None, None), claims)
+    row = index_row(wire, None, None)
+    return RecordDraft({}, members, seal_members(members, wire), row, claims)
 
 
 def taken_over(

@@ -97,8 +97,8 @@ def claims_for(log: RecordedLog, documents: Iterable[StoredDocument]) -> Mapping
 
 
 def rows_named(log: RecordedLog, documents: Iterable[StoredDocument]) -> Mapping[str, RawRecord]:
-    """Return the rows of the executions that these records end, by their hashes."""
-    hashes = [one.begun for one in documents if one.begun]
+    """Return the rows that these records end, or go on from, by their hashes."""
+    hashes = [one.named for one in documents if one.named]
     return log.named(hashes) if hashes and isinstance(log, PartedLog) else {}
 
 

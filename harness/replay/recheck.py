@@ -32,6 +32,7 @@ from harness.record import (
     Head,
     LogRecord,
     SessionClosedRecord,
+    SessionReopenedRecord,
     SettledRecord,
     TakenOverRecord,
 )
@@ -45,8 +46,15 @@ from harness.replay.log_page import Page
 from harness.replay.outline import DecisionOutline, outline_of
 from harness.replay.problems import Problems
 from harness.replay.record_notes import check_claims, note_record
+from harness.replay.reopened_check import carried_by, check_reopened
 from harness.replay.result import ReplayResult
-from harness.replay.session_entries import ClosedEntry, LostEntry, SessionEntry, TakenEntry
+from harness.replay.session_entries import (
+    ClosedEntry,
+    LostEntry,
+    ReopenedEntry,
+    SessionEntry,
+    TakenEntry,
+)
 from harness.replay.session_facts import AnswerAlone
 from harness.rules import rules_digest
 from harness.wire import InvalidInput, build
@@ -120,7 +128,7 @@ def recheck(
         for reason in unreadable if judge else ():
             problems.contradiction(reason)
     derived = _derive_and_compare(document, record, proposal, page, problems)
-    entry = _session_entry(record, proposal, problems) if judge else None
+    entry = _session_entry(record, proposal, page, problems) if judge else None
     answer = AnswerAlone(_result(document, record, problems), entry, problems if entry else None)
     recorded = None
     if judge and not isinstance(record, DecisionOutline):
@@ -150,11 +158,13 @@ def _check_execution(
     page: Page,
     problems: Problems,
 ) -> None:
-    """Check the execution that a record begins, settles or ends."""
+    """Check the execution that a record begins, settles or ends, or the session that it goes on."""
     if isinstance(record, (*_DECISIONS, SettledRecord)):
         check_end(document, page, problems)
     if isinstance(record, SettledRecord):
         check_settled(document, record, page, problems)
+    elif isinstance(record, SessionReopenedRecord):
+        check_reopened(record, page, problems)
     elif isinstance(record, BegunRecord):
         check_begun(document, record, proposal, page, problems)
 
@@ -164,16 +174,16 @@ def entry_in(document: StoredDocument, page: Page) -> SessionEntry | None:
     record = _decode_record(document, Problems())
     problems = Problems()
     proposal, _ = _read_proposal(document, page, problems, judge=True)
-    return _session_entry(record, proposal, problems)
+    return _session_entry(record, proposal, page, problems)
 
 
 def _session_entry(
-    record: _Read | None, proposal: Proposal | None, problems: Problems
+    record: _Read | None, proposal: Proposal | None, page: Page, problems: Problems
 ) -> SessionEntry | None:
     if record is None or isinstance(record, DecisionOutline):
         return None
-    if isinstance(record, SessionClosedRecord | TakenOverRecord):
-        return _seam_entry(record)
+    if isinstance(record, SessionClosedRecord | SessionReopenedRecord | TakenOverRecord):
+        return _seam_entry(record, page)
     if proposal is None:
         return _lost_entry(record, problems)
     if proposal.ctx.session is None:
@@ -188,10 +198,19 @@ def _session_entry(
         return None
 
 
-def _seam_entry(record: SessionClosedRecord | TakenOverRecord) -> SessionEntry:
+def _seam_entry(
+    record: SessionClosedRecord | SessionReopenedRecord | TakenOverRecord, page: Page
+) -> SessionEntry:
     """Return the entry of a record that is of no turn."""
     if isinstance(record, SessionClosedRecord):
-        return SessionEntry(record.trace_id, 0, (), ClosedEntry())
+        carried = record.carried
+        facts = (None, None) if carried is None else (carried.spent, carried.sent or ())
+        return SessionEntry(record.trace_id, 0, (), ClosedEntry(record.turns, *facts))
+    if isinstance(record, SessionReopenedRecord):
+        carried = carried_by(page.named.get(record.closed))
+        known = (None, ()) if carried is None else (carried.spent, carried.sent or ())
+        said = ReopenedEntry(record.turns, record.seen, *known)
+        return SessionEntry(record.trace_id, 0, (), said)
     return SessionEntry("", 0, (), TakenEntry(frozenset(record.sessions or ())))
 
 

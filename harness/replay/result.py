@@ -11,7 +11,14 @@ ReplayStatus = Literal["same", "drift", "tampered", "incomplete", "redacted", "o
 """The answers of replay; `ReplayResult` says what each means."""
 
 RecordKind = Literal[
-    "begun", "settled", "critic_error", "closed", "handed_over", "taken_over", "redacted"
+    "begun",
+    "settled",
+    "critic_error",
+    "closed",
+    "reopened",
+    "handed_over",
+    "taken_over",
+    "redacted",
 ]
 """The kinds of records that are not decisions."""
 

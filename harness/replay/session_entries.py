@@ -74,10 +74,32 @@ class TakenEntry(NamedTuple):
 
 
 class ClosedEntry(NamedTuple):
-    """A session that was closed: none of its records follows."""
+    """A session that was closed: only another life of it may follow.
+
+    `turns` is how many there were. `spent` and `sent` are what that would carry; None where this
+    was taken out.
+    """
+
+    turns: int
+    spent: Spent | None
+    sent: tuple[SentValues, ...] | None
 
 
-Said: TypeAlias = RulingEntry | BeginningEntry | EndEntry | LostEntry | TakenEntry | ClosedEntry
+class ReopenedEntry(NamedTuple):
+    """Another life of a session that was closed, and what it carries; None if that cannot be read.
+
+    It begins with `seen` items of evidence, and its turns count on.
+    """
+
+    turns: int
+    seen: int
+    spent: Spent | None
+    sent: tuple[SentValues, ...]
+
+
+Said: TypeAlias = (
+    RulingEntry | BeginningEntry | EndEntry | LostEntry | TakenEntry | ClosedEntry | ReopenedEntry
+)
 
 
 class SessionEntry(NamedTuple):

@@ -9,7 +9,8 @@ Rule 4: what is kept is bounded: a session that goes on after very many turns of
         incomplete.
 Rule 5: of a session that was open when its log was handed over to this one, the first turn here is
         believed; the facts of later ones may say more than the records here, and never less.
-Rule 6: a session that was closed is forgotten.
+Rule 6: a session that was closed is forgotten, once what it carries was compared. Another life of
+        it begins with that.
 Rule 7: entries come in the order of their records, wherever those were replayed.
 """
 
@@ -27,6 +28,7 @@ from harness.replay.session_entries import (
     ClosedEntry,
     EndEntry,
     LostEntry,
+    ReopenedEntry,
     RulingEntry,
     SessionEntry,
     TakenEntry,
@@ -114,10 +116,11 @@ class SessionHistory:
     def _take(self, entry: SessionEntry, problems: Problems) -> None:
         known = self._traces.pop(entry.trace, None)
         self._size -= known.size if known else 0
-        if isinstance(entry.said, ClosedEntry):
-            return
         trace = known or _Trace()
         try:
+            if isinstance(entry.said, ClosedEntry):
+                self._check_close(trace, entry.said, problems)
+                return
             self._take_in(trace, entry, problems)
         except Exception as error:
             # If this code fails, the log is not to blame.
@@ -140,6 +143,9 @@ class SessionHistory:
             trace.is_redacted = trace.is_redacted or entry.said.is_redacted
         elif isinstance(entry.said, TakenEntry):
             self._taken |= entry.said.sessions
+        elif isinstance(entry.said, ReopenedEntry):
+            trace.lives = [Life.after(entry.said)]
+            trace.is_redacted = True if entry.said.spent is None else None
         elif isinstance(entry.said, EndEntry):
             _note_end(trace, entry, entry.said)
 
@@ -162,15 +168,33 @@ class SessionHistory:
             return
         found = [(life, [*_differences(life, turn, ruled)]) for life in candidates[::-1]]
         life, different = min(found, key=lambda one: len(one[1]))
-        different = [one for one in different if one.is_less or not life.is_taken]
-        is_lost = trace.is_redacted is not None
-        if certain := [one.name for one in different if one.is_less or not is_lost]:
-            named = ", ".join(certain)
-            problems.contradiction(f"session facts do not follow from earlier records: {named}")
-        elif different:
-            _note_unproved(trace, ", ".join(one.name for one in different), problems)
+        _note_differences(trace, life, different, problems)
         life.rule(number, turn)
         del lives[:-_MOST_LIVES]
+
+    def _check_close(self, trace: _Trace, closed: ClosedEntry, problems: Problems) -> None:
+        """Compare what a session carries with its turns. If none is here, it is believed."""
+        if closed.sent is None or (not trace.lives and self._taken):
+            return
+        if not trace.lives:
+            _note_unproved(trace, "the turns of its session are missing: what it carries", problems)
+            return
+        found = [(life, [*_differences_at_end(life, closed)]) for life in trace.lives[::-1]]
+        life, different = min(found, key=lambda one: len(one[1]))
+        _note_differences(trace, life, different, problems)
+
+
+def _note_differences(
+    trace: _Trace, life: Life, different: "Iterable[_Difference]", problems: Problems
+) -> None:
+    """Note facts that earlier records contradict, unless those that cannot be read may explain."""
+    counted = [one for one in different if one.is_less or not life.is_taken]
+    is_lost = trace.is_redacted is not None
+    if certain := [one.name for one in counted if one.is_less or not is_lost]:
+        named = ", ".join(certain)
+        problems.contradiction(f"session facts do not follow from earlier records: {named}")
+    elif counted:
+        _note_unproved(trace, ", ".join(one.name for one in counted), problems)
 
 
 def _note_unproved(trace: _Trace, what: str, problems: Problems) -> None:
@@ -250,6 +274,15 @@ def _differences(life: Life, turn: RuledTurn, ruled: RulingEntry) -> Iterator[_D
         ("waived", ran.waived, facts.waived),
     ):
         yield from _other_values(name, [*dict.fromkeys(in_turn(kept))], given, yes_key)
+
+
+def _differences_at_end(life: Life, closed: ClosedEntry) -> Iterator[_Difference]:
+    """Yield what a session carries that its turns contradict."""
+    if closed.turns != life.last:
+        yield _Difference("turns", is_less=closed.turns < life.last)
+    ran = life.ran_before(life.last + 1)
+    yield from _spent_differences(ran, closed.spent)
+    yield from _other_values("sent", in_turn(ran.sent), closed.sent or None, sent_key)
 
 
 def _other_values(

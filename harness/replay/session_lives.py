@@ -18,7 +18,13 @@ from evals.envelope import Envelope
 from harness.canonical import canonical_bytes
 from harness.record import sha256
 from harness.record.inputs import ToolKey
-from harness.replay.session_entries import BeginningEntry, EndEntry, RulingEntry, SessionEntry
+from harness.replay.session_entries import (
+    BeginningEntry,
+    EndEntry,
+    ReopenedEntry,
+    RulingEntry,
+    SessionEntry,
+)
 
 _KEPT_TURNS: Final = 8
 """So many turns before the last are kept as they are."""
@@ -238,19 +244,40 @@ def in_turn(kept: dict[int, tuple[_K, ...]]) -> list[_K]:
 class Life:
     """One session of an id, by its turns.
 
-    One that `is_taken` had turns in the log before.
+    One that `is_taken` had turns that are not known here: the facts may say more than those show.
     """
 
-    __slots__ = ("_early", "_folded", "_folded_to", "_ran", "begun", "is_taken", "turns")
+    __slots__ = ("_early", "_first", "_folded", "_folded_to", "_ran", "begun", "is_taken", "turns")
 
     def __init__(self, *, is_taken: bool = False) -> None:
         """Start before its first turn here."""
         self.is_taken = is_taken
         self.turns: dict[int, RuledTurn] = {}
         self.begun: dict[str, RuledTurn] = {}
+        self._first = 1
         self._ran: RanSum | None = None
         self._folded, self._folded_to = 0, 0
         self._early: tuple[int, RanSum] | None = None
+
+    @classmethod
+    def after(cls, reopened: ReopenedEntry) -> "Life":
+        """Return another life of a session, with what it carries."""
+        spent = reopened.spent
+        life = cls(is_taken=spent is None)
+        life._first, life._folded_to = reopened.turns + 1, reopened.turns
+        if spent is not None:
+            life._ran = ran = RanSum(steps=spent.steps or 0)
+            calls = [one.args_digest for one in spent.calls or ()]
+            ran.spent.update(calls)
+            ran.possible_spent.update(calls)
+            echoes = (one.model_copy(update={"seq": reopened.seen}) for one in reopened.sent)
+            ran.sent[0] = tuple(map(sent_key, echoes))
+        return life
+
+    @property
+    def last(self) -> int:
+        """Return the number of its last turn."""
+        return max(self._folded_to, *self.turns, 0)
 
     @property
     def size(self) -> int:
@@ -259,7 +286,7 @@ class Life:
 
     def goes_on_with(self, number: int) -> bool:
         """Return whether a turn may be its next one, or is one of the last again."""
-        follows = number == 1 or number - 1 in self.turns
+        follows = number == self._first or number - 1 in self.turns
         is_first_here = self.is_taken and number in self.turns
         return number > self._folded_to and (follows or is_first_here)
 

@@ -15,6 +15,7 @@ from contextlib import suppress
 from threading import Lock
 from typing import Final, TypeVar
 
+from harness.guard.session_journal import StepEntry
 from harness.log import LogError, LogUnavailable, SqlDecisionLog, Unrecordable
 from harness.log.journal_rows import JournalRow, JournalStep
 from harness.record import (
@@ -25,8 +26,8 @@ from harness.record import (
     Decision,
     DecisionRecord,
     Head,
+    RawRecord,
     Sealed,
-    SessionClosed,
 )
 from harness.serve.log_faults import log_fault
 from harness.serve.request_limits import WorkPool
@@ -74,9 +75,7 @@ class ServiceLog:
         """Do what `SqlDecisionLog.append_all` does."""
         return self._append(lambda log: log.append_all(entries))
 
-    def append_step(
-        self, entries: Iterable[Decision | Begun | SessionClosed], step: JournalStep
-    ) -> tuple[Sealed, ...]:
+    def append_step(self, entries: Iterable[StepEntry], step: JournalStep) -> tuple[Sealed, ...]:
         """Do what `SqlDecisionLog.append_step` does."""
         return self._append(lambda log: log.append_step(entries, step))
 
@@ -103,6 +102,10 @@ class ServiceLog:
     def last_claim(self, prefix: str) -> str | None:
         """Do what `SqlDecisionLog.last_claim` does."""
         return self._call(lambda log: log.last_claim(prefix))
+
+    def raw_at(self, numbers: Iterable[int]) -> Sequence[RawRecord]:
+        """Do what `SqlDecisionLog.raw_at` does."""
+        return self._call(lambda log: log.raw_at(numbers))
 
     def head(self) -> Head:
         """Do what `SqlDecisionLog.head` does."""

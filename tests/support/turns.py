@@ -7,6 +7,7 @@ from evals.kinds import Fate
 from harness.log import SqlDecisionLog
 from harness.record import RecordFacts, TurnKey, fate
 from harness.record.fates import end_known
+from harness.record.index_row import OF_NO_TURN
 from harness.record.record_facts import facts_of_record
 from harness.wire import parse_json
 
@@ -30,7 +31,7 @@ def turns_in(log: SqlDecisionLog) -> dict[TurnKey, list[RecordFacts]]:
     ended = {wire.get("begun") for wire, *_ in records}
     turns: dict[TurnKey, list[RecordFacts]] = {}
     for wire, ctx, plan in records:
-        if wire.get("kind") in ("closed", "handed_over", "taken_over", "redacted"):
+        if wire.get("kind") in OF_NO_TURN:
             continue
         report = wire.get("report", wire)
         turn = (ctx or {}).get("session", {}).get("turn")

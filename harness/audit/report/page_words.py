@@ -19,6 +19,7 @@ RECORD_WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "ran": "What ran",
         "critic_error": "The critic failed",
         "closed": "A session was closed",
+        "reopened": "A session goes on that was closed",
         "handed_over": "The log goes on in another one",
         "taken_over": "The log goes on from another one",
         "redacted": "Parts were taken out of the log",

@@ -30,6 +30,7 @@ STATUS_NAMES: Final = (
     "settled",
     "critic_error",
     "closed",
+    "reopened",
     "handed_over",
     "taken_over",
     "redacted",

@@ -113,7 +113,7 @@ def _describe_seam(record: Json) -> Iterator[str]:
     if record.get("kind") == "redacted":
         yield f"  by {_name(record.get('by'))}: {_line(record.get('because'))}"
         yield from (f"  taken out: {_line(one)}" for one in _list(record.get("taken")))
-    if record.get("kind") == "closed":
+    if record.get("kind") in ("closed", "reopened"):
         yield f"  trace {_line(record.get('trace_id'))}"
     if record.get("kind") != "taken_over":
         return
@@ -130,6 +130,7 @@ def _redacted_parts(record: Json) -> str:
 _SAYING: Final = {
     "critic_error": ("the critic failed and refused", "failed_at"),
     "closed": ("a session was closed", "closed_at"),
+    "reopened": ("a session goes on that was closed", "reopened_at"),
     "handed_over": ("the log goes on in another one", "handed_at"),
     "taken_over": ("the log goes on from another one", "taken_at"),
     "redacted": ("parts were taken out of the log", "redacted_at"),

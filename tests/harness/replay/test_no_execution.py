@@ -39,6 +39,7 @@ OWN = (
         "parcels",
     ),
     "problems",
+    "reopened_check",
     *("recheck", "result", "session_entries", "session_reading", "session_facts", "session_lives"),
     "stretches",
 )

@@ -1,0 +1,103 @@
+"""Another life of a session that was closed: where it is found, what it carries, how it begins.
+
+Rule 1: what binds a session is carried: what a person said no to, the questions that were asked,
+        what was spent, and what was sent. What gave it authority is not: words of the user,
+        evidence, approved values, things that it made.
+Rule 2: turns count on, so that no turn of one life is taken for one of another.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, runtime_checkable
+
+from evals.escaping import escape_name
+from harness.guard.course import Course, OutOfPlace
+from harness.guard.log_claims import KeepsClaims, id_claim, require_stored
+from harness.guard.session_journal import JournalPlace, KeepsSessions, Marks, claim_prefix
+from harness.record import CarriedSession, RawRecord, SessionClosedRecord
+from harness.record.drafts import session_key
+from harness.record.integrity import read_text_of
+from harness.wire import InvalidInput, build
+
+
+@runtime_checkable
+class _KeepsCloses(KeepsClaims, KeepsSessions, Protocol):
+    """A log that keeps sessions, and in which the record of a close is found."""
+
+    def raw_at(self, numbers: Iterable[int]) -> Sequence[RawRecord]:
+        """Return the records with these numbers, unchecked."""
+        ...
+
+
+def find_closed(log: Any, session: str) -> tuple[Marks, SessionClosedRecord]:
+    """Return where a session is that is closed and may go on, and the record of its close.
+
+    Raises:
+        OutOfPlace: it cannot go on.
+        LogError: that cannot be told.
+    """
+    if not isinstance(log, _KeepsCloses):
+        raise cannot_reopen(session, "nothing here remembers what was closed, only a log does")
+    key = session_key(session)
+    last = log.last_claim(claim_prefix(key))
+    if last is None:
+        is_taken = require_stored(log.claims([id_claim(session)]))
+        why = "its close is not in this log" if is_taken else "it was never open here"
+        raise cannot_reopen(session, why)
+    closed = _closed_by(require_stored(log.raw_at(require_stored(log.claims([last])).values())))
+    if closed is None:
+        raise cannot_reopen(session, "its close was not recorded, or was taken out of the log")
+    number = int(last.rpartition(" ")[2])
+    return Marks(JournalPlace(key, number), closed.seq), closed
+
+
+def _closed_by(rows: Iterable[RawRecord]) -> SessionClosedRecord | None:
+    """Return the record of a close that is the row of a log; None if it is another, or unsound."""
+    for raw in rows:
+        document = read_text_of(raw)
+        if document.own_hash == raw.hash and document.kind == "closed":
+            try:
+                return build(SessionClosedRecord, dict(document.value))
+            except InvalidInput:
+                return None
+    return None
+
+
+def carried_of(course: Course) -> CarriedSession:
+    """Return what a session that is closed now would carry into another life."""
+    session = course.session
+    sent, denied = tuple(session.ledger.sent), sorted(key.decode() for key in course.denied)
+    return CarriedSession(
+        policy_digest=session.rules.digest,
+        spent=session.ledger.spent(),
+        sent=sent or None,
+        asked=course.asked,
+        denied=tuple(denied) or None,
+        has_halted=course.has_halted,
+    )
+
+
+def next_life(opened: Course, closed: SessionClosedRecord) -> Course:
+    """Return a session that has just begun as the next life of one that was closed.
+
+    Raises:
+        OutOfPlace: it cannot go on.
+    """
+    session, carried = opened.session, closed.carried
+    if closed.trace_id != session.trace_id:
+        raise cannot_reopen(session.id, "its last record is of another session")
+    if carried is None:
+        raise cannot_reopen(session.id, "what it carries is not there")
+    if carried.policy_digest != session.rules.digest:
+        raise cannot_reopen(session.id, "it was closed under another policy")
+    if carried.has_halted:
+        raise cannot_reopen(session.id, "it halted at a refusal")
+    denied = frozenset(key.encode() for key in carried.denied or ())
+    again = session.after_life(closed.turns, carried.spent, carried.sent or ())
+    return replace(opened, session=again, asked=carried.asked, denied=denied)
+
+
+def cannot_reopen(name: str, why: str) -> OutOfPlace:
+    """Return the error for a session that was closed, and cannot go on."""
+    shown = escape_name(name)
+    return OutOfPlace("/again", f"session {shown} cannot go on: {why}: choose a new id")
