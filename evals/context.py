@@ -241,13 +241,15 @@ class SessionFacts(Envelope):
 class RunContext(Envelope):
     """The run that a plan is for. `as_of` is the time: the caller gives it, no clock is read.
 
-    `scope` are the tools that the request is for.
+    `scope` are the tools that the request is for. `tenant_id` and `user_id` say whom it is for:
+    they are recorded, and nothing is decided by them.
     """
 
     trace_id: Identifier
     safety_mode: ApprovalMode
     run_id: Annotated[Identifier | None, OPTIONAL] = None
     tenant_id: Annotated[Identifier | None, OPTIONAL] = None
+    user_id: Annotated[Identifier | None, OPTIONAL] = None
     run_budget: Annotated[RunBudget | None, RESTRICTION] = None
     spent: Annotated[Spent | None, RESTRICTION] = None
     approvals: Annotated[tuple[Approval, ...] | None, OPTIONAL, ARRAY] = None
@@ -264,6 +266,7 @@ class RunContext(Envelope):
             safety_mode: ApprovalMode,
             run_id: str | None = None,
             tenant_id: str | None = None,
+            user_id: str | None = None,
             run_budget: RunBudget = ...,
             spent: Spent = ...,
             approvals: Array[Approval] | None = None,

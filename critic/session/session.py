@@ -67,6 +67,8 @@ class Session:
     id: str
     trail: Trail
     scope: tuple[str, ...] | None = None
+    tenant_id: str | None = None
+    user_id: str | None = None
     texts: int = 0
     results: int = 0
     ledger: Ledger = field(default_factory=Ledger)
@@ -86,6 +88,8 @@ class Session:
         *,
         system: str | None = None,
         scope: Iterable[str] | None = None,
+        tenant_id: str | None = None,
+        user_id: str | None = None,
     ) -> "Session":
         """Return a session that has just begun.
 
@@ -93,13 +97,14 @@ class Session:
             request: the words of the user.
             system: those of the operator: the system prompt.
             scope: the tools that the request is for. Those that the policy lacks are ignored.
+            tenant_id, user_id: whom it is for. They are told, and no rule reads them.
         """
         trail = Trail(rules.evidence, rules.described)
         if system is not None:
             source = Source(author="operator", standing="named")
             trail = trail.plus([_text_item(f"{OPERATOR_ID}1", "system_prompt", system, source)])
         names = None if scope is None else tuple(dict.fromkeys(scope))
-        return cls(rules, session, trail, names).said(request)
+        return cls(rules, session, trail, names, tenant_id, user_id).said(request)
 
     @property
     def trace_id(self) -> str:
@@ -160,6 +165,7 @@ class Session:
         turn, rules = self.turn + 1, self.rules
         scope = None if self.scope is None else rules.tool_names(self.scope)
         optional: dict[str, Any] = {"as_of": as_of, "scope": scope}
+        optional |= {"tenant_id": self.tenant_id, "user_id": self.user_id}
         ctx = RunContext(
             trace_id=self.trace_id,
             safety_mode=rules.safety_mode,

@@ -102,6 +102,8 @@ class SessionState(Envelope):
     policy_digest: Identifier
     evidence: Annotated[tuple[EvidenceItem, ...], ARRAY]
     scope: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
+    tenant_id: Annotated[Identifier | None, OPTIONAL] = None
+    user_id: Annotated[Identifier | None, OPTIONAL] = None
     texts: Count
     results: Count
     facts: SessionFacts
@@ -124,6 +126,8 @@ def state_of(session: Session) -> SessionState:
         policy_digest=session.rules.digest,
         evidence=session.trail.items[len(session.rules.evidence) :],
         scope=session.scope,
+        tenant_id=session.tenant_id,
+        user_id=session.user_id,
         texts=session.texts,
         results=session.results,
         facts=ledger.facts(session.id, session.turn),
@@ -184,6 +188,8 @@ def session_of(rules: SessionRules, state: SessionState) -> Session:
         id=state.facts.id,
         trail=Trail(rules.evidence, rules.described).plus(state.evidence),
         scope=state.scope,
+        tenant_id=state.tenant_id,
+        user_id=state.user_id,
         texts=state.texts,
         results=state.results,
         ledger=_ledger(state),

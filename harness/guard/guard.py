@@ -206,7 +206,13 @@ class Guard:
         self, event: OpenEvent, now: datetime | None, max_skew: timedelta | None = None
     ) -> Course:
         session = Session.opened(
-            self._rules, event.session, event.request, system=event.system, scope=event.scope
+            self._rules,
+            event.session,
+            event.request,
+            system=event.system,
+            scope=event.scope,
+            tenant_id=event.tenant,
+            user_id=event.user,
         )
         start = SessionTime()  # where the event tells no time, the first that comes next does
         time = start if now is None else _time_after(event, start, now, max_skew)

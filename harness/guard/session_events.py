@@ -29,10 +29,11 @@ class _Event(Envelope):
 
 
 class OpenEvent(_Event):
-    """A session begins: the words of the user, the system prompt, the tools it is for.
+    """A session begins: the words of the user, the system prompt, the tools and whom it is for.
 
     `scope` holds names of the policy; others are ignored. Without it nothing is known of which
-    tools the request is for.
+    tools the request is for. `tenant` and `user` stand in the context of every turn. The
+    caller authenticates them: they are recorded, and nothing is decided by them.
 
     `again` opens a session once more that was closed, under its id: what a person said no to, what
     was asked and what was spent comes along, and nothing that gave authority. The log has to hold
@@ -43,6 +44,8 @@ class OpenEvent(_Event):
     request: Text
     system: Annotated[Text | None, OPTIONAL] = None
     scope: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
+    tenant: Annotated[Identifier | None, OPTIONAL] = None
+    user: Annotated[Identifier | None, OPTIONAL] = None
     again: Annotated[bool | None, OPTIONAL] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
@@ -54,6 +57,8 @@ class OpenEvent(_Event):
             request: str,
             system: str | None = None,
             scope: Array[str] | None = None,
+            tenant: str | None = None,
+            user: str | None = None,
             again: bool | None = None,
             as_of: datetime | str | None = None,
         ) -> None: ...

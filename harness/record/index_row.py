@@ -38,6 +38,7 @@ class IndexRow(NamedTuple):
 
     `status` is that of the report, or the kind of a record that has none. `kind` is that of the
     first violation, or the evaluator that refused the run. `tool` is the one of the offending step.
+    `of_tenant` and `of_user` say whom it was for.
     `answered` is what became of the question about the plan, and `approver` who answered it.
     `facts` are the `RecordFacts` of the record alone, as a number. `approvals` are those of this
     plan.
@@ -50,6 +51,8 @@ class IndexRow(NamedTuple):
     at_us: int | None
     trace: str | None = None
     session: str | None = None
+    of_tenant: str | None = None
+    of_user: str | None = None
     mode: str | None = None
     kind: str | None = None
     kinds: str | None = None
@@ -87,6 +90,8 @@ class IndexRow(NamedTuple):
 OF_CTX: Final = frozenset(
     {
         "session",
+        "of_tenant",
+        "of_user",
         "turn",
         "mode",
         "approvals",
@@ -155,6 +160,8 @@ def _of_ctx(ctx: Any) -> dict[str, Any]:
     budget, session = member_of(ctx, "run_budget"), member_of(ctx, "session")
     return {
         "session": _name(member_of(session, "id")),
+        "of_tenant": _name(member_of(ctx, "tenant_id")),
+        "of_user": _name(member_of(ctx, "user_id")),
         "turn": _count(member_of(session, "turn")),
         "mode": _name(member_of(ctx, "safety_mode")),
         "max_steps": _count(member_of(budget, "max_steps")),

@@ -23,6 +23,7 @@ _OF_TURN: Final[Mapping[str, ColumnType]] = {
     "session": "text",
     "turn": "int",
     "tenant": "text",
+    "user": "text",
     "ruled_at": "time",
     "fate": "text",
 }

@@ -22,7 +22,7 @@ from harness.record import GENESIS, Head
 from harness.record.integrity import is_digest
 from harness.whole_files import lock_file, replace_file
 
-FORMAT: Final = "plan-critic.tables 1"
+FORMAT: Final = "plan-critic.tables 2"
 _NAMES: Final = "tables.json"
 _LOCK: Final = ".tables.lock"
 _PROBLEMS: Final = 100  # that are named

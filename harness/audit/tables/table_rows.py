@@ -94,6 +94,7 @@ def _common_columns(turn: TurnRecords, records: Sequence[ReadRecord], upto: int)
         "session": _text(member_of(session, "id")) or row.session,
         "turn": row.turn,
         "tenant": _first_of(_text(member_of(one.ctx, "tenant_id")) for one in records),
+        "user": _first_of(_text(member_of(one.ctx, "user_id")) for one in records),
         "ruled_at": _moment(row.at_us),
         "fate": turn.fate,
     }

@@ -186,6 +186,8 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
     some.add_argument("--mode", choices=MODES, help="the safety mode")
     some.add_argument("--trace", metavar="ID", help="a session has one trace")
     some.add_argument("--session", metavar="ID")
+    some.add_argument("--tenant", metavar="ID", help="as the caller said")
+    some.add_argument("--user", metavar="ID", help="as the caller said")
     some.add_argument("--since", metavar="TIME", help="RFC 3339 time or date, UTC")
     some.add_argument("--until", metavar="TIME", help="before this time or date")
     some.add_argument(

@@ -38,6 +38,8 @@ def filters_of(args: argparse.Namespace) -> Filters:
         mode=args.mode,
         trace=args.trace,
         session=args.session,
+        tenant=args.tenant,
+        user=args.user,
         since=_time("--since", args.since),
         until=_time("--until", args.until),
         least_cost=args.min_cost,
@@ -97,6 +99,10 @@ class LogSearch(NamedTuple):
             yield from _guess("--session", name_column(filters.session), names, "no turn")
         if filters.trace is not None:
             yield from _guess("--trace", filters.trace, listing.names_in("trace"), "no turn")
+        if filters.tenant is not None:
+            yield from _guess("--tenant", filters.tenant, listing.names_in("of_tenant"), "no turn")
+        if filters.user is not None:
+            yield from _guess("--user", filters.user, listing.names_in("of_user"), "no turn")
         of_these = "none of the turns that pass the other filters"
         if self.found is not None and content.approver is not None:
             yield from _guess("--approver", content.approver, self.found.approvers, of_these)

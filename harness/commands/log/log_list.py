@@ -35,7 +35,10 @@ _PLAIN: Final = tuple(
 _CSV_OF_ROW: Final = ("seq", "fate", "status", "at", *IndexRow._fields[3:])
 _CSV_COLUMNS: Final = (*_CSV_OF_ROW, *RecordTexts._fields, "ended_by")
 """The columns of a listing of records as CSV."""
-_OF_TURN: Final = ("trace", "session", "turn", "mode", "kind", "tool", "tools", "plan", "steps")
+_OF_TURN: Final = (
+    *("trace", "session", "of_tenant", "of_user", "turn", "mode"),
+    *("kind", "tool", "tools", "plan", "steps"),
+)
 _AT_END: Final = ("answered", "approver", "tokens", "wall_ms", "cost_micros", *RecordTexts._fields)
 _TURN_COLUMNS: Final = (
     *("seq", "fate", "after_yes", "shadow", "at", "records"),

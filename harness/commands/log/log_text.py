@@ -153,12 +153,17 @@ def _head(shown: RecordShown, end: str) -> str:
     return f"{number}: {_line(report.get('status'))}{by}, {_line(report.get('decided_at'))}"
 
 
+def _for_whom(ctx: Mapping[str, Any]) -> str:
+    whom = [f"{one} {_name(ctx[f'{one}_id'])}" for one in ("user", "tenant") if f"{one}_id" in ctx]
+    return f", for {' of '.join(whom)}" if whom else ""
+
+
 def _about(shown: RecordShown) -> Iterator[str]:
     ctx, report = shown.inputs["ctx"], shown.report
     trace = shown.record.get("trace_id", report.get("trace_id"))
     session = _object(ctx.get("session"))
     turn = f", session {_name(session.get('id'))} turn {session.get('turn')}" if session else ""
-    yield f"  trace {_line(trace)}{turn}"
+    yield f"  trace {_line(trace)}{turn}{_for_whom(ctx)}"
     yield f"  safety mode {_line(ctx.get('safety_mode', 'unknown'))}, budget {_budget(ctx)}"
     if "action" in shown.record:
         answer = _object(shown.record.get("answer"))

@@ -77,7 +77,9 @@ class Listing:
         with self._log.begin_reading() as connection:
             return TurnTable(connection, self.condition(filters), filters.fates, self._last)
 
-    def names_in(self, column: Literal["trace", "session", "tools"]) -> list[str]:
+    def names_in(
+        self, column: Literal["trace", "session", "of_tenant", "of_user", "tools"]
+    ) -> list[str]:
         """Return what a column says, each once."""
         text = f"SELECT DISTINCT {column} FROM {INDEX} WHERE seq <= {self._last:d}"  # noqa: S608
         with self._log.begin_reading() as connection:

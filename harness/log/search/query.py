@@ -86,6 +86,7 @@ class Filters:
         check: a check that refused.
         tool: a tool that its plan names: ADAPTER/CAPABILITY, or the capability alone.
         mode: the safety mode.
+        tenant, user: whom the session or the run was for.
         since, until: its time is at or after the one, and before the other.
         least_cost, most_cost: what the run cost, in micros; what is not known is not within.
         fates: what became of the turn; any of these.
@@ -99,6 +100,8 @@ class Filters:
     mode: str | None = None
     trace: str | None = None
     session: str | None = None
+    tenant: str | None = None
+    user: str | None = None
     since: datetime | None = None
     until: datetime | None = None
     least_cost: int | None = None
@@ -125,7 +128,10 @@ class Filters:
         return Condition(text, {name: one for name, one in values.items() if f":{name}" in text})
 
 
-_PLAIN: Final = ("status", "mode", "trace", "session", "least_cost", "most_cost")
+_PLAIN: Final = (
+    *("status", "mode", "trace", "session", "tenant", "user"),
+    *("least_cost", "most_cost"),
+)
 _CONDITIONS: Final = {
     "status": "status = :f_status",
     "kind": "(replace(kinds, :f_kind, '') <> kinds OR kind = :f_only_kind)",
@@ -134,6 +140,8 @@ _CONDITIONS: Final = {
     "mode": "mode = :f_mode",
     "trace": "trace = :f_trace",
     "session": "session = :f_session",
+    "tenant": "of_tenant = :f_tenant",
+    "user": "of_user = :f_user",
     "since": "at_us >= :f_since",
     "until": "at_us < :f_until",
     "least_cost": "cost_micros >= :f_least_cost",

@@ -10,7 +10,8 @@ from harness.wire import build
 # Fields that hold one name, or a list of them, wherever in a proposal they occur.
 _NAMED: Final = frozenset(
     {
-        *("trace_id", "run_id", "tenant_id", "adapter_id", "capability_id", "id", "plan_id"),
+        *("trace_id", "run_id", "tenant_id", "user_id", "plan_id"),
+        *("adapter_id", "capability_id", "id"),
         *("classification", "requires_evidence", "produces", "required_outputs", "evidence_refs"),
         *("required_evidence", "confined_evidence", "depends_on", "declared_outputs"),
         "class",

@@ -39,6 +39,7 @@ COLUMNS: Final[Mapping[str, ColumnKind]] = MappingProxyType(
         "trace_id": "string",
         "run_id": "string",
         "tenant_id": "string",
+        "user_id": "string",
         "as_of": "string",
         "as_of_us": "int64",
         "spent_steps": "int64",
@@ -90,6 +91,7 @@ class PlanRow(NamedTuple):
     trace_id: str | None = None
     run_id: str | None = None
     tenant_id: str | None = None
+    user_id: str | None = None
     as_of: str | None = None
     as_of_us: int | None = None
     spent_steps: int | None = None

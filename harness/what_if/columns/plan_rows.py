@@ -29,7 +29,7 @@ _NO_LIMITS: Final = RunContext(
     run_budget=RunBudget(max_steps=SAFE_INTEGER, bucket_tokens=SAFE_INTEGER),
 )
 _NO_DEMANDS: Final = DecisionSpec(id="any", required_outputs=())
-_OWN: Final = ("trace_id", "run_id", "tenant_id", "as_of")
+_OWN: Final = ("trace_id", "run_id", "tenant_id", "user_id", "as_of")
 _SPENT: Final = ("steps", "tokens")
 
 
@@ -64,6 +64,7 @@ class RowWriter:
             trace_id=ctx.trace_id,
             run_id=ctx.run_id,
             tenant_id=ctx.tenant_id,
+            user_id=ctx.user_id,
             as_of=wire.get("as_of"),
             as_of_us=None if ctx.as_of is None else (ctx.as_of - EPOCH) // MICROSECOND,
             spent_steps=spent.steps if spent else None,

@@ -146,6 +146,7 @@ _OTHER_USES: Final = "not judged by score: verify has judged it"
 STAYS: Final = _named(
     ("both", "ctx.run_id", "delete", _MET),
     ("both", "ctx.tenant_id", "delete", _RECORDED),
+    ("both", "ctx.user_id", "delete", _RECORDED),
     ("both", "ctx.run_budget", "delete", _LIMIT),
     ("both", "ctx.run_budget.bucket_tokens", "delete", _LIMIT),
     ("both", "ctx.run_budget.max_steps", "delete", _LIMIT),

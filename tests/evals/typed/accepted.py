@@ -25,7 +25,13 @@ NOW = datetime(2026, 5, 9, 9, 30, tzinfo=UTC)
 
 # None stands for "absent" where absence grants nothing.
 ctx = RunContext(
-    trace_id="t", safety_mode="network", run_id=None, tenant_id=None, approvals=None, as_of=None
+    trace_id="t",
+    safety_mode="network",
+    run_id=None,
+    tenant_id=None,
+    user_id=None,
+    approvals=None,
+    as_of=None,
 )
 item = EvidenceItem(id="e", classification="k", content=None, snapshot=None, subject=None)
 step = ToolStep(adapter_id="a", capability_id="b", id=None, evidence_refs=None)

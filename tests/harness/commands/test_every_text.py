@@ -59,6 +59,7 @@ def whole_run() -> Json:
         "approvals": [{"approval_id": "a", "approver": "ada", **digests}],
         "spent": {"calls": [{**names, "args_digest": "0" * 64, "id": "c"}]},
         "scope": [names],
+        "user_id": "ada",
     }
     return run
 
@@ -156,7 +157,8 @@ def test_enough_fields_are_marked(marked: Marked) -> None:
     named = {re.sub(r"/[0-9]+", "", field) for field in marked.fields.values()}
     for name in (
         *("intent", "pack_version", "run_id", "trace_id", "outputs/note/to", "calls/error"),
-        *("calls/idempotency_key", "calls/output/a", "proposal/ctx/tenant_id", "error", "where"),
+        *("calls/idempotency_key", "calls/output/a", "error", "where"),
+        *("proposal/ctx/tenant_id", "proposal/ctx/user_id"),
         *("proposal/ctx/approvals/approver", "proposal/plan/steps/summary", "asked/a", "trace"),
         *("proposal/compiled/manifests/evidence_manifest/subject", "proposal/spec/id", "claim"),
         *("proposal/compiled/manifests/evidence_manifest/content/payment/id", "approval", "key"),

@@ -44,7 +44,7 @@ _TOOL: Final = "compiled/manifests/tool_manifest/1/"
 
 FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "OpenEvent": {"session": "the session of a second one", "request": VALUES, "system": VALUES}
-    | {"scope": "the tool of a scope"},
+    | {"scope": "the tool of a scope", "tenant": WORDS, "user": WORDS},
     "SaidEvent": {"session": "the session of words", "text": VALUES},
     "CallsEvent": {"session": "the session of calls"},
     "RequestedCall": {"id": "a call whose result is awaited", "tool": "the tool of a call"}
@@ -59,7 +59,8 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
         "begun": "the end of an execution",
         "claims": "the claim on a state",
     },
-    "RunContext": {"trace_id": "ctx/trace_id", "run_id": WORDS, "tenant_id": WORDS},
+    "RunContext": {"trace_id": "ctx/trace_id", "run_id": WORDS, "tenant_id": WORDS}
+    | {"user_id": WORDS},
     "SpentCall": {"adapter_id": "the adapter of a spent call", "id": WORDS}
     | {"capability_id": "the capability of a spent call"}
     | {"args_digest": "the arguments of a spent call"},
@@ -131,7 +132,8 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "SentCall": {"tool": WORDS, "args": WORDS},
     "CriticError": {"where": WORDS, "trace_id": "the trace that a search names, trace_1"},
     "GuardState": {"denied": "a tool that was denied"},
-    "SessionState": {"policy_digest": "the policy of a state", "scope": "the tool of a scope"},
+    "SessionState": {"policy_digest": "the policy of a state", "scope": "the tool of a scope"}
+    | {"tenant_id": WORDS, "user_id": WORDS},
     "CallState": {"id": "the call of a result", "tool": STATE},
     "AwaitedState": {"id": "the call of a result"},
     "TurnReport": {"plan_digest": MADE},

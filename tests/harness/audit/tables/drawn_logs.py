@@ -3,7 +3,7 @@
 Sessions of two guards, one of which is a shadow, take turns in one log: they read notes, pay what
 these or the user say, ask people, wait until evidence expires, fail, and end in the middle. Amounts
 are numbers, texts, or in cents. Names are nearly equal. Beside them stand decisions of the
-canonical loop, of two tenants, some of which ran although they were refused.
+canonical loop, some of which ran although they were refused. Some are of no user or no tenant.
 """
 
 import random
@@ -48,11 +48,12 @@ class Names:
     amounts: tuple[str, str, str]
     approvers: tuple[str, str, str]
     tenants: tuple[str, str]
+    users: tuple[str, str, str]
 
     @classmethod
     def drawn(cls, draw: random.Random) -> "Names":
         """Return names of which several are nearly equal."""
-        pay, person, amount, tenant = (_word(draw) for _ in range(4))
+        pay, person, amount, tenant, user = (_word(draw) for _ in range(5))
         return cls(
             desk=f"{_word(draw)}_desk",
             reader=f"read_{_word(draw)}",
@@ -60,7 +61,13 @@ class Names:
             amounts=(amount, f"{amount}_text", f"{amount}_cents"),
             approvers=(person, f"{person}a", f"{person}-a"),
             tenants=(tenant, f"{tenant}1"),
+            users=(user, f"{user}@example.org", f"{user.upper()}"),
         )
+
+    def whom(self, draw: random.Random) -> Json:
+        """Return a tenant and a user, of whom either may be left out."""
+        drawn = {"tenant": draw.choice(self.tenants), "user": draw.choice(self.users)}
+        return {name: one for name, one in drawn.items() if draw.random() < 0.8}
 
     def policy(self, *, shadow: bool) -> Json:
         """Return the policy: what is read expires, and one tool demands it."""
@@ -90,7 +97,8 @@ class _Session:
         known = self.draw.random() < 0.3  # whether the user names the account
         asked = f"Pay what plan.md says{f', to {self.account}' if known else ''}"
         scope = [*self.names.payers, self.names.reader]
-        opened = {**open_(self.id, request=asked, scope=scope), "as_of": self.wait(1)}
+        more = {**self.names.whom(self.draw), "as_of": self.wait(1)}
+        opened = {**open_(self.id, request=asked, scope=scope), **more}
         self.send(guard, opened)
         for turn in range(self.draw.randint(2, 5)):
             if not self.turn(guard, turn):
@@ -191,7 +199,8 @@ def _of_the_loop(draw: random.Random, names: Names, number: int) -> Iterator[Any
         for at, digest in enumerate(digests)
         if draw.random() < 0.4
     ]
-    more = {"tenant_id": draw.choice(names.tenants), "approvals": given_by or None, **late}
+    whom = {f"{name}_id": one for name, one in names.whom(draw).items()}
+    more = {**whom, "approvals": given_by or None, **late}
     ctx = given.ctx.model_copy(update=more)
     proposed = Proposal(ctx=ctx, compiled=given.compiled, spec=given.spec, plan=given.plan)
     if not pinned and draw.random() < 0.7:

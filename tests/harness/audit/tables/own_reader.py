@@ -79,7 +79,7 @@ def read_log(path: Path) -> list[OwnTurn]:
     ended = set[str]()
     for seq, body in rows:
         record = json.loads(whole(body))
-        if record.get("kind") == "closed":  # it is of no turn
+        if "inputs" not in record:  # it is of no turn
             continue
         named = record["inputs"]
         ctx, plan = (json.loads(whole(stored[named[name]])) for name in ("ctx", "plan"))

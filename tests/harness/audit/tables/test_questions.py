@@ -107,7 +107,7 @@ def test_a_log_gives_the_answers_of_its_tables(drawn: Drawn) -> None:
 
 def test_the_page_asks_fifteen_questions() -> None:
     assert [len(commands(number)) for number in range(1, 16)] == [
-        *(1, 2, 1, 1, 1, 2, 1, 1, 1, 1),
+        *(1, 2, 1, 1, 1, 3, 1, 1, 1, 1),
         *(1, 2, 2, 2, 1),
     ]
 
@@ -214,15 +214,19 @@ def test_5_what_would_be_refused_that_was_let_through(drawn: Drawn) -> None:
     assert found == expected
 
 
-def test_6_all_of_a_session_and_of_a_tenant(drawn: Drawn) -> None:
+def test_6_all_of_a_session_a_user_and_a_tenant(drawn: Drawn) -> None:
     for session in sorted({turn.session for turn in drawn.turns if turn.session})[:6]:
         own = [turn for turn in drawn.turns if turn.session == session]
         rows = drawn.ask(6, SESSION=session)
         assert [(row["seq"], row["fate"]) for row in rows] == [(one.seq, one.fate) for one in own]
-    for tenant in drawn.names.tenants:
-        own = [turn for turn in drawn.turns if turn.contexts[0].get("tenant_id") == tenant]
-        rows = drawn.ask(6, 1, TENANT=tenant)
-        assert [(row["seq"], row["trace"]) for row in rows] == [(one.seq, one.trace) for one in own]
+    for at, what in ((1, "user"), (2, "tenant")):
+        for name in (*drawn.names.users, *drawn.names.tenants):
+            own = [turn for turn in drawn.turns if turn.contexts[0].get(f"{what}_id") == name]
+            rows = drawn.ask(6, at, **{what.upper(): name})
+            assert [(one["seq"], one["trace"]) for one in rows] == [(t.seq, t.trace) for t in own]
+            said = drawn.critic("log", "list", drawn.path, f"--{what}", name, "--format", "json")
+            listed = [json.loads(line)["seq"] for line in said.lines]  # the worst come first
+            assert sorted(listed) == [one.seq for one in own]
 
 
 @pytest.mark.parametrize("number", [7, 8])
