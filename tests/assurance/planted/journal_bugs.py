@@ -17,14 +17,14 @@ JOURNAL_BUGS: Final[tuple[Bug, ...]] = (
         "step-made-twice",
         _APPENDING,
         "two processes make the same step of a session",
-        "    if step.number != last + 1:",
-        "    if step.number > last + 1:",
+        "else step.number == last + 1",
+        "else step.number <= last + 1",
     ),
     slip(
         "step-unclaimed",
         _RECORDING,
         "a record does not say which step of its session it is of",
-        "claims += () if step is None or self._log is None else (step_claim(step),)",
+        "claims += (step_claim(step),)",
         "claims += ()",
     ),
     slip(
