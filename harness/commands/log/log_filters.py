@@ -113,7 +113,8 @@ class LogSearch(NamedTuple):
 def _guess(option: str, name: str, known: Iterable[str], what: str) -> Iterator[str]:
     names = sorted({*known})
     if name not in names:
-        yield f"{option} {escape_text(name)}: {what} has it. {guess_name(name, names)}".strip()
+        parts = f"{option} {escape_text(name)}", f"{what} has it", guess_name(name, names).strip()
+        yield ": ".join(filter(None, parts))
 
 
 def _tool_names(listing: Listing) -> list[str]:

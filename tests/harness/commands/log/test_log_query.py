@@ -188,7 +188,7 @@ def test_a_log_is_asked_wherever_it_is(critic: Critic, place: LogPlace, tmp_path
     said = critic("log", "list", place, "--value", "o-17", "--tool", "refunt")
     assert said.listed == [
         f"0 of {len(fates)} turns match",
-        "--tool refunt: no turn has it. did you mean refund?",
+        "--tool refunt: no turn has it: did you mean refund?",
     ]
     said = critic("log", "list", place, "--value", "o-17", "--fate", "refused")
     assert said.listed[-1] == f"{fates.count('refused')} of {len(fates)} turns match"
