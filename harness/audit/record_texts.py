@@ -37,13 +37,15 @@ def texts_of(record: Any) -> RecordTexts:
         case "begun":
             return RecordTexts()
         case "settled":
-            said: str | None = f"settled as {_told(record, 'outcome')} by {_told(record, 'by')}"
+            said: str | None = (
+                f"settled as {_text_of(record, 'outcome')} by {_text_of(record, 'by')}"
+            )
         case "redacted":
             taken = len(elements_of(member_of(record, "taken")))
-            said = f"{taken} parts were taken out by {_told(record, 'by')}"
+            said = f"{taken} parts were taken out by {_text_of(record, 'by')}"
         case "taken_over":
             old = member_of(record, "old")
-            said = f"goes on from a log with head {member_of(old, 'seq')}:{_told(old, 'hash')}"
+            said = f"goes on from a log with head {member_of(old, 'seq')}:{_text_of(old, 'hash')}"
         case "closed":
             said = "the session was closed"
         case "reopened":
@@ -51,13 +53,13 @@ def texts_of(record: Any) -> RecordTexts:
         case "handed_over":
             said = "goes on in another log"
         case "critic_error":
-            said = _told(record, "where")
+            said = _text_of(record, "where")
         case _:
-            said = _told(member_of(record, "report"), "rationale")
-    return RecordTexts(_line(_told(record, "error")), _line(said))
+            said = _text_of(member_of(record, "report"), "rationale")
+    return RecordTexts(_line(_text_of(record, "error")), _line(said))
 
 
-def _told(record: Any, name: str) -> str | None:
+def _text_of(record: Any, name: str) -> str | None:
     value = member_of(record, name)
     return value if isinstance(value, str) else None
 

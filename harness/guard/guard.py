@@ -192,14 +192,14 @@ class Guard:
     def _reopen(self, event: OpenEvent, note: str | None) -> None:
         """Go on with a session that was closed, here or in another process."""
         if self._current(event.session) is not None:
-            raise is_open_still(event.session)
+            raise _is_open_still(event.session)
         marks, closed = self._recorder.find_closed(event.session)
         now = None if event.as_of is None else self._clock.now()
         course = next_life(self._opened_course(event, now, self._max_skew), closed)
         try:
             self._recorder.keep_reopening(course, closed, marks, note)
         except (JournalMoved, AlreadyClaimed):
-            raise is_open_still(event.session) from None
+            raise _is_open_still(event.session) from None
         self._admit(event.session, course, 0, marks)
 
     def _opened_course(
@@ -481,7 +481,7 @@ def already_open(name: str) -> OutOfPlace:
     return OutOfPlace("/session", f"session {escape_name(name)} {why}")
 
 
-def is_open_still(name: str) -> OutOfPlace:
+def _is_open_still(name: str) -> OutOfPlace:
     """Return the error for a session that goes on, and is to be opened again."""
     why = "is open: close it before it is opened again"
     return OutOfPlace("/session", f"session {escape_name(name)} {why}")

@@ -111,7 +111,7 @@ class _RecordsErrors(Protocol):
 class _KeepsSettlements(Protocol):
     """A log in which a person may settle an execution that has no end."""
 
-    def settled(self, begun: Iterable[str]) -> Iterable[str]:
+    def find_settled(self, begun: Iterable[str]) -> Iterable[str]:
         """Return those of some beginnings, by their hashes, that a person settled."""
         ...
 
@@ -267,7 +267,7 @@ class RulingRecorder:
         }
         if not wanted or not isinstance(self._log, _KeepsSettlements):
             return records
-        settled = {wanted[begun] for begun in require_stored(self._log.settled(wanted))}
+        settled = {wanted[begun] for begun in require_stored(self._log.find_settled(wanted))}
         return [one for one in records if one.ended is None or one.batch.turn not in settled]
 
     def _decide(

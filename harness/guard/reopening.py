@@ -37,16 +37,16 @@ def find_closed(log: Any, session: str) -> tuple[Marks, SessionClosedRecord]:
         LogError: that cannot be told.
     """
     if not isinstance(log, _KeepsCloses):
-        raise cannot_reopen(session, "nothing here remembers what was closed, only a log does")
+        raise _cannot_reopen(session, "nothing here remembers what was closed, only a log does")
     key = session_key(session)
     last = log.last_claim(claim_prefix(key))
     if last is None:
         is_taken = require_stored(log.claims([id_claim(session)]))
         why = "its close is not in this log" if is_taken else "it was never open here"
-        raise cannot_reopen(session, why)
+        raise _cannot_reopen(session, why)
     closed = _closed_by(require_stored(log.raw_at(require_stored(log.claims([last])).values())))
     if closed is None:
-        raise cannot_reopen(session, "its close was not recorded, or was taken out of the log")
+        raise _cannot_reopen(session, "its close was not recorded, or was taken out of the log")
     number = int(last.rpartition(" ")[2])
     return Marks(JournalPlace(key, number), closed.seq), closed
 
@@ -85,19 +85,19 @@ def next_life(opened: Course, closed: SessionClosedRecord) -> Course:
     """
     session, carried = opened.session, closed.carried
     if closed.trace_id != session.trace_id:
-        raise cannot_reopen(session.id, "its last record is of another session")
+        raise _cannot_reopen(session.id, "its last record is of another session")
     if carried is None:
-        raise cannot_reopen(session.id, "what it carries is not there")
+        raise _cannot_reopen(session.id, "what it carries is not there")
     if carried.policy_digest != session.rules.digest:
-        raise cannot_reopen(session.id, "it was closed under another policy")
+        raise _cannot_reopen(session.id, "it was closed under another policy")
     if carried.has_halted:
-        raise cannot_reopen(session.id, "it halted at a refusal")
+        raise _cannot_reopen(session.id, "it halted at a refusal")
     denied = frozenset(key.encode() for key in carried.denied or ())
     again = session.after_life(closed.turns, carried.spent, carried.sent or ())
     return replace(opened, session=again, asked=carried.asked, denied=denied)
 
 
-def cannot_reopen(name: str, why: str) -> OutOfPlace:
+def _cannot_reopen(name: str, why: str) -> OutOfPlace:
     """Return the error for a session that was closed, and cannot go on."""
     shown = escape_name(name)
     return OutOfPlace("/again", f"session {shown} cannot go on: {why}: choose a new id")

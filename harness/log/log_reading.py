@@ -200,7 +200,7 @@ class LogReader:
         with self.begin_reading() as connection:
             return stored_claims(connection, claims)
 
-    def settled(self, begun: Iterable[str]) -> frozenset[str]:
+    def find_settled(self, begun: Iterable[str]) -> frozenset[str]:
         """Return those of some beginnings, by their hashes, that a person settled.
 
         Those that a decision has ended since are left out.

@@ -50,7 +50,7 @@ class _Closing:
         """Return the value of a member as it is sealed."""
         kind = type(value)
         if kind is str:
-            if is_closed_word(name, value):
+            if _is_closed_word(name, value):
                 return value
             return self.numbers.setdefault(value, str(len(self.numbers)))
         if kind is dict:
@@ -103,7 +103,7 @@ def seal_members(
 def read_closed(value: Any, name: str = "") -> Any:
     """Return a closed member for whoever reads it: with a word in the place of each text."""
     if type(value) is str:
-        return value if is_closed_word(name, value) else REDACTED
+        return value if _is_closed_word(name, value) else REDACTED
     if type(value) is dict:
         return {own: read_closed(one, own) for own, one in value.items()}
     return [read_closed(one, name) for one in value] if type(value) is list else value
@@ -139,7 +139,7 @@ def open_record(sealed: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str
 
 def _fill_in(value: Any, name: str, texts: Any) -> Any:
     """Return the value of a member with the texts that its numbers stand for."""
-    if type(value) is str and not is_closed_word(name, value):
+    if type(value) is str and not _is_closed_word(name, value):
         is_number = type(texts) is list and value.isascii() and value.isdecimal()
         return next(iter(texts[int(value) : int(value) + 1]), value) if is_number else value
     if type(value) is dict:
@@ -147,7 +147,7 @@ def _fill_in(value: Any, name: str, texts: Any) -> Any:
     return [_fill_in(one, name, texts) for one in value] if type(value) is list else value
 
 
-def is_closed_word(name: str, value: str) -> bool:
+def _is_closed_word(name: str, value: str) -> bool:
     """Return whether a text of a report stays as it is: a closed word, or a place in a plan."""
     return name in _WORDS or (name == "path" and _is_place(value.split("/")))
 

@@ -196,7 +196,7 @@ class IndexedReader(DocumentReader):
                 problem = f"record {document.raw.seq} is not what was recorded: {problem}"
                 self._problems.append(problem)
             of_record = f"record {document.raw.seq}"
-            self._problems += [f"{of_record}: {one}" for one in kept_problems(document, page)]
+            self._problems += [f"{of_record}: {one}" for one in _kept_problems(document, page)]
             yield RowRead(document, page, row, problem)
 
     def problems(self) -> list[str]:
@@ -207,7 +207,7 @@ class IndexedReader(DocumentReader):
         return [*dict.fromkeys(self._problems), *self._check.differences()]
 
 
-def kept_problems(document: StoredDocument, page: Page) -> Iterator[str]:
+def _kept_problems(document: StoredDocument, page: Page) -> Iterator[str]:
     """Yield what of the inputs and claims of a record is not what was recorded."""
     for name, digest in document.digests.items():
         read = page.inputs.read(name, digest, page.bodies, parsed=False)

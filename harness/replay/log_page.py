@@ -106,12 +106,12 @@ class InputReader:
 
     def digest_of(self, proposal: Proposal, digests: Mapping[str, str]) -> str:
         """Return the digest of a proposal that was read, whose inputs have these digests."""
-        context = self._known("compiled", digests)
+        context = self._read_before("compiled", digests)
         if context is None or context.proposal is None:
             return digest_of(proposal)
         rest = []
         for name in ("ctx", "plan", "spec"):
-            known = self._known(name, digests)
+            known = self._read_before(name, digests)
             spelled = known.spelled if known else b""
             rest.append(spelled or canonical_bytes(getattr(proposal, name)))
         return proposal_digest(context.proposal, *rest)
@@ -130,7 +130,7 @@ class InputReader:
             del self._verdicts[next(iter(self._verdicts))]
         return verdict
 
-    def _known(self, name: str, digests: Mapping[str, str]) -> StoredInput | None:
+    def _read_before(self, name: str, digests: Mapping[str, str]) -> StoredInput | None:
         key = name, digests[name]
         known = self._read.get(key) or self._before.get(key)
         return known[0] if known else None

@@ -318,11 +318,11 @@ class Life:
         if self._early is not None and self._early[0] > first:
             self._early = None
         start, early = self._early or (0, self._ran or RanSum())
-        if waiting := self._running(start, first):
+        if waiting := self._turns_that_run(start, first):
             early = early.plus(waiting)
             self._early = first, early
-        return early.plus(self._running(first, number))
+        return early.plus(self._turns_that_run(first, number))
 
-    def _running(self, first: int, end: int) -> dict[int, RuledTurn]:
+    def _turns_that_run(self, first: int, end: int) -> dict[int, RuledTurn]:
         """Return the turns from one up to another that ran."""
         return {at: one for at, one in self.turns.items() if first <= at < end and one.runs}

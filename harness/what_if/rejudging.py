@@ -168,9 +168,9 @@ def what_if(found: Iterable[RecordFinding[list[Compared]]]) -> Iterator[Compared
     """
     for one in found:
         if isinstance(one.found, Gap):
-            yield _missing(one.found)
+            yield _of_gap(one.found)
         elif one.is_damaged:
-            yield _damaged(one)
+            yield _of_damage(one)
         else:
             yield from one.found
 
@@ -183,9 +183,9 @@ def recorded_plans(log: RecordedLog) -> Iterator[RecordedPlans | NotJudged]:
     """
     for one in findings(log, plans_in):
         if isinstance(one.found, Gap):
-            yield _missing(one.found)
+            yield _of_gap(one.found)
         elif one.is_damaged:
-            yield RecordedPlans(one.answer.seq, None, (_damaged(one),))
+            yield RecordedPlans(one.answer.seq, None, (_of_damage(one),))
         else:
             yield one.found
 
@@ -267,11 +267,11 @@ def _with_plan(proposal: Proposal, plan: Plan) -> Proposal:
     return Proposal(ctx=proposal.ctx, compiled=proposal.compiled, spec=proposal.spec, plan=plan)
 
 
-def _missing(gap: Gap) -> NotJudged:
+def _of_gap(gap: Gap) -> NotJudged:
     return NotJudged(gap.first, gap.last, "incomplete", (gap.text(),))
 
 
-def _damaged(one: RecordFinding[Any]) -> NotJudged:
+def _of_damage(one: RecordFinding[Any]) -> NotJudged:
     """Return that a damaged record was not judged: no option excuses it, and no filter."""
     status: NotJudgedStatus = "tampered" if one.answer.status == "tampered" else "incomplete"
     return NotJudged(one.answer.seq, one.answer.seq, status, one.answer.reasons)

@@ -57,7 +57,7 @@ def require_gone(log: SqlDecisionLog, sought: SoughtValues) -> None:
     """
     last = log.head().seq
     places = [f"part {digest}" for digest in bodies_holding(log, sought)]
-    for document in documents_of(log, last):
+    for document in _documents_of(log, last):
         names = [one for some in members_holding(document, sought) for one in some]
         places += [f"record {document.raw.seq}: /{name}" for name in names]
     for first in range(1, last + 1, _PAGE):
@@ -75,7 +75,7 @@ def _in_row(row: tuple[Any, ...], sought: SoughtValues) -> bool:
     return sought.hold(list(row), numbers=False)
 
 
-def documents_of(log: SqlDecisionLog, last: int) -> Iterator[StoredDocument]:
+def _documents_of(log: SqlDecisionLog, last: int) -> Iterator[StoredDocument]:
     """Yield the records of a log up to a number, a few in memory at a time."""
     replayer = Replayer(log, None, judge=False)
     for page in batches(rows_up_to(last, log.stored_records())):
@@ -89,7 +89,7 @@ def parts_holding(log: SqlDecisionLog, sought: SoughtValues, last: int) -> HeldP
         UsageError: a record holds one where nothing can be taken out.
     """
     held, stay = HeldParts(set(bodies_holding(log, sought))), list[str]()
-    for document in documents_of(log, last):
+    for document in _documents_of(log, last):
         members, closed = members_holding(document, sought)
         stay += [f"record {document.raw.seq}: /{name}" for name in closed]
         if members:
@@ -148,8 +148,8 @@ def parts_of_trace(log: SqlDecisionLog, trace: str, last: int) -> HeldParts:
         UsageError: no record is of this trace.
     """
     held, others, is_there = HeldParts(), set[str](), False
-    for document in documents_of(log, last):
-        if trace_of(document.value) != trace:
+    for document in _documents_of(log, last):
+        if _trace_of(document.value) != trace:
             others.update(document.digests.values())
             continue
         is_there = True
@@ -165,7 +165,7 @@ def parts_of_trace(log: SqlDecisionLog, trace: str, last: int) -> HeldParts:
     return held
 
 
-def trace_of(record: Mapping[str, Any]) -> Any:
+def _trace_of(record: Mapping[str, Any]) -> Any:
     """Return the trace of a record of any kind."""
     report = record.get("report")
     return record.get("trace_id", report.get("trace_id") if isinstance(report, dict) else None)

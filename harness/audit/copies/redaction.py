@@ -284,10 +284,10 @@ def _parts_below(
             kept |= below.intersection(references(body))
     kept |= below.intersection(_inputs_named(log, upto.head.seq))
 
-    def stored(some: Iterable[str]) -> dict[str, bytes]:
+    def read_stored(some: Iterable[str]) -> dict[str, bytes]:
         return log.stored(one for one in some if one not in taken)
 
-    kept |= below.intersection(pieces_of(list(stored(kept).values()), stored))
+    kept |= below.intersection(pieces_of(list(read_stored(kept).values()), read_stored))
     return frozenset(below - kept), len(kept - {*taken})
 
 

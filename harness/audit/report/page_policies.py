@@ -138,7 +138,7 @@ class PoliciesOfPage:
             policy.parts[part] = text if fits else None
             self._left -= len(text) if fits else 0
 
-    def shown(self) -> Iterator[ShownPolicy]:
+    def list_shown(self) -> Iterator[ShownPolicy]:
         """Yield the policies, each with its changes."""
         before: dict[str, RulingPolicy] = {}
         for one in self._policies.values():

@@ -276,7 +276,7 @@ def _facts(found: Collected, name: str) -> dict[str, Any]:
         "answered": _ANSWERED,
         "visible": make_visible,
         "budgets": [one for one in tallies.budgets.values() if one.measured],
-        "policies": [*found.policies.shown()],
+        "policies": [*found.policies.list_shown()],
         "questions": asked[-_MOST_QUESTIONS:],
         "asked": Counter(turn.answer for turn in asked),
         "period": _period(found),

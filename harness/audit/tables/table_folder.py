@@ -133,7 +133,7 @@ def add_to_tables(path: Path, log: SqlDecisionLog) -> Added:
         raise UsageError("Parquet needs pyarrow: pip install 'plan-critic[parquet]'") from None
     _require_own(path)
     path.mkdir(exist_ok=True)
-    with _locked(path):
+    with _hold_lock(path):
         before = open_tables(path) if (path / _NAMES).exists() else None
         first, head = _first_hash(log), log.head()
         if before is not None:
@@ -167,7 +167,7 @@ def _is_left_over(name: str) -> bool:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _hold_lock(path: Path) -> Iterator[None]:
     try:
         with lock_file(path / _LOCK, wait_s=0):
             yield

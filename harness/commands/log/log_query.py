@@ -94,8 +94,8 @@ def _print_cells(answer: Selected) -> None:
 
 def _print_table(answer: Selected) -> None:
     """Print a table for people. Cells that are very wide are cut, which JSON and CSV never are."""
-    rows = (tuple(map(_shown, row)) for row in answer.rows)
-    names, first = tuple(map(_shown, answer.columns)), list(islice(rows, _SEEN))
+    rows = (tuple(map(_show_cell, row)) for row in answer.rows)
+    names, first = tuple(map(_show_cell, answer.columns)), list(islice(rows, _SEEN))
     widths = [max(map(len, column)) for column in zip(names, *first, strict=True)]
     count = 0
     for row in chain([names, tuple("-" * width for width in widths)], first, rows):
@@ -105,7 +105,7 @@ def _print_table(answer: Selected) -> None:
     sys.stdout.write(f"{count - 2} row{'' if count == 3 else 's'}\n")
 
 
-def _shown(value: Any) -> str:
+def _show_cell(value: Any) -> str:
     text = escape_line(_cell_text(value))
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3]}..."
 

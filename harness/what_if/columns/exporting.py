@@ -18,7 +18,7 @@ class TriedRow(NamedTuple):
     seq: int
 
 
-class RowOfRecord(Protocol):
+class _RowOfRecord(Protocol):
     """The columns of a record, with what else is written beside them."""
 
     @property
@@ -27,7 +27,7 @@ class RowOfRecord(Protocol):
         ...
 
 
-_Row = TypeVar("_Row", bound=RowOfRecord)
+_Row = TypeVar("_Row", bound=_RowOfRecord)
 
 
 def plan_groups(
@@ -55,7 +55,7 @@ def plan_groups(
 
 
 def _plan_rows(
-    one: RowOfRecord | Gap, records: Iterator[RecordedPlans], writer: RowWriter
+    one: _RowOfRecord | Gap, records: Iterator[RecordedPlans], writer: RowWriter
 ) -> list[PlanRow]:
     if isinstance(one, Gap):
         return [not_judged_row(NotJudged(one.first, one.last, "incomplete", (one.text(),)))]
@@ -63,5 +63,5 @@ def _plan_rows(
     return list(writer.rows(next(each for each in records if each.seq == one.row.seq)))
 
 
-def _number_of(one: RowOfRecord | Gap) -> int:
+def _number_of(one: _RowOfRecord | Gap) -> int:
     return one.first if isinstance(one, Gap) else one.row.seq

@@ -36,7 +36,7 @@ def write(path: Path, *ruled: tuple[Json, list[Json]]) -> Path:
 
 def shown(path: Path, last: int = 10_000) -> list[ShownPolicy]:
     with SqlDecisionLog.open_for_reading(path) as log:
-        return [*collect(log, last, 1 << 26).policies.shown()]
+        return [*collect(log, last, 1 << 26).policies.list_shown()]
 
 
 def changed(**tool: Any) -> Json:
