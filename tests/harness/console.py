@@ -16,7 +16,7 @@ from harness import cli
 from tests.support.paths import ROOT
 
 _HEAD = re.compile(
-    r"critic: (head \d+:[0-9a-f]{64}|[\d,]+ of [\d,]+ turns? match|--\w+ .*: no\w* .*has it\..*)\n"
+    r"critic: (head \d+:[0-9a-f]{64}|[\d,]+ of [\d,]+ turns? match|--\w+ .*: no\w* .*has it.*)\n"
 )
 """What stands beside data, and is no warning: what was read, and how much of it was asked for."""
 

@@ -166,7 +166,7 @@ def test_turns_are_listed_and_counted_by_it(log: Path, critic: Critic, name: str
     assert counted.out.startswith("1 turn, ")
     missed = critic("log", "list", log, f"--{name}", f"{WHOM[name]}x")
     assert "0 of 3 turns match" in missed.out
-    assert f"--{name} {WHOM[name]}x: no turn has it. did you mean {WHOM[name]}?" in missed.out
+    assert f"--{name} {WHOM[name]}x: no turn has it: did you mean {WHOM[name]}?" in missed.out
 
 
 def test_a_record_shows_it(log: Path, critic: Critic) -> None:

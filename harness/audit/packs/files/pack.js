@@ -133,7 +133,7 @@
     return last === 0 ? root : null;
   }
   // The record of its sealed form: what it names by digest is put in place, and each number of a text becomes the text.
-  const SEALED = ["asked", "attempts", "run", "texts"], WITH_TEXTS = ["because", "error", "report", "where"];
+  const SEALED = ["asked", "attempts", "carried", "run", "texts"], WITH_TEXTS = ["because", "error", "report", "where"];
   const WORDS = new Set(["check", "decided_at", "decision_key", "evaluator_id", "evaluator_version", "kind", "refused_at", "run_id", "severity", "status", "trace_id"]);
   const isWord = (name, text) => WORDS.has(name) || (name === "path" && !/^[0-9]+$/.test(text));
   function filled(value, name, texts, what) {

@@ -55,7 +55,7 @@ def test_a_pack_checks_itself_and_shows_each_decision(tab: Tab, signed: Signed) 
     assert tab.complaints() == []
     said = text_of(tab)
     for words in (
-        "the hash of 17 records, every input",
+        "the hash of 18 records, every input",
         "The signature holds.",
         "Trust it only if this is the key of the owner of the log",
         "What this page cannot check",
