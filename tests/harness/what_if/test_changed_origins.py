@@ -74,11 +74,12 @@ EVENTS: Final = [
 
 def policy_wire(**tools: Json) -> Json:
     """Return the policy of the mail, with other fields of its tools; `...` leaves one out."""
-    changed = {name: {**tool, **tools.get(name, {})} for name, tool in TOOLS.items()}
+    own = copy.deepcopy(TOOLS)
+    changed = {name: {**tool, **tools.get(name, {})} for name, tool in own.items()}
     return {
         "guard": {"safety_mode": "destructive"},
         "spec": {"id": "mail", "required_outputs": [], "provenance": "closed"},
-        "class": [CLASS],
+        "class": [copy.deepcopy(CLASS)],
         "tool": [
             {"adapter_id": "m", "capability_id": name}
             | {key: value for key, value in tool.items() if value is not ...}
