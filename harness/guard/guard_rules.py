@@ -10,11 +10,12 @@ def rules_of(policy: Policy) -> SessionRules:
     Raises:
         ValueError: the policy gives evidence an id, or a class a name, that sessions give.
     """
+    expiries = policy.expiries()
     tools = {
         name: SessionTool.of(
             tool.capability,
             result_class=tool.result_class,
-            expires_after_s=policy.expiry_of(tool),
+            expires_after_s=expiries.get(tool.pair),
         )
         for name, tool in policy.tools.items()
     }

@@ -194,11 +194,17 @@ class Policy(KeywordNamed):
         """The tools by the name that agents call them by."""
         return MappingProxyType({tool.called: tool for tool in self.tool})
 
-    def expiry_of(self, tool: PolicyTool) -> int | None:
-        """Return how many seconds the results of a tool are fresh, by the tool and its class."""
-        found = [one.fresh_s for one in self.class_ if one.name == tool.yields]
-        limits = [one for one in (tool.expires_after_s, *found) if one is not None]
-        return min(limits, default=None)
+    def expiries(self) -> dict[tuple[str, str], int]:
+        """Return how many seconds results are fresh, by the tool and its class, where they expire.
+
+        The keys are the tools' ids.
+        """
+        fresh = {one.name: one.fresh_s for one in self.class_}
+        limits = {
+            tool.pair: (tool.expires_after_s, fresh.get(tool.yields or "")) for tool in self.tool
+        }
+        known = {pair: [one for one in each if one is not None] for pair, each in limits.items()}
+        return {pair: min(each) for pair, each in known.items() if each}
 
     def digest(self) -> str:
         """Return the SHA-256 of the policy's canonical JSON, as 64 hexadecimal digits."""

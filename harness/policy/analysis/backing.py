@@ -1,5 +1,6 @@
 """Build the evidence that a call of a tool needs, around the arguments that it has."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -9,6 +10,7 @@ from evals.json_schemas import compile_schema
 from evals.pointers import segments
 from harness.policy.analysis.samples import samples, smallest_first
 from harness.policy.envelopes import PolicyTool
+from harness.policy.schema_parts import AnySchema
 
 Json = dict[str, Any]
 ToolPair = tuple[str, str]
@@ -37,18 +39,38 @@ class _Need(NamedTuple):
 
 
 def backed_steps(
-    tool: PolicyTool, args: Json, other: PolicyTool | None
+    tool: PolicyTool, arguments: Iterable[Json], other: PolicyTool | None
 ) -> Iterator[tuple[Json, tuple[Json, ...]]]:
     """Yield steps that call the tool, each with the evidence that it pins, the least first.
 
     One item serves all that is demanded of its class, or each demand has an item of its own.
 
     Args:
+        arguments: those of each call.
         other: the tool as another policy has it, whose demands should not be met by accident.
     """
+    contents = [_contents(demand, other) for demand in _demands(tool)]
+    for args in arguments:
+        needs = [*_list_needs(tool, args, contents), *_bindings(tool, args, other)]
+        yield from _back_call(tool, args, needs)
+
+
+def sampled_schemas(tool: PolicyTool, other: PolicyTool | None) -> Iterator[tuple[AnySchema, int]]:
+    """Yield each schema of a demand, with how often `backed_steps` makes values of it."""
+    own = Counter(demand.class_ for demand in _demands(tool))
+    for demand, often in (
+        *((demand, 1) for demand in _demands(tool)),
+        *((demand, own[demand.class_]) for demand in _demands(other)),
+    ):
+        if often and demand.content_schema is not None:
+            yield demand.content_schema, often
+
+
+def _back_call(
+    tool: PolicyTool, args: Json, apart: list[_Need]
+) -> Iterator[tuple[Json, tuple[Json, ...]]]:
     step = {"kind": "tool", "adapter_id": tool.adapter_id, "capability_id": tool.capability_id}
     called = {**step, "args": args} if args else step
-    apart = [*_demands(tool, args, other), *_bindings(tool, args, other)]
     together = _merge_needs(apart)
     for needs in (together, apart) if len(apart) > len(together) else (apart,):
         for choice in range(max([1, *(len(need.contents) for need in needs)])):
@@ -81,23 +103,25 @@ def pin_evidence(step: Json, refs: list[str]) -> Json:
     return {**step, "evidence_refs": pinned} if pinned else step
 
 
-def _demands(tool: PolicyTool, args: Json, other: PolicyTool | None) -> Iterator[_Need]:
-    for demand in tool.requires_evidence or ():
-        if not isinstance(demand, Demand):
-            yield _Need(demand, [{}], [])
-            continue
+def _demands(tool: PolicyTool | None) -> list[Demand]:
+    """Return what a tool demands of the content of evidence."""
+    wanted = (tool.requires_evidence if tool else None) or ()
+    return [one for one in wanted if isinstance(one, Demand)]
+
+
+def _list_needs(tool: PolicyTool, args: Json, contents: list[list[Any]]) -> Iterator[_Need]:
+    yield from (
+        _Need(one, [{}], []) for one in tool.requires_evidence or () if isinstance(one, str)
+    )
+    for demand, fitting in zip(_demands(tool), contents, strict=True):
         about = (demand.about or {}).items()
         places = [(place, args[argument]) for argument, place in about if argument in args]
-        yield _Need(demand.class_, _contents(demand, other), places)
+        yield _Need(demand.class_, fitting, places)
 
 
 def _contents(demand: Demand, other: PolicyTool | None) -> list[Any]:
     """Return contents that meet the demand; some of them do not meet the other tool's."""
-    others = [
-        one.content_schema
-        for one in (other.requires_evidence if other else None) or ()
-        if isinstance(one, Demand) and one.class_ == demand.class_
-    ]
+    others = [one.content_schema for one in _demands(other) if one.class_ == demand.class_]
     schemas = [schema for schema in (demand.content_schema, *others) if schema is not None]
     found = smallest_first(value for schema in schemas for value in samples(schema))
     fits = compile_schema(True if demand.content_schema is None else demand.content_schema).is_valid

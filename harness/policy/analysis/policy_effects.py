@@ -58,6 +58,8 @@ class Sides(NamedTuple):
     """What the policies hold differently as evidence."""
     classes: tuple[str, ...]
     """What they say differently of a class."""
+    expiries: tuple[Mapping[ToolPair, int], Mapping[ToolPair, int]]
+    """How many seconds results were and are fresh."""
     effort: LintEffort
     """What is left for comparing schemas; then nothing more is proven of them."""
 
@@ -66,7 +68,8 @@ def sides_of(old: Policy, new: Policy) -> Sides:
     """Return two policies, ready to be compared."""
     before, after = ({tool.pair: tool for tool in policy.tool} for policy in (old, new))
     classes = tuple(changed_classes(old, new))
-    return Sides(old, new, before, after, item_changes(old, new), classes, LintEffort())
+    expiries = old.expiries(), new.expiries()
+    return Sides(old, new, before, after, item_changes(old, new), classes, expiries, LintEffort())
 
 
 def effects_on_tool(sides: Sides, pair: ToolPair) -> list[Effect]:
@@ -82,7 +85,8 @@ def effects_on_tool(sides: Sides, pair: ToolPair) -> list[Effect]:
         what = "the modes that may run" if ran or runs else "no call of it can pass"
         return [Effect(what, runs, ran)] if ran or runs else []
     found = [*_of_fields(sides.effort, before, after), *_of_settings(sides, before, after)]
-    found += effects_of_results(old, new, before, after)
+    was, is_now = (side.get(pair) for side in sides.expiries)
+    found += effects_of_results(before, after, (was, is_now))
     return [effect for effect in found if effect.looser or effect.tighter]
 
 

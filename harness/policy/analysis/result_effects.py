@@ -32,10 +32,14 @@ class Effect(NamedTuple):
 
 
 def effects_of_results(
-    old: Policy, new: Policy, before: PolicyTool, after: PolicyTool
+    before: PolicyTool, after: PolicyTool, limits: tuple[int | None, int | None]
 ) -> Iterator[Effect]:
-    """Yield what may change for the sessions in which a tool returned something."""
-    yield _of_freshness(old, new, before, after)
+    """Yield what may change for the sessions in which a tool returned something.
+
+    Args:
+        limits: how many seconds its results were and are fresh; None for without end.
+    """
+    yield _of_freshness(before, after, limits)
     one, other = before.result or _UNKNOWN, after.result or _UNKNOWN
     yield _of_authors(one.author, other.author)
     web = bool(other.web) - bool(one.web)
@@ -57,9 +61,10 @@ def _in_order(what: str, looser: bool, tighter: bool) -> Effect:
     return Effect(what, looser, tighter, in_sessions=True, by_order=True)
 
 
-def _of_freshness(old: Policy, new: Policy, before: PolicyTool, after: PolicyTool) -> Effect:
+def _of_freshness(
+    before: PolicyTool, after: PolicyTool, limits: tuple[int | None, int | None]
+) -> Effect:
     """Return the effect of how long results are fresh, by the tool or by its class."""
-    limits = old.expiry_of(before), new.expiry_of(after)
     seconds = [math.inf if one is None else one for one in limits]
     is_own = before.expires_after_s != after.expires_after_s or after.yields is None
     what = "expires_after_s" if is_own else f"fresh_s of class {after.yields}"

@@ -59,11 +59,21 @@ class _Sampler:
     def __init__(self, root: AnySchema) -> None:
         self._parts = SchemaParts(root)
         self._left = _MOST_PLACES
+        self._made: dict[tuple[int, ...], list[Any]] = {}
         root = root if isinstance(root, dict) else {}
         self._shared = {name: root[name] for name in ("$defs", "definitions") if name in root}
 
     def values(self, level: list[AnySchema], depth: int) -> list[Any]:
-        """Return values for a place that these schemas judge; those that fit come first."""
+        """Return values for a place that these schemas judge; those that fit come first.
+
+        They are made once for each depth, however many places refer to the same schemas.
+        """
+        place = (*map(id, level), depth)
+        if place not in self._made:
+            self._made[place] = self._make_values(level, depth)
+        return self._made[place]
+
+    def _make_values(self, level: list[AnySchema], depth: int) -> list[Any]:
         self._left -= 1
         if self._left < 0:
             return []

@@ -35,6 +35,7 @@ from harness.policy.analysis.backing import (
     item_of,
     named_arguments,
     pin_evidence,
+    sampled_schemas,
     scalars_of,
 )
 from harness.policy.analysis.samples import samples, smallest_first
@@ -49,8 +50,8 @@ Json = dict[str, Any]
 class _PolicyJudge:
     """A policy as `critic verify --policy` uses it.
 
-    A plan is judged with the tools that it calls and those that list a required output: no other
-    tool has a part in its verdict.
+    A plan is judged with the tools that it calls and those that list a required output, and with
+    the classes of the items that it may pin: no other tool or class has a part in its verdict.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -61,6 +62,7 @@ class _PolicyJudge:
             tool.pair for tool in policy.tool if not required.isdisjoint(tool.produces or ())
         ]
         self._ids = {item.id for item in policy.evidence}
+        self._classes = {one.class_: one for one in policy.classes or ()}
         self._last: tuple[Any, CompiledContext] = None, policy.compiled()
 
     def verdict(self, plan: Plan, ctx: Json, evidence: tuple[Json, ...]) -> Verified | Refused:
@@ -83,10 +85,13 @@ class _PolicyJudge:
             items = [build(EvidenceItem, item) for item in evidence]
             if not self._ids.isdisjoint(item.id for item in items):
                 raise InvalidInput("", "the policy holds evidence of that id")
+            known = [*self.policy.evidence, *items]
+            names = dict.fromkeys(item.classification for item in known)
+            classes = [self._classes[name] for name in names if name in self._classes]
             manifests = Manifests(
                 tool_manifest=[self._tools[pair] for pair in pairs],
-                evidence_manifest=[*self.policy.evidence, *items],
-                classes=self.policy.classes,
+                evidence_manifest=known,
+                classes=classes or None,
                 record_fields=self.policy.record_fields,
             )
             self._last = key, CompiledContext(manifests=manifests)
@@ -96,7 +101,7 @@ class _PolicyJudge:
 _Sides = tuple[PolicyTool | None, PolicyTool | None]
 """A tool as the accepting policy has it, and as the refusing one has it."""
 
-_MOST_PLANS: Final = 2_000
+_MOST_PLANS: Final = 1_500
 """How many small plans are tried for all tools together: a second or two."""
 _BYTES_OF_PLAN: Final = 500
 """A plan of so many bytes more, with its evidence, counts once more."""
@@ -104,6 +109,8 @@ _ITEMS_OF_PLAN: Final = 50
 """So many items that a policy holds, or values of a schema, count like a plan."""
 _PAIRS_OF_PLAN: Final = 2_000
 """Each place of a schema is looked for in all of it: so many pairs of values count like a plan."""
+_CONTENTS_OF_PLAN: Final = 4
+"""So many small schemas of which contents are made count like a plan."""
 _LEFT_FOR_ALL: Final = 500
 """How many are tried that are about no tool, however many were tried of tools."""
 _LEAST_SHARE: Final = 12
@@ -156,6 +163,7 @@ class Search:
         self._tools = {tool.pair: tool for tool in accepting.tool}
         self._others = {tool.pair: tool for tool in refusing.tool}
         self._makers = {name: tool for tool in accepting.tool for name in tool.produces or ()}
+        self._smallest: dict[ToolPair, tuple[Json, tuple[Json, ...]] | None] = {}
         self._expiring = list(_expiring_items(accepting, refusing))
         self._repriced = any(
             least_tokens(tool) != least_tokens(self._others[pair])
@@ -219,9 +227,8 @@ class Search:
     # Plans around one call.
 
     def _plans(self, tool: PolicyTool, other: PolicyTool | None) -> Iterator[tuple[Json, Story]]:
-        for args in self._sample_args(tool, other):
-            for step, evidence in backed_steps(tool, args, other):
-                yield from self._plans_around(step, evidence, (tool, other))
+        for step, evidence in backed_steps(tool, self._sample_args(tool, other), other):
+            yield from self._plans_around(step, evidence, (tool, other))
 
     def _sample_args(self, tool: PolicyTool, other: PolicyTool | None) -> list[Json]:
         """Return arguments that the tool takes, the smallest first, from both sides' schemas."""
@@ -303,8 +310,10 @@ class Search:
 
     def _simplest(self, tool: PolicyTool) -> tuple[Json, tuple[Json, ...]] | None:
         """Return the smallest step that calls a tool, and its evidence."""
-        args = next(iter(self._sample_args(tool, None)), None)
-        return None if args is None else next(backed_steps(tool, args, None))
+        if tool.pair not in self._smallest:
+            steps = backed_steps(tool, self._sample_args(tool, None), None)
+            self._smallest[tool.pair] = next(steps, None)
+        return self._smallest[tool.pair]
 
     def _pinned_by_spec(self, items: list[Json]) -> list[Json]:
         held = {item["classification"] for item in items}
@@ -363,12 +372,21 @@ class Search:
                 yield {**plan, "steps": plan["steps"] + [{"kind": "reason"}] * more}, facts
 
 
-def _cost_of_samples(*sides: PolicyTool | None) -> int:
-    """Return what it costs to make arguments for a tool, in plans."""
-    schemas = [side.args_schema for side in sides if side is not None]
-    named = sum(1 for side in sides if side is not None for _ in named_arguments(side))
-    values = min(sum(map(json_values, schemas)), _ITEMS_OF_PLAN * _ITEMS_OF_PLAN)
-    return 2 + (values + named) // _ITEMS_OF_PLAN + values * values // _PAIRS_OF_PLAN
+def _cost_of_samples(tool: PolicyTool, other: PolicyTool | None) -> int:
+    """Return what it costs to make arguments and evidence for a tool, in plans."""
+    sides = [side for side in (tool, other) if side is not None]
+    named = sum(1 for side in sides for _ in named_arguments(side))
+    args = sum(_cost_of_schema(side.args_schema) for side in sides)
+    demands = sampled_schemas(tool, other)
+    contents = sum(often * (1 + _cost_of_schema(one)) for one, often in demands)
+    return 2 + args + named // _ITEMS_OF_PLAN + contents // _CONTENTS_OF_PLAN
+
+
+def _cost_of_schema(schema: Any) -> int:
+    """Return what it costs to make values of a schema; one that may refer back has many places."""
+    values = min(json_values(schema), _ITEMS_OF_PLAN * _ITEMS_OF_PLAN)
+    refers = isinstance(schema, dict) and b'"$ref"' in canonical_json(schema)
+    return values // _ITEMS_OF_PLAN + values * values // _PAIRS_OF_PLAN + 4 * refers
 
 
 def _is_about(

@@ -104,10 +104,9 @@ def each_ruling_is_that_of_verify_at_its_time(trial: StreamTrial) -> None:
     stream = trial.stream(most=14)
     played = trial.play(stream)
     ruled = [one for one in played.decisions if one.run is None and not _has_lapsed(one)]
+    expiries = trial.policy.expiries()
     seconds = {
-        tool.called: expiry
-        for tool in trial.policy.tool
-        if (expiry := trial.policy.expiry_of(tool)) is not None
+        tool.called: expiries[tool.pair] for tool in trial.policy.tool if tool.pair in expiries
     }
     model = SessionModel(seconds, trial.policy.guard.question_expires_after_s)
     is_open = False

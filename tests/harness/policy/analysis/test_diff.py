@@ -12,6 +12,7 @@ from critic import Plan, Proposal, Refused, RunContext, Verified, verify, verify
 from evals.json_schemas import compile_schema
 from evals.pointers import values_at
 from harness.policy import Policy, PolicyTool, diff_policies
+from harness.policy.analysis import backing
 from harness.policy.analysis.backing import backed_steps
 from harness.policy.analysis.policy_diff import PolicyChange, overall
 from harness.policy.analysis.policy_effects import effects_on_plans, effects_on_tool, sides_of
@@ -327,6 +328,28 @@ def test_a_direction_that_nothing_shows_is_not_decided() -> None:
     assert "looser" not in change.undecided, "the schema library proves that it cannot be looser"
 
 
+def demanding(count: int, **tool: Any) -> Json:
+    demands = [{"class": "c", "content_schema": {"required": [f"n{n}"]}} for n in range(count)]
+    return with_tool(FREE, requires_evidence=demands, **tool)
+
+
+@pytest.mark.parametrize(("count", "change"), [(3, "tighter"), (400, "not decided")])
+def test_a_tool_of_very_many_demands_is_not_searched(
+    count: int, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each demand has contents that meet it and not the other policy's: their product is a cost."""
+    sampled = list[Any]()
+    monkeypatch.setattr(backing, "samples", lambda schema: [*samples(schema), *noted(schema)])
+
+    def noted(schema: Any) -> list[Any]:
+        sampled.append(schema)
+        return []
+
+    changes = changes_of(demanding(count), demanding(count, min_tokens=300_000))
+    assert changes[PAY].change == change
+    assert len(sampled) == (count * (count + 1) if change == "tighter" else 0)
+
+
 def test_a_witness_can_be_small() -> None:
     change = changes_of(FREE, with_tool(FREE, min_tokens=300_000))[PAY]
     assert change.tighter is not None
@@ -554,6 +577,12 @@ def test_samples_of_a_schema_that_holds_itself_end() -> None:
     assert {} in samples(many)
 
 
+def test_a_place_is_sampled_once_however_many_lead_to_it() -> None:
+    many = {"properties": {name: {"$ref": "#/$defs/n"} for name in "abcd"}}
+    found = samples({"$defs": {"n": many}, "$ref": "#/$defs/n"})
+    assert any(isinstance(value.get("d"), dict) for value in found if isinstance(value, dict))
+
+
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -590,7 +619,7 @@ def test_evidence_is_built_to_meet_what_is_demanded() -> None:
         bound_together=[["id", "sum"]],
     )
     args = {"id": "o1", "sum": 7, "list": [1, 2], "bare": "x"}
-    steps = list(backed_steps(tool, args, None))
+    steps = list(backed_steps(tool, [args], None))
     apart = steps[-1][1]
     assert [item["classification"] for item in apart] == ["order", "bill", "bill", "bill"]
     assert len({item["id"] for item in apart}) == 4
