@@ -131,8 +131,10 @@ def nested(levels: int) -> Any:
 # Run on its own, so that a schema that takes too much ends that process and not the tests.
 LIMITED = """
 import json, resource, sys
-resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
-resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+for kind, most in (resource.RLIMIT_AS, 2**30), (resource.RLIMIT_CPU, 20):
+    hard = resource.getrlimit(kind)[1]
+    least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(kind, (least, least))
 from evals.json_schemas import compile_schema, schema_faults
 schema, value = json.load(sys.stdin)
 try:

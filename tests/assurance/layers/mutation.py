@@ -88,7 +88,7 @@ class Killers(NamedTuple):
 def killers_of(suite: Suite) -> Killers:
     """Return the killers of `critic` and `evals`."""
     cheap = (
-        Killer(partial(suite.failing, _SOON), 2 * _SOON, suite.learn),
+        Killer(partial(suite.failing, _SOON), 4 * _SOON, suite.learn),
         Killer(partial(_seeded, suite), 20),
     )
     dear = (

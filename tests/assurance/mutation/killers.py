@@ -158,10 +158,10 @@ def options(*, draws: int) -> list[str]:
     return [*kept, "-p", "no:cacheprovider", f"--hypothesis-profile={name}"]
 
 
-def failing_here(*arguments: str) -> str:
+def failing_here(*arguments: str, draws: int = 100) -> str:
     """Return the first test that fails in this process, if any. `arguments` are pytest's."""
     import pytest  # noqa: PLC0415 - heavy, and not every child needs it
 
     watch = Failures()
-    ended = int(pytest.main([*options(draws=100), *arguments], plugins=[watch]))
+    ended = int(pytest.main([*options(draws=draws), *arguments], plugins=[watch]))
     return watch.failed[0] if watch.failed else f"pytest ended with {ended}" if ended else ""

@@ -7,6 +7,7 @@ anew, collects what it needs, and takes a second or two for that.
 import io
 from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import pytest
@@ -51,7 +52,8 @@ class Suite:
             return guarded(lambda: self._first_failing(*tests))
         # The first ones import few files of tests, and mostly one of them fails.
         first, rest = tests[:_FEW], tests[_FEW:]
-        return guarded(lambda: failing_here(*first) or (failing_here(*rest) if rest else ""))
+        here = partial(failing_here, draws=100 if anew else _DRAWS)
+        return guarded(lambda: here(*first) or (here(*rest) if rest else ""))
 
     def learn(self, noticing: str) -> None:
         """Let a test that noticed a mutant be the first that the next ones meet."""
