@@ -131,6 +131,20 @@ def test_a_policy_whose_digest_only_begins_alike_is_another() -> None:
             session_of(session.rules, build(SessionState, wire))
 
 
+def test_turns_of_a_second_life_are_found_by_their_own_numbers() -> None:
+    first = waiting()
+    second = opened().after_life(first.turn, first.ledger.spent(), first.ledger.sent)
+    second = allowed(allowed(second, read("plan.md", "1")), read("plan.md", "2"))
+    wire = state_of(second).wire()
+    assert state_of(session_of(second.rules, build(SessionState, wire))).wire() == wire
+    for at, batch in enumerate(wire["running"]):
+        assert batch["turn"] == first.turn + 1 + at
+        other = altered(wire, path_of(f"/turns/{at}/action"), "ask")
+        with pytest.raises(ContradictoryState, match="was not allowed") as caught:
+            session_of(second.rules, build(SessionState, other))
+        assert caught.value.path == f"/running/{at}/turn"
+
+
 def test_calls_that_ended_all_or_twice_do_not_run() -> None:
     session = waiting()
     wire = state_of(session).wire()

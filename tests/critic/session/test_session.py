@@ -25,6 +25,7 @@ from critic.session import (
     session_of,
     state_of,
 )
+from critic.session.call_batch import OtherCall
 from critic.session.changed import change_fields
 from critic.session.session import Closed
 from critic.verdicts import Refused
@@ -667,6 +668,23 @@ def test_what_must_not_leave_fails_the_batch_that_a_shadow_let_through() -> None
         session = after(session, Call("w", "web", {"url": f"plan.md?{text}"}), "x")
         assert session.turns[-1].safety == status
     assert closed(session).report.status == "refused_by_critic"
+
+
+@pytest.mark.parametrize("strays", [(0,), (1,), (0, 1), ()])
+def test_what_must_not_leave_fails_the_batch_of_a_call_that_was_changed(
+    strays: tuple[int, ...],
+) -> None:
+    """Only then is the run scored against all that was seen: else against what its score needs."""
+    keys = EvidenceItem(id="keys", classification="keys", content="the-secret-key")
+    session = opened(spec={"confined_evidence": ("keys",)}, evidence=(keys,))
+    session = allowed(session, *(Call(f"{at}", "web", {"url": "plan.md"}) for at in (0, 1)))
+    sent = OtherCall("a", "web", {"url": "plan.md?the-secret-key"})
+    for at in (0, 1):
+        result = CallResult("completed", "x", sent=sent if at in strays else None)
+        session, ended = session.ran(f"{at}", result, NOW)
+    assert session.turns[-1].safety == ("fail" if strays else "pass")
+    assert ended is not None
+    assert ("proposal" in vars(ended.batch)) == bool(strays)
 
 
 def test_what_must_not_leave_refuses_a_session_that_gives_it_out() -> None:
