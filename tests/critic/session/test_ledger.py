@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from critic.provenance.value_kinds import read_value
+from critic.session import Call, CallResult
 from critic.session.ledger import (
     Ledger,
     MadeCall,
@@ -27,6 +28,7 @@ from evals.context import (
     SpentCall,
     WaivedCall,
 )
+from tests.critic.session.building import NOW, allowed, opened, read, rules
 
 NINE, TEN, ELEVEN = (datetime(2026, 5, 9, hour, tzinfo=UTC) for hour in (9, 10, 11))
 
@@ -137,3 +139,31 @@ def test_a_tool_that_ran_is_known_by_adapter_and_capability() -> None:
     assert ("a", "pay") in ran
     assert ("b", "pay") not in ran
     assert ("a", "b") not in ran
+
+
+def test_a_life_begins_with_nothing_but_what_was_spent_and_sent_before() -> None:
+    begun = Ledger.after_life(Spent(), ())
+    assert (begun.spent(), begun.measures) == (Spent(steps=0, tokens=0), (0, 0, 0))
+    assert Ledger().measures == Ledger.after_life(Spent(steps=2, tokens=3), ()).measures
+    call = SpentCall(adapter_id="a", capability_id="wipe", args_digest="0" * 64, id="w")
+    spent = Spent(steps=2, tokens=3, calls=(call,))
+    assert Ledger.after_life(spent, ()).spent() == spent
+
+
+def test_a_call_of_an_earlier_life_is_not_taken_off_by_one_that_fails_now() -> None:
+    call = SpentCall(adapter_id="a", capability_id="wipe", args_digest="0" * 64, id="w")
+    session = opened(scope=["wipe"]).after_life(0, Spent(calls=(call,)))
+    session = allowed(session, Call("1", "wipe", {"what": "x-100"}))
+    assert len(session.ledger.made) == 2
+    session = session.ran("1", CallResult("failed", error="no"), NOW).session
+    assert [made.spent for made in session.ledger.made] == [call]
+
+
+def test_a_tool_that_the_rules_do_not_have_leaves_no_trace_of_what_it_ran() -> None:
+    session = allowed(opened(), read("plan.md"))
+    (running,) = session.running.values()
+    result = CallResult("completed", "x", tokens=3, duration_ms=4, cost_micros=5)
+    ledger = session.ledger.after_call(
+        rules(tools={}), running, 0, result, record=None, gives_authority=True
+    )
+    assert (tuple(ledger.ran), ledger.measures) == ((), (3, 4, 5))

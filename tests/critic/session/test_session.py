@@ -1,6 +1,7 @@
 """What a session makes of what happens: proposals, facts, spending, reports."""
 
 import json
+import string
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any
@@ -451,6 +452,8 @@ def test_only_values_that_asked_are_approved() -> None:
     call = Call("p", "pay", {"to": ["x-100", "x-200"], "note": "see https://a.example/b or c-3"})
     session, batch = session.approved(session.propose([call], NOW), "ada")
     (value,) = session.ledger.approved
+    (approval,) = batch.ctx.approvals or ()
+    assert (approval.approval_id, approval.approver) == ("turn/2", "ada")
     assert (value.value, value.role, value.tool.capability_id) == ("x-200", "recipient", "pay")
     assert value.approval_mode == "delegated"
     assert verify_proposal(batch.proposal).ok
@@ -526,6 +529,14 @@ def test_an_identifier_is_its_own_trace(name: str) -> None:
     assert Session.opened(rules(), name, "x").trace_id == name
     for other in (f"-{name}", f".{name}", f"{name} "):
         assert Session.opened(rules(), other, "x").trace_id.startswith("session:")
+
+
+@pytest.mark.parametrize(("form", "more"), [("{}a", "_"), ("a{}", "_.:/#@+=~-")])
+def test_each_ascii_character_is_one_of_an_identifier_or_not(form: str, more: str) -> None:
+    names = [form.format(chr(code)) for code in range(128)]
+    kept = [name for name in names if Session.opened(rules(), name, "x").trace_id == name]
+    letters = string.ascii_letters + string.digits + more
+    assert {*kept} == {form.format(one) for one in letters}
 
 
 def test_a_turn_that_is_answered_late_stays_in_its_place() -> None:
