@@ -1,5 +1,6 @@
 """A trail is only added to, and answers as if it had been made at once."""
 
+from collections import Counter
 from datetime import UTC, datetime
 from itertools import product
 from typing import Any
@@ -13,6 +14,9 @@ from critic.provenance.day_forms import Day
 from critic.provenance.seen_sources import Seen
 from critic.provenance.value_kinds import read_value
 from critic.session.session_evidence import Trail
+from critic.session.session_values import SeenItems
+from evals.canonical_json import canonical_bytes
+from evals.confinement import ConfinedContent
 from evals.manifest import EvidenceClass, Manifests
 from evals.timestamps import is_unexpired
 from tests.support.seen_values import seen_anew, sighting
@@ -214,3 +218,45 @@ def test_adding_nothing_changes_nothing() -> None:
 def test_the_first_items_are_at_most_those_that_there_are(count: int) -> None:
     item = EvidenceItem(id="a", classification="x")
     assert len(Trail([item]).first_items(count)) == min(count, 1)
+
+
+def test_what_it_keeps_of_an_item_is_made_once_however_often_it_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[str] = []
+    for place, name in ((SeenItems, "add"), (ConfinedContent, "add")):
+        monkeypatch.setattr(place, name, counting(made, name, getattr(place, name)))
+    monkeypatch.setattr(
+        "critic.session.session_evidence.canonical_bytes", counting(made, "bytes", canonical_bytes)
+    )
+    trail = first = Trail()
+    for number in range(5):
+        trail = trail.plus([EvidenceItem(id=f"k{number}", classification="k", content="secret x")])
+        assert trail.root is first.root
+        for _ in range(2):
+            trail.digest_state()
+            trail.confined_content(["k"]).found_in(["none"])
+            with trail.seen_sources(None):
+                pass
+    assert Counter(made) == {"add": 5 + 5, "bytes": 5}
+    assert first.plus([EvidenceItem(id="k0", classification="k")]).root is not first.root
+
+
+def counting(made: list[str], name: str, work: Any) -> Any:
+    def counted(*args: Any) -> Any:
+        made.append(name)
+        return work(*args)
+
+    return counted
+
+
+def test_items_are_picked_in_their_order_from_what_the_trail_had() -> None:
+    trail = Trail([EvidenceItem(id=f"e{at}", classification="xy"[at % 2]) for at in range(9)])
+    for refs, classes, places in (
+        (["e8", "e1"], [], [1, 8]),
+        (["e7"], ["x"], [0, 2, 4, 6, 7, 8]),
+        ([], ["y", "z"], [1, 3, 5, 7]),
+    ):
+        for count in (8, 9):
+            found = trail.first_items(count).pick_items(refs, classes)
+            assert [item.id for item in found] == [f"e{at}" for at in places if at < count]
