@@ -23,9 +23,16 @@ from harness.clock import SystemClock
 from harness.errors import HarnessError
 from harness.failures import describe_error
 from harness.guard.course import Answered, Course, OutOfPlace, apply_event
-from harness.guard.guard_rules import rules_of
+from harness.guard.guard_rules import require_confirmed, rules_of
 from harness.guard.guard_state import course_of, dump_course, parse_state
-from harness.guard.open_sessions import OpenSession, OpenWork, count_open
+from harness.guard.open_sessions import (
+    OpenSession,
+    OpenWork,
+    already_open,
+    count_open,
+    still_open,
+    unknown_session,
+)
 from harness.guard.permits import CallPermit
 from harness.guard.recording import GuardLog, OnDecision, RulingRecorder
 from harness.guard.reopening import next_life
@@ -74,6 +81,7 @@ class Guard:
         on_decision: OnDecision | None = None,
         max_skew: timedelta | None = None,
         sessions: KeepsSessions | None = None,
+        strict: bool = False,
     ) -> None:
         """Guard sessions under a policy.
 
@@ -86,11 +94,14 @@ class Guard:
                 be any that does not go back, so that a past session can be played.
             on_decision: is given a copy of each decision after it was recorded, and before it is
                 answered. If it raises, nothing is allowed. It must not call the guard.
+            strict: refuse a policy with guesses that nobody has confirmed.
 
         Raises:
-            ValueError: the policy gives evidence an id, or a class a name, that sessions give; or
-                both a log and another place for sessions are given.
+            ValueError: the policy gives evidence an id, or a class a name, that sessions give; it
+                has guesses, and `strict`; or both a log and another place for sessions are given.
         """
+        if strict:
+            require_confirmed(policy)
         self._settings: Final = detached_copy(policy).guard
         self._rules: Final = rules_of(detached_copy(policy))
         self._clock: Final[Clock] = SystemClock() if clock is None else clock
@@ -192,14 +203,14 @@ class Guard:
     def _reopen(self, event: OpenEvent, note: str | None) -> None:
         """Go on with a session that was closed, here or in another process."""
         if self._current(event.session) is not None:
-            raise _is_open_still(event.session)
+            raise still_open(event.session)
         marks, closed = self._recorder.find_closed(event.session)
         now = None if event.as_of is None else self._clock.now()
         course = next_life(self._opened_course(event, now, self._max_skew), closed)
         try:
             self._recorder.keep_reopening(course, closed, marks, note)
         except (JournalMoved, AlreadyClaimed):
-            raise _is_open_still(event.session) from None
+            raise still_open(event.session) from None
         self._admit(event.session, course, 0, marks)
 
     def _opened_course(
@@ -466,25 +477,6 @@ def _time_after(
         return before.after(event.as_of, now, max_skew)
     except WrongTime as error:
         raise OutOfPlace("/as_of", str(error)) from None
-
-
-def unknown_session(name: str, *, was_open: bool = False) -> OutOfPlace:
-    """Return the error for an event of a session that is not open."""
-    why = "it was closed, or its journal is gone: open one with a new id"
-    what = why if was_open else "open it first"
-    return OutOfPlace("/session", f"session {escape_name(name)} is not open: {what}")
-
-
-def already_open(name: str) -> OutOfPlace:
-    """Return the error for a session that cannot be opened under its id."""
-    why = "is open already, or was before: choose a new id"
-    return OutOfPlace("/session", f"session {escape_name(name)} {why}")
-
-
-def _is_open_still(name: str) -> OutOfPlace:
-    """Return the error for a session that goes on, and is to be opened again."""
-    why = "is open: close it before it is opened again"
-    return OutOfPlace("/session", f"session {escape_name(name)} {why}")
 
 
 def _event_error(value: Any, path: str, message: str) -> EventError:

@@ -1,7 +1,22 @@
 """Turn a policy into what its sessions are judged by."""
 
 from critic.session import SessionRules, SessionTool
+from evals.escaping import escape_name
 from harness.policy import SESSION_BUDGET, Policy
+
+
+def require_confirmed(policy: Policy) -> None:
+    """Refuse a policy with guesses.
+
+    Raises:
+        ValueError: it has some, with the first and what to do.
+    """
+    if guessed := policy.guessed:
+        count = f"{len(guessed)} guess{'' if len(guessed) == 1 else 'es'}"
+        raise ValueError(
+            f"the policy has {count} that nobody has confirmed, the first at "
+            f"{escape_name(guessed[0])}: check each, and delete its comment"
+        )
 
 
 def rules_of(policy: Policy) -> SessionRules:

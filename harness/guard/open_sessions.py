@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from threading import Lock
 from typing import Final, NamedTuple
 
-from harness.guard.course import Answered, Course
+from evals.escaping import escape_name
+from harness.guard.course import Answered, Course, OutOfPlace
 from harness.guard.permits import CallPermit, permit_of
 from harness.guard.session_events import ResultEvent, SessionEvent
 from harness.guard.session_journal import Marks
@@ -79,3 +80,22 @@ def count_open(entries: Iterable[OpenSession]) -> OpenWork:
             len({turn for turn, _ in course.session.open_calls.values()}) for course in courses
         ),
     )
+
+
+def unknown_session(name: str, *, was_open: bool = False) -> OutOfPlace:
+    """Return the error for an event of a session that is not open."""
+    why = "it was closed, or its journal is gone: open one with a new id"
+    what = why if was_open else "open it first"
+    return OutOfPlace("/session", f"session {escape_name(name)} is not open: {what}")
+
+
+def already_open(name: str) -> OutOfPlace:
+    """Return the error for a session that cannot be opened under its id."""
+    why = "is open already, or was before: choose a new id"
+    return OutOfPlace("/session", f"session {escape_name(name)} {why}")
+
+
+def still_open(name: str) -> OutOfPlace:
+    """Return the error for a session that goes on, and is to be opened again."""
+    why = "is open: close it before it is opened again"
+    return OutOfPlace("/session", f"session {escape_name(name)} {why}")

@@ -38,6 +38,7 @@ from evals.envelope import (
 from evals.escaping import escape_name
 from evals.json_schemas import JsonSchema
 from evals.json_value import PresentJson, Text
+from evals.pointers import Pointer
 from harness.canonical import digest
 
 SESSION_BUDGET: Final = RunBudget(
@@ -161,9 +162,11 @@ class Policy(KeywordNamed):
     """A policy file: a team writes it once, reviews and tests it.
 
     No two tools have one name, or one pair of ids, no two classes one name, and no two pieces of
-    evidence one id.
+    evidence one id. `guessed` are the places, as JSON pointers, that nobody has confirmed: in TOML,
+    each is a comment behind its value, `# guessed` or `# TODO`.
     """
 
+    guessed: Annotated[tuple[Pointer, ...] | None, OPTIONAL, ARRAY] = None
     record_fields: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
     guard: GuardSettings
     spec: DecisionSpec
@@ -176,6 +179,7 @@ class Policy(KeywordNamed):
         def __init__(
             self,
             *,
+            guessed: Array[str] | None = None,
             record_fields: Array[str] | None = None,
             guard: GuardSettings,
             spec: DecisionSpec,
@@ -207,8 +211,14 @@ class Policy(KeywordNamed):
         return {pair: min(each) for pair, each in known.items() if each}
 
     def digest(self) -> str:
-        """Return the SHA-256 of the policy's canonical JSON, as 64 hexadecimal digits."""
-        return digest(self)
+        """Return the SHA-256 of the policy's canonical JSON, as 64 hexadecimal digits.
+
+        Guesses are left out: to confirm one changes no decision, and ends no open session.
+        """
+        if "guessed" not in self.model_fields_set:
+            return digest(self)
+        names = self.model_fields_set - {"guessed"}
+        return digest(Policy(**{name: getattr(self, name) for name in names}))
 
     def compiled(
         self, names: Collection[str] | None = None, evidence: Iterable[EvidenceItem] = ()

@@ -14,8 +14,8 @@ from evals.escaping import escape_name
 from evals.schema_keywords import every_object
 from harness.policy.positions import Parts
 
-MAX_ENTRIES: Final = {"tool": 10_000, "class": 5_000, "evidence": 10_000}
-"""How many tools, classes and pieces of evidence there may be."""
+MAX_ENTRIES: Final = {"tool": 10_000, "class": 5_000, "evidence": 10_000, "guessed": 100_000}
+"""How many tools, classes, pieces of evidence and guesses there may be."""
 
 MAX_NAMES: Final = 1_000
 """How many entries any other list or table of a policy may have: arguments, bindings, fields."""

@@ -33,12 +33,27 @@ _DOT: Final = re.compile(r"[ \t]*\.[ \t]*")
 _ASSIGN: Final = re.compile(r"[ \t\r\n]*[=:]")
 # A date may have a space before its time.
 _PLAIN: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:[^\s,\]}#]*|[^\s,\]}#]+")
+_ANY_MARK: Final = re.compile(r"#[ \t]*(?:guessed|todo)\b", re.IGNORECASE)
+_MARK: Final = re.compile(r"[ \t]*,?[ \t]*#[ \t]*(?:guessed|(?P<open>todo))\b", re.IGNORECASE)
 _PIECE: Final = re.compile(rf"{_STRING.pattern}|#[^\n]*|[\[\]{{}}]|[^\"'#\[\]{{}}]+", re.DOTALL)
 
 
 def toml_lines(text: str) -> dict[str, int]:
     """Return the line of each key and element of a valid TOML text, by JSON pointer."""
     return _Walk(text).document()
+
+
+def toml_marks(text: str) -> dict[str, bool]:
+    """Return the places of a valid TOML text that are marked as guessed or open.
+
+    A mark is a comment behind a value, on the line where it ends: `# guessed: WORD`, or `# TODO`.
+    The key is a JSON pointer; the value is whether the place is open, and not guessed.
+    """
+    if _ANY_MARK.search(text) is None:
+        return {}
+    walk = _Walk(text)
+    walk.document()
+    return walk.marks
 
 
 def json_lines(text: str) -> dict[str, int]:
@@ -65,6 +80,7 @@ class _Walk:
         self._ends = [match.start() for match in re.finditer("\n", text)]
         self._arrays: dict[Parts, int] = {}
         self.lines: dict[str, int] = {}
+        self.marks: dict[str, bool] = {}
 
     def document(self) -> dict[str, int]:
         """Walk over a TOML text."""
@@ -94,6 +110,7 @@ class _Walk:
             if path in self._arrays:
                 path = (*path, self._arrays[path])
                 self._note(path, start)
+        self._note_mark(path)
         return path
 
     def _member(self, table: Parts) -> None:
@@ -105,6 +122,7 @@ class _Walk:
         self._skip(_ASSIGN)
         self.skip_blank()
         self.value(path)
+        self._note_mark(path)
 
     def _keys(self) -> list[str]:
         keys = [self._read_key()]
@@ -146,6 +164,7 @@ class _Walk:
         while self._text[self._at] != "]":
             self._note((*path, index), self._at)
             self.value((*path, index))
+            self._note_mark((*path, index))
             self.skip_blank()
             index += 1
         self._at += 1
@@ -179,3 +198,7 @@ class _Walk:
 
     def _note(self, path: Parts, offset: int) -> None:
         self.lines.setdefault(pointer(*path), bisect_right(self._ends, offset - 1) + 1)
+
+    def _note_mark(self, path: Parts) -> None:
+        if match := _MARK.match(self._text, self._at):
+            self.marks[pointer(*path)] = match["open"] is not None

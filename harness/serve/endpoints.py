@@ -41,7 +41,7 @@ from harness.guard import (
     SessionEvent,
     SessionStatus,
 )
-from harness.guard.guard import already_open, unknown_session
+from harness.guard.open_sessions import already_open, unknown_session
 from harness.guard.session_events import event_of
 from harness.log import LogError
 from harness.serve.answering import Json, RequestRefused, envelope_answer, json_answer

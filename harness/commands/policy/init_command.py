@@ -14,6 +14,7 @@ from evals.escaping import escape_line, escape_name
 from harness.commands.documents import read_whole
 from harness.commands.exit_status import EXIT_OK
 from harness.commands.mcp.pin_files import pin_file
+from harness.commands.policy.policy_command import guesses_text
 from harness.errors import UsageError
 from harness.integrations.mcp.mcp_listing import list_server
 from harness.integrations.mcp.mcp_pins import Pin, pin_of
@@ -33,17 +34,17 @@ from harness.wire import InvalidInput, parse_json
 def run(args: argparse.Namespace) -> int:
     """Write the file, and say what is left to do."""
     text, notes, pins = _derive_text(args)
-    policy = parse_policy(text.encode(), syntax="toml").policy
+    document = parse_policy(text.encode(), syntax="toml")
     if args.file == "-":
         sys.stdout.write(text)
     else:
         _write(Path(args.file), text, force=args.force)
         shown = escape_line(args.file)
-        tools = f"{len(policy.tool)} tool{'' if len(policy.tool) == 1 else 's'}"
-        left = text.count("TODO")
-        todo = f", {left} TODOs to decide" if left else ""
+        count = len(document.policy.tool)
+        tools = f"{count} tool{'' if count == 1 else 's'}"
+        left = f", {guesses_text(document)}" if document.policy.guessed else ""
         sys.stdout.write(
-            f"{shown}: written: {tools}{todo}; then run `critic policy check {shown}`\n"
+            f"{shown}: written: {tools}{left}; then run `critic policy check {shown}`\n"
         )
         if pins:
             pin_file(args.file, None).replace(pins)

@@ -69,10 +69,11 @@ def _fault_text(fault: PolicyFault) -> str:
 
 def _check(args: argparse.Namespace) -> int:
     limit, as_json = size_limit(args), args.format == "json"
-    return max(_check_one(name, limit, as_json=as_json) for name in args.files)
+    checked = (_check_one(name, limit, as_json, strict=args.strict) for name in args.files)
+    return max(checked)
 
 
-def _check_one(name: str, limit: int, *, as_json: bool) -> int:
+def _check_one(name: str, limit: int, as_json: bool, *, strict: bool) -> int:
     try:
         document = _read(name, limit)
     except InvalidInput as error:
@@ -80,12 +81,37 @@ def _check_one(name: str, limit: int, *, as_json: bool) -> int:
         return EXIT_INVALID
     located = ((document.line_of(finding.path), finding) for finding in lint(document.policy))
     found = sorted(located)
+    guesses, left = count_guesses(document)
+    refused = bool(found) or (strict and guesses + left > 0)
     if as_json:
         findings = [{**finding._asdict(), "line": line} for line, finding in found]
-        _print_json({"file": name, "ok": not found, "findings": findings})
+        counted = {"guesses": guesses, "open": left} if guesses or left else {}
+        _print_json({"file": name, "ok": not refused, "findings": findings, **counted})
     else:
         _tell_findings(name, document, found)
-    return EXIT_REFUSED if found else EXIT_OK
+        _tell_guesses(name, document)
+    return EXIT_REFUSED if refused else EXIT_OK
+
+
+def count_guesses(document: PolicyDocument) -> tuple[int, int]:
+    """Return how many places of a policy are guessed, and how many are open."""
+    left = len(document.open_places)
+    return len(document.policy.guessed or ()) - left, left
+
+
+def guesses_text(document: PolicyDocument) -> str:
+    """Return the two counts in words."""
+    guesses, left = count_guesses(document)
+    return f"{guesses} guess{'' if guesses == 1 else 'es'}, {left} open"
+
+
+def _tell_guesses(name: str, document: PolicyDocument) -> None:
+    if guessed := document.policy.guessed:
+        first = min(map(document.line_of, guessed))
+        sys.stdout.write(
+            f"{_source_name(name)}: line {first}: note: {guesses_text(document)}: "
+            "check each line, and delete its comment [guess_open]\n"
+        )
 
 
 def _tell_faults(name: str, error: InvalidInput, *, as_json: bool) -> None:

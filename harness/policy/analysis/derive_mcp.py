@@ -1,6 +1,6 @@
 """Derive tools from what an MCP server says of them.
 
-What it says is not to be believed before a person did: its hints are for the comment only.
+What it says is not to be believed before a person did: its hints raise a tier, and never lower it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,6 +12,7 @@ from harness.policy.analysis.derive_tools import (
     ToolDraft,
     identifier,
     plain_schema,
+    result_of_schema,
     why_not_derived,
 )
 from harness.wire import InvalidInput
@@ -68,16 +69,29 @@ def drafts_of_mcp(
 
 def _of_tool(adapter: str, name: str, tool: Mapping[str, Any]) -> ToolDraft:
     described = tool.get("description")
-    summary = described.partition("\n")[0] if isinstance(described, str) else ""
     hints = tool.get("annotations")
     told = _tier(hints) if isinstance(hints, Mapping) and hints else None
     todo = [] if told is None else [f"the server hints at {told}: believe it if you trust it"]
+    schema: dict[str, Any] | None = None
     try:
         schema = plain_schema(tool.get("inputSchema"))
     except Exception as error:  # of the library, on any schema
         todo.append(f"args_schema cannot be derived ({why_not_derived(error)}): write one")
-        return ToolDraft(adapter, name, summary, None, tuple(todo))
-    return ToolDraft(adapter, name, summary, schema, tuple(todo))
+    return ToolDraft(
+        adapter,
+        name,
+        described if isinstance(described, str) else "",
+        schema,
+        tuple(todo),
+        result_of_schema(tool.get("outputSchema")),
+        hints_at_destruction=hints_destroy(hints),
+    )
+
+
+def hints_destroy(hints: Any) -> bool:
+    """Return whether a server says of a tool that it destroys: a hint that only raises a tier."""
+    told = hints if isinstance(hints, Mapping) else {}
+    return told.get("destructiveHint") is True and told.get("readOnlyHint") is not True
 
 
 def _tier(hints: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """Derive tools from what describes them already: Python functions, and OpenAI tool JSON.
 
 A description says what a tool is called and what arguments it takes. It does not say what the tool
-may do or what its arguments mean: tier and roles are for a person to decide.
+may do or what its arguments mean: `guessing` guesses tier and roles, and a person decides.
 
 Before Python 3.12, pydantic takes only the `TypedDict` of `typing_extensions`, since those of
 `typing` do not know their bases: annotations with one are given another form. Bases may hold
@@ -123,6 +123,12 @@ def _with_arguments(hint: Hint, arguments: tuple[Hint, ...]) -> Hint:
     return origin[arguments[0] if len(arguments) == 1 else arguments]
 
 
+_CONTEXTS: Final = re.compile(
+    "Context|CurrentContext|Depends|InjectedState|InjectedStore|RunContext|"
+    "RunContextWrapper|ToolContext|ToolRuntime"
+)
+"""What the frameworks call the parameters that they fill themselves."""
+
 IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,127}")
 """What a tool may be called."""
 
@@ -133,16 +139,34 @@ class ToolDraft(NamedTuple):
     """A tool as far as it can be derived.
 
     Attributes:
-        summary: the first line of its description, or "".
+        description: all that is said of it, or "".
         args_schema: the schema of its arguments; None if it cannot be derived.
-        todo: what a person has to decide or to add, one sentence each.
+        todo: what a person has to know or to add, one sentence each.
+        result: the type of its results; None if it is not known.
+        hints_at_destruction: whether its server says that it destroys.
+        needs_approval: whether its framework asks a person before each call.
     """
 
     adapter_id: str
     capability_id: str
-    summary: str
+    description: str
     args_schema: dict[str, Any] | None
     todo: tuple[str, ...] = ()
+    result: "ResultType | None" = None
+    hints_at_destruction: bool = False
+    needs_approval: bool = False
+
+    @property
+    def summary(self) -> str:
+        """Return the first line of its description, or nothing."""
+        return self.description.strip().partition("\n")[0]
+
+
+class ResultType(NamedTuple):
+    """The type of a tool's results: its name, or "", and its JSON Schema."""
+
+    name: str
+    schema: dict[str, Any]
 
 
 def identifier(text: str) -> str:
@@ -177,15 +201,51 @@ def _functions(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 def _of_function(adapter: str, name: str, function: Callable[..., Any]) -> ToolDraft:
     todo = [] if IDENTIFIER.fullmatch(name) else [f"its name in Python is {escape_name(name)}"]
-    summary = (inspect.getdoc(function) or "").partition("\n")[0]
+    description = inspect.getdoc(function) or ""
+    result = result_of_function(function)
     try:
         schema = plain_schema(_arguments_of(function))
     except Exception as error:  # of the libraries, and of annotations, which may be any code
         todo.append(f"args_schema cannot be derived ({why_not_derived(error)}): write one")
-        return ToolDraft(adapter, identifier(name), summary, None, tuple(todo))
+        return ToolDraft(adapter, identifier(name), description, None, tuple(todo), result)
     if missing := _unannotated_parameters(function):
         todo.append(f"no annotation says what {', '.join(map(escape_name, missing))} may be")
-    return ToolDraft(adapter, identifier(name), summary, schema, tuple(todo))
+    return ToolDraft(adapter, identifier(name), description, schema, tuple(todo), result)
+
+
+def result_of_function(function: Callable[..., Any] | None) -> ResultType | None:
+    """Return the type of a function's results by its annotation; None if there is none."""
+    if function is None:
+        return None
+    try:
+        original = inspect.unwrap(function)
+        hint = _hints_of(original).get("return")
+        if hint in (None, type(None), Any):
+            return None
+        return result_of_schema(TypeAdapter(hint).json_schema(mode="serialization"))
+    except Exception:  # of the libraries, and of annotations, which may be any code
+        return None
+
+
+def result_of_schema(schema: Any) -> ResultType | None:
+    """Return the type of results by its JSON Schema; None if it cannot be written in a policy."""
+    if not isinstance(schema, dict):
+        return None
+    try:
+        return ResultType(_name_of_type(schema), plain_schema(schema))
+    except Exception:  # of the library, on any schema
+        return None
+
+
+def _name_of_type(schema: dict[str, Any]) -> str:
+    """Return the name of the type, with `_list` behind it for many of one."""
+    if schema.get("type") == "array" and isinstance(schema.get("items"), dict):
+        inner = _name_of_type(schema["items"])
+        return f"{inner}_list" if inner else ""
+    if isinstance(schema.get("$ref"), str):
+        return str(schema["$ref"]).rpartition("/")[2]
+    has_parts = isinstance(schema.get("properties"), dict)
+    return str(schema["title"]) if has_parts and isinstance(schema.get("title"), str) else ""
 
 
 def _arguments_of(function: Callable[..., Any]) -> dict[str, Any]:
@@ -218,7 +278,20 @@ def _without_result(function: Callable[..., Any]) -> Any:
     copied.__annotations__ = {name: hint for name, hint in hints.items() if name != "return"}
     copied.__annotations__ = _hints_of(copied)
     copied.__module__ = original.__module__
+    if given := [name for name, hint in copied.__annotations__.items() if _is_context(hint)]:
+        signature = inspect.signature(copied)
+        kept = [one for name, one in signature.parameters.items() if name not in given]
+        copied.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
+        for name in given:
+            del copied.__annotations__[name]
     return copied
+
+
+def _is_context(hint: Hint) -> bool:
+    """Return whether a framework fills a parameter, so that it is no argument of a call."""
+    marks = (hint, get_origin(hint), *getattr(hint, "__metadata__", ()))
+    marks += tuple(map(type, getattr(hint, "__metadata__", ())))
+    return any(_CONTEXTS.fullmatch(getattr(one, "__name__", "")) for one in marks)
 
 
 def _unannotated_parameters(function: Callable[..., Any]) -> list[str]:
@@ -289,8 +362,7 @@ def _of_openai(function: Any, at: str) -> ToolDraft:
         why = escape_line(str(error).partition("\n")[0])[:200]
         raise InvalidInput(f"{at}/parameters", f"no JSON Schema (draft 2020-12): {why}") from None
     description = function.get("description")
-    summary = description.partition("\n")[0] if isinstance(description, str) else ""
-    return ToolDraft("tools", name, summary, schema)
+    return ToolDraft("tools", name, description if isinstance(description, str) else "", schema)
 
 
 def plain_schema(schema: Any) -> dict[str, Any]:

@@ -1,17 +1,25 @@
 """Write a policy as commented TOML: a starter, or one with tools that were derived.
 
-What cannot be known has the safe value and a TODO: every tool is destructive and needs the
-approval of a person, and no argument has a role, so that every value is judged as a recipient.
+What is guessed is marked at the end of its line, and so is what is left open, which has the safe
+value: such a tool is destructive, and a person approves each call.
 """
 
-import re
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
-from harness.policy.analysis.derive_tools import ToolDraft
+from critic import MODE_RANK
+from critic.session.session_rules import is_default_class
+from harness.policy.analysis.derive_tools import ResultType, ToolDraft, identifier
+from harness.policy.analysis.guessing.guess_tables import TIER_ROWS
+from harness.policy.analysis.guessing.result_guess import ResultGuess
+from harness.policy.analysis.guessing.tier_guess import TierGuess, snake_case
+from harness.policy.analysis.guessing.tool_guess import ToolDescription, ToolGuess, guess_labels
+from harness.policy.analysis.toml_spelling import toml_comment, toml_key, toml_value
 
-_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 _WIDTH: Final = 96
+_MARK_AT: Final = 48
+_LONGEST_NAME: Final = 128
+_LONGEST_SCHEMA: Final = 120
 
 _GUARD: Final = """\
 [guard]
@@ -90,100 +98,198 @@ subject = {{ type = "string", maxLength = 140 }}
 
 
 def derived_policy(source: str, spec_id: str, drafts: Iterable[ToolDraft]) -> str:
-    """Return the text of a policy for derived tools.
+    """Return the text of a policy for derived tools, the highest tier first.
 
     Args:
         source: what they were derived from, for the first line.
         spec_id: the id of the spec.
     """
+    tools = [_Guessed(draft, _guess(draft)) for draft in drafts]
+    tools.sort(key=lambda one: (-MODE_RANK[one.guess.tier.tier], one.draft.capability_id))
+    classes = _Classes(tools)
     head = f"""\
-{_comment(f"The policy of the tools of {source}.")}
-# What is marked TODO is for you to decide; until then every call needs the approval of a person.
-# `critic policy check critic.toml` explains every mistake, and reminds you of what is missing.
-
-# TODO: say for the results that are records who fills which field: system, party, member, public.
-# A tool promises records by result = {{ author = "...", format = "json" }} and yields = "mail".
-# [[class]]
-# name = "mail"
-# fields = {{ id = "system", date = "system", sender = "party" }}
-
-# Say beside arg_roles how values are compared, as in arg_kinds = {{ to = "address" }}: path, url,
-# address, account, or any noun such as order, after which a request says a short number.
+{toml_comment(f"The policy of the tools of {source}.")}
+# A line that ends in "# guessed" is a guess, one that ends in "# TODO" is open. Correct the line if
+# it is wrong, and delete the comment: that confirms it. `critic policy check` counts what is left.
+#
+{_tier_lines()}
 
 {_GUARD}
 [spec]
 id = {toml_value(spec_id)}
 required_outputs = []
 provenance = "closed"                      # the request names what may be acted on; "open" asks
-approval_required_from = "destructive"     # TODO: lower the tiers below, and keep this
+approval_required_from = "destructive"     # a person approves calls of this tier
 """
-    return "\n".join([head, *(_tool_text(draft) for draft in drafts)])
+    tables = [*map(_class_text, classes.entries), *(_tool_text(one, classes) for one in tools)]
+    return "\n".join([head, *tables])
 
 
-def _tool_text(draft: ToolDraft) -> str:
-    lines = [_comment(draft.summary[:_WIDTH])] if draft.summary.strip() else []
+def _tier_lines() -> str:
+    """Return the table of tiers as comments."""
+    rows = [
+        ("tier", "means", "by itself"),
+        *((one.tier, one.means, one.by_itself) for one in TIER_ROWS),
+    ]
+    first, second = (max(len(row[at]) for row in rows) + 2 for at in (0, 1))
+    return "\n".join(f"# {a:{first}}{b:{second}}{c}" for a, b, c in rows)
+
+
+class _Guessed(NamedTuple):
+    """A tool, and what is guessed of it."""
+
+    draft: ToolDraft
+    guess: ToolGuess
+
+
+def _guess(draft: ToolDraft) -> ToolGuess:
+    """Guess the labels of a tool. Where its arguments are not known, its tier is open."""
+    properties = (draft.args_schema or {}).get("properties")
+    guess = guess_labels(
+        ToolDescription(
+            draft.capability_id,
+            draft.description,
+            properties if isinstance(properties, dict) else {},
+            draft.result.schema if draft.result else None,
+            draft.hints_at_destruction,
+            draft.needs_approval,
+        )
+    )
+    if draft.args_schema is not None:
+        return guess
+    return guess._replace(
+        tier=TierGuess("destructive", "its arguments are not known", is_open=True), is_read=False
+    )
+
+
+class _ClassEntry(NamedTuple):
+    """A class to write: its name, the type of its items, and what is guessed of them."""
+
+    name: str
+    result: ResultType
+    guess: ResultGuess
+
+
+class _Classes:
+    """The classes of the results that are records: tools of one type share one."""
+
+    def __init__(self, tools: Sequence[_Guessed]) -> None:
+        self._names: dict[str, str] = {}
+        known: dict[str, _ClassEntry] = {}
+        for draft, guess in tools:
+            if draft.result is None or not _has_class(draft.result, guess.result):
+                continue
+            entry = _ClassEntry(_class_name(draft), draft.result, guess.result)
+            if known.setdefault(entry.name, entry).result.schema != draft.result.schema:
+                entry = entry._replace(name=identifier(f"{draft.capability_id}_record"))
+                known[entry.name] = entry
+            self._names[draft.capability_id] = entry.name
+        self.entries: Final = [known[name] for name in sorted(known)]
+
+    def name_for(self, tool: str) -> str | None:
+        """Return the class of what a tool returns, if that is a record."""
+        return self._names.get(tool)
+
+
+def _has_class(result: ResultType, guess: ResultGuess) -> bool:
+    return guess.is_record and not guess.web and bool(result.name or guess.fields)
+
+
+def _class_name(draft: ToolDraft) -> str:
+    named = snake_case(draft.result.name) if draft.result and draft.result.name else ""
+    name = identifier(named or f"{draft.capability_id}_result")[:_LONGEST_NAME]
+    return f"{name}_record" if is_default_class(name) else name
+
+
+def _class_text(entry: _ClassEntry) -> str:
+    lines = ["[[class]]", f"name = {toml_value(entry.name)}"]
+    lines += _table_lines("fields", entry.guess.fields, "by name and type")
+    examples = entry.result.schema.get("examples")
+    if isinstance(examples, list) and examples:
+        lines.append(f"example = {toml_value(examples[0])}")
+    lines += _schema_lines("class", "schema", entry.result.schema)
+    return "\n".join(lines) + "\n"
+
+
+def _tool_text(tool: _Guessed, classes: _Classes) -> str:
+    draft, guess = tool
+    lines = [toml_comment(draft.summary[:_WIDTH])] if draft.summary else []
+    lines += [toml_comment(one[:1].upper() + one[1:]) for one in draft.todo]
+    tier = f"approval_mode = {toml_value(guess.tier.tier)}"
     lines += [
         "[[tool]]",
         f"adapter_id = {toml_value(draft.adapter_id)}",
         f"capability_id = {toml_value(draft.capability_id)}",
-        f'approval_mode = "destructive"    # TODO: {_TIERS}',
-        *_comments(f"TODO: {todo}" for todo in draft.todo),
+        _marked(tier, guess.tier.why, is_open=guess.tier.is_open),
+        *_table_lines("arg_roles", _roles(guess), _why_roles(guess)),
+        *_table_lines("arg_kinds", guess.kinds, "by name"),
+        *_result_lines(tool, classes.name_for(draft.capability_id)),
     ]
-    schema = draft.args_schema
-    names = list(schema.get("properties", {})) if schema else []
-    if names or schema is None:
-        lines.append(f"# TODO: say what its arguments are: {_ROLES}")
-        roles = ", ".join(f'{toml_key(name)} = "..."' for name in names)
-        lines.append(_comment(f"arg_roles = {{ {roles} }}" if roles else "arg_roles = {}"))
-    if schema is not None:
-        lines += ["", *_schema_lines(schema)]
+    if draft.args_schema is not None:
+        lines += _schema_lines("tool", "args_schema", draft.args_schema)
     return "\n".join(lines) + "\n"
 
 
-def _schema_lines(schema: dict[str, Any]) -> Iterator[str]:
-    yield "[tool.args_schema]"
-    tables = {name: schema[name] for name in ("properties", "$defs") if schema.get(name)}
-    for name, value in schema.items():
-        if name not in tables:
-            yield f"{toml_key(name)} = {toml_value(value)}"
-    for name, members in tables.items():
-        yield ""
-        yield f"[tool.args_schema.{toml_key(name)}]"
-        yield from (f"{toml_key(key)} = {toml_value(part)}" for key, part in members.items())
+def _roles(guess: ToolGuess) -> dict[str, str]:
+    return {name: one.role for name, one in guess.roles.items()}
 
 
-def toml_key(name: str) -> str:
-    """Return a key of TOML, in quotes where it must be."""
-    return name if _BARE.fullmatch(name) else toml_value(name)
+def _why_roles(guess: ToolGuess) -> str:
+    unknown = [name for name, one in guess.roles.items() if one.is_unknown]
+    return f"unknown: {', '.join(unknown)}" if unknown else "by name and type"
 
 
-def toml_value(value: Any) -> str:
-    """Return a JSON value as inline TOML. It must not hold null."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return f'"{"".join(map(_character, value))}"'
-    if isinstance(value, dict):
-        members = ", ".join(f"{toml_key(key)} = {toml_value(part)}" for key, part in value.items())
-        return f"{{ {members} }}" if members else "{}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(toml_value, value))}]"
-    return repr(value)  # a whole number or a finite float: TOML spells them as Python does
+def _result_lines(tool: _Guessed, class_name: str | None) -> Iterator[str]:
+    result, makes = tool.guess.result, tool.guess.makes
+    written: dict[str, Any] = {"author": result.author}
+    if result.web:
+        written["web"] = True
+    if class_name:
+        written["format"] = "json"
+    if makes:
+        written["makes"] = dict(makes)
+    if tool.guess.is_read and result.author == "public":
+        yield "# Who can write what it returns? system: our systems; member: us; public: anybody"
+    line = f"result = {toml_value(written)}"
+    if makes:
+        yield _marked(line, "it makes the file, and fails if there is one")
+    elif result.web or result.author == "system":
+        yield _marked(line, "from the web" if result.web else "no sentence fits into it")
+    else:
+        yield line
+    if class_name:
+        yield f"yields = {toml_value(class_name)}"
 
 
-def _character(char: str) -> str:
-    if char in '"\\':
-        return f"\\{char}"
-    if char.isprintable():
-        return char
-    return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"
+def _table_lines(name: str, members: Mapping[str, str], why: str) -> Iterator[str]:
+    """Yield a table of guesses in a line, or in a line for each where that is too long."""
+    if not members:
+        return
+    line = f"{name} = {toml_value(dict(members))}"
+    if len(line) <= _WIDTH:
+        yield _marked(line, why)
+        return
+    for key, value in members.items():
+        yield _marked(f"{name}.{toml_key(key)} = {toml_value(value)}", why)
 
 
-def _comment(text: str) -> str:
-    """Return one line of comment."""
-    plain = "".join(char if char.isprintable() else "?" for char in text.strip())
-    return f"# {plain}" if plain else "#"
+def _marked(line: str, why: str, *, is_open: bool = False) -> str:
+    """Return a line with the mark of a guess, or of what is open."""
+    mark = toml_comment(f"{'TODO' if is_open else 'guessed'}: {why}"[:_WIDTH])
+    return f"{line:{_MARK_AT}}  {mark}"
 
 
-def _comments(texts: Iterable[str]) -> Iterator[str]:
-    yield from (_comment(text) for text in texts)
+def _schema_lines(table: str, name: str, schema: dict[str, Any]) -> Iterator[str]:
+    """Yield a schema in a line, or in tables where that is too long."""
+    line = f"{name} = {toml_value(schema)}"
+    if len(line) <= _LONGEST_SCHEMA:
+        yield line
+        return
+    tables = {part: schema[part] for part in ("properties", "$defs") if schema.get(part)}
+    yield from ("", f"[{table}.{name}]")
+    for key, value in schema.items():
+        if key not in tables:
+            yield f"{toml_key(key)} = {toml_value(value)}"
+    for key, members in tables.items():
+        yield from ("", f"[{table}.{name}.{toml_key(key)}]")
+        yield from (f"{toml_key(one)} = {toml_value(part)}" for one, part in members.items())

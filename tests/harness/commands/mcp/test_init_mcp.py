@@ -52,10 +52,12 @@ def test_a_policy_of_a_real_server_is_safe_and_its_tools_are_pinned(
     said = critic("init", path, "--from-mcp", shlex.join(SERVER))
     assert (said.status, said.err) == (0, "")
     policy = read_policy(path)
-    assert [tool.called for tool in policy.tool] == NAMES
-    assert {tool.approval_mode for tool in policy.tool} == {"destructive"}
+    assert sorted(tool.called for tool in policy.tool) == sorted(NAMES)
+    assert policy.tools["lookup"].approval_mode == "read_only"
+    others = {tool.approval_mode for tool in policy.tool if tool.called != "lookup"}
+    assert others == {"destructive"}
     assert policy.spec.approval_required_from == "destructive"
-    assert "the server hints at read_only" in path.read_text()
+    assert "The server hints at read_only" in path.read_text()
     pins = PinFile(tmp_path / "shop.pins.json")
     tools = raw_tools()
     assert [pins.check(tool["name"], tool) for tool in tools] == [None] * len(NAMES)
@@ -96,11 +98,27 @@ def test_a_server_that_cannot_be_asked_leaves_no_file(
     ],
     ids=str,
 )
-def test_a_hint_is_a_comment_and_never_the_tier(hints: dict[str, Any], tier: str) -> None:
+def test_a_hint_is_a_comment_and_never_lowers_the_tier(hints: dict[str, Any], tier: str) -> None:
     drafts, _ = drafts_of_mcp("s", [{"name": "t", "inputSchema": {}, "annotations": hints}])
     text = derived_policy("s", "s", drafts)
     assert f"hints at {tier}:" in text
     assert 'approval_mode = "destructive"' in text
+
+
+@pytest.mark.parametrize(
+    ("hints", "tier"),
+    [
+        ({"destructiveHint": True}, "destructive"),
+        ({"destructiveHint": True, "readOnlyHint": True}, "network"),
+        ({"readOnlyHint": True}, "network"),
+        ({"destructiveHint": "true"}, "network"),
+        ({}, "network"),
+    ],
+    ids=str,
+)
+def test_a_hint_raises_the_tier_of_an_effect(hints: dict[str, Any], tier: str) -> None:
+    drafts, _ = drafts_of_mcp("s", [{"name": "send", "inputSchema": {}, "annotations": hints}])
+    assert f'approval_mode = "{tier}"' in derived_policy("s", "s", drafts)
 
 
 def test_what_cannot_be_derived_is_left_out_and_said() -> None:

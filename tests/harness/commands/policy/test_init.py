@@ -56,7 +56,7 @@ def test_tools_are_derived_from_a_module_of_this_folder(folder: Path) -> None:
     said = spawn("init", "--from-python", "own_tools", cwd=folder)
     assert said == (
         0,
-        "critic.toml: written: 1 tool, 5 TODOs to decide; then run "
+        "critic.toml: written: 1 tool, 2 guesses, 0 open; then run "
         "`critic policy check critic.toml`\n",
         "",
     )

@@ -55,6 +55,23 @@ def test_a_good_policy_is_ok_in_one_line(critic: Critic, tmp_path: Path, refund:
     assert json.loads(said.out) == {"file": str(path), "ok": True, "findings": []}
 
 
+def test_guesses_are_one_note_and_refused_only_when_strict(critic: Critic, tmp_path: Path) -> None:
+    mode = 'approval_mode = "read_only"'
+    assert mode in GOOD
+    path = saved(tmp_path, GOOD.replace(mode, f"{mode}  # guessed: get") + "# TODO: nothing\n")
+    line = GOOD[: GOOD.index(mode)].count("\n") + 1
+    note = "1 guess, 0 open: check each line, and delete its comment [guess_open]"
+    expected = f"{path}: ok: 2 tools, no findings\n{path}: line {line}: note: {note}\n"
+    assert critic("policy", "check", path) == (0, expected, "")
+    assert critic("policy", "check", "--strict", path) == (1, expected, "")
+    said = json.loads(critic("policy", "check", "--format", "json", path).out)
+    assert said == {"file": str(path), "ok": True, "findings": [], "guesses": 1, "open": 0}
+    path = saved(tmp_path, GOOD.replace(mode, f"{mode}  # TODO"))
+    said = json.loads(critic("policy", "check", "--strict", "--format", "json", path).out)
+    assert (said["ok"], said["guesses"], said["open"]) == (False, 0, 1)
+    assert critic("policy", "check", "--strict", saved(tmp_path, GOOD)).status == 0
+
+
 def test_every_mistake_is_a_line_on_standard_error(critic: Critic, tmp_path: Path) -> None:
     path = saved(tmp_path, BROKEN)
     said = critic("policy", "check", path)

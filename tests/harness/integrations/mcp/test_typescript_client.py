@@ -5,6 +5,7 @@ They are those of `.ci/agents`, at pinned versions: `npm ci --prefix .ci/agents`
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,9 +49,14 @@ def policy_for(served: list[str], path: Path, mode: str) -> Path:
     """Write the policy that `init` derives from a server, with a mode for all of its tools."""
     words = [CRITIC, "init", str(path), "--from-mcp", " ".join(served)]
     subprocess.run(words, check=True, capture_output=True)
-    text = path.read_text("utf-8")
-    assert 'approval_mode = "destructive"' in text
-    path.write_text(text.replace('approval_mode = "destructive"', f'approval_mode = "{mode}"'))
+    text, count = re.subn(
+        '^approval_mode = "[a-z_]+"',
+        f'approval_mode = "{mode}"',
+        path.read_text("utf-8"),
+        flags=re.M,
+    )
+    assert count > 0
+    path.write_text(text)
     return path
 
 

@@ -1,5 +1,6 @@
 """Tools from Python functions and from OpenAI tool JSON, and the TOML that they are written as."""
 
+import re
 import sys
 import tomllib
 from types import ModuleType
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from critic import MODE_RANK
 from evals.json_schemas import compile_schema
 from harness.policy import lint, parse_policy
 from harness.policy.analysis.derive_tools import (
@@ -17,7 +19,9 @@ from harness.policy.analysis.derive_tools import (
     drafts_of_openai,
     identifier,
 )
-from harness.policy.analysis.policy_writing import STARTER, derived_policy, toml_key, toml_value
+from harness.policy.analysis.guessing.guess_tables import TIER_ROWS
+from harness.policy.analysis.policy_writing import STARTER, derived_policy
+from harness.policy.analysis.toml_spelling import toml_key, toml_value
 from harness.wire import InvalidInput
 from tests.support.examples import HOSTILE
 from tests.support.patience import PATIENT
@@ -281,20 +285,100 @@ def test_the_starter_is_a_policy_without_findings() -> None:
     assert lint(parse_policy(STARTER.encode()).policy) == ()
 
 
-def test_a_derived_policy_is_safe_until_a_person_decides() -> None:
+def test_a_derived_policy_marks_what_is_guessed_and_what_is_open() -> None:
     text = derived_policy("own.tools", "own", drafts_of_module(module()))
-    policy = parse_policy(text.encode()).policy
-    assert {tool.approval_mode for tool in policy.tool} == {"destructive"}
-    assert not any(tool.arg_roles for tool in policy.tool)
+    document = parse_policy(text.encode())
+    policy = document.policy
     assert policy.spec.approval_required_from == "destructive"
     assert policy.spec.provenance == "closed"
-    assert {finding.rule for finding in lint(policy)} == {"effect_without_roles"}
+    found = drafts()
+    assert {tool.capability_id: tool.args_schema for tool in policy.tool} == {
+        name: draft.args_schema for name, draft in found.items()
+    }
     assert text.count("[[tool]]") == 9
-    assert text.count('approval_mode = "destructive"    # TODO') == 9
-    assert '# arg_roles = { to = "...", amount = "..."' in text
-    assert [tool.args_schema for tool in policy.tool] == [
-        draft.args_schema for draft in drafts().values()
-    ]
+    tiers = {tool.capability_id: tool.approval_mode for tool in policy.tool}
+    decided = {"send": "network", "read": "read_only", "wrapped": "destructive"}
+    assert {name: tiers[name] for name in decided} == decided
+    open_tiers = {
+        policy.tool[int(place.split("/")[2])].capability_id for place in document.open_places
+    }
+    assert open_tiers == found.keys() - {"send", "read"}
+    assert {tiers[name] for name in open_tiers} == {"destructive"}
+
+
+def test_a_policy_has_the_highest_tier_first_and_the_table_of_tiers() -> None:
+    text = derived_policy("own.tools", "own", drafts_of_module(module()))
+    ranks = [MODE_RANK[tool.approval_mode] for tool in parse_policy(text.encode()).policy.tool]
+    assert ranks == sorted(ranks, reverse=True)
+    for row in TIER_ROWS:
+        assert re.search(f"^# {row.tier} +{re.escape(row.means)} +{row.by_itself}$", text, re.M)
+
+
+CLASSED = """
+from typing import TypedDict
+
+class Order(TypedDict):
+    order_id: str
+    email: str
+    note: str
+
+def get_order(order_id: str) -> Order: ...
+def find_order(order_id: str) -> Order: ...
+def list_orders() -> list[Order]: ...
+def count_orders() -> int: ...
+def read_page(url: str) -> Order: ...
+def send_order(order_id: str) -> dict: ...
+def failed() -> dict[str, bool]: ...
+"""
+
+
+def test_typed_results_are_classes_with_a_schema_and_their_fields() -> None:
+    text = derived_policy("own", "own", drafts_of_module(module(CLASSED)))
+    policy = parse_policy(text.encode()).policy
+    fields = {"order_id": "system", "email": "party"}
+    assert {one.name: one.fields for one in policy.class_} == {
+        "order": fields,
+        "order_list": fields,
+        "failed_result_record": {"/*": "system"},
+    }
+    assert {tool.called: tool.yields for tool in policy.tool if tool.yields} == {
+        "get_order": "order",
+        "find_order": "order",
+        "list_orders": "order_list",
+        "failed": "failed_result_record",
+    }
+    (order,) = (one for one in policy.class_ if one.name == "order")
+    assert compile_schema(order.schema_).is_valid({"order_id": "o", "email": "e", "note": ""})
+    assert not compile_schema(order.schema_).is_valid({"order_id": "o"})
+    results = {tool.called: tool.result for tool in policy.tool}
+    assert {name: one.author for name, one in results.items() if one} == {
+        **dict.fromkeys(results, "public"),
+        "count_orders": "system",
+    }
+    page = results["read_page"]
+    assert page is not None
+    assert (page.web, page.format) == (True, None)
+    assert [finding.rule for finding in lint(policy)] == []
+
+
+def test_two_types_of_one_name_are_two_classes() -> None:
+    other = CLASSED.replace("note: str", "note: int").replace("get_order", "get_other")
+    drafts = drafts_of_module(module(CLASSED)) + drafts_of_module(module(other))[:1]
+    policy = parse_policy(derived_policy("own", "own", drafts).encode()).policy
+    assert policy.tools["get_other"].yields == "get_other_record"
+    assert policy.tools["get_order"].yields == "order"
+
+
+def test_what_a_framework_fills_is_no_argument() -> None:
+    source = """
+from typing import Annotated
+class RunContext: ...
+class InjectedState: ...
+def get(ctx: RunContext, order: str, state: Annotated[dict, InjectedState]) -> str: ...
+"""
+    (draft,) = drafts_of_module(module(source, "own.filled"))
+    assert draft.args_schema is not None
+    assert list(draft.args_schema["properties"]) == ["order"]
 
 
 def test_a_hostile_description_stays_a_comment() -> None:

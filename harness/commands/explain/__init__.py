@@ -1,0 +1,1 @@
+"""`critic explain`: parsers, commands, texts."""

@@ -1,0 +1,67 @@
+"""`critic explain`: the tables that a person decides by, and those that `init` guesses by."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from textwrap import wrap
+
+from harness.commands.exit_status import EXIT_OK
+from harness.policy.analysis.guessing.guess_tables import (
+    KIND_WORDS,
+    OWN_THINGS,
+    PARTY_FIELD,
+    RAISING,
+    ROLE_WORDS,
+    SYSTEM_FIELD,
+    TIER_ROWS,
+    VERBS,
+)
+
+_WIDTH = 78
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print one table, and return the exit status."""
+    lines = {"tiers": _lines_of_tiers, "guesses": _lines_of_guesses}[args.topic]()
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return EXIT_OK
+
+
+def _lines_of_tiers() -> Iterator[str]:
+    for row in TIER_ROWS:
+        yield row.tier
+        yield f"  {row.means}"
+        yield f"  such as: {row.examples}"
+        yield f"  by itself: {row.by_itself}"
+
+
+def _lines_of_guesses() -> Iterator[str]:
+    yield "approval_mode: the first word of the name, else the last, else any"
+    for tier, verbs in VERBS.items():
+        yield from _entry(tier, verbs)
+    yield from _entry("raised to destructive", f"an effect on {' '.join(sorted(RAISING))}")
+    yield from _entry(
+        "lowered to local_write", f"create, update or add of {' '.join(sorted(OWN_THINGS))}"
+    )
+    yield from _entry("raised to network", "a read with a URL among its arguments")
+    yield from _entry("open", "no such verb; a noun of one, as in refund_window; code that is run")
+    yield ""
+    yield "arg_roles: by the name of an argument of a tool with effects; the first that fits"
+    for role, names in ROLE_WORDS.items():
+        yield from _entry(role, names.replace("|", " ").replace("?:", ""))
+    yield from _entry("object", "every other name")
+    yield ""
+    yield "arg_kinds: by the name"
+    for kind, pattern in KIND_WORDS.items():
+        yield from _entry(kind, pattern.pattern.replace("|", " ").replace("?:", ""))
+    yield ""
+    yield "fields of a [[class]]: numbers, booleans, enums and dates are of the system, and by name"
+    for owner, fields in (("system", SYSTEM_FIELD), ("party", PARTY_FIELD)):
+        yield from _entry(owner, fields.pattern.replace("|", " ").replace("?:", ""))
+
+
+def _entry(label: str, text: str) -> Iterator[str]:
+    yield f"  {label}"
+    yield from wrap(
+        text, _WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False
+    )

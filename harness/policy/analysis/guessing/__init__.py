@@ -1,0 +1,1 @@
+"""Guess the labels of a tool from its description; never laxer than a careful person's label."""

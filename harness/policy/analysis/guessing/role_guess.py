@@ -1,0 +1,130 @@
+"""Guess what the arguments of a tool are, by their names, formats and types.
+
+A role says where a value may come from, so what is not known is an `object`, the strictest of
+what nobody receives.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from evals.capability import Role
+from evals.kinds import ApprovalMode
+from harness.policy.analysis.guessing.guess_tables import (
+    KIND_WORDS,
+    LOCATOR,
+    NO_LOCATOR,
+    OUTSIDE,
+    PEOPLE,
+    ROLE_PATTERNS,
+    SEARCH_WORDS,
+    TIER_OF,
+    TO_PEOPLE,
+)
+from harness.policy.analysis.guessing.tier_guess import snake_case, words_of
+
+_BY_NAME: Final[tuple[Role, ...]] = ("recipient", "time", "attribute", "content", "object")
+_COMPARED: Final = frozenset({"recipient", "object", "locator"})
+_NUMBER_THAT_NAMES: Final = frozenset({"id", "ids", "no", "number", "account"})
+_OF_PEOPLE: Final = ("_id", "_name", "_email")
+
+
+class RoleGuess(NamedTuple):
+    """A role, and whether it is only the strictest one, for an argument that no table knows."""
+
+    role: Role
+    is_unknown: bool = False
+
+
+class ToolTraits(NamedTuple):
+    """What the roles of a tool's arguments depend on beside themselves.
+
+    Attributes:
+        verb: the first word of the tool's name.
+        is_web: whether its results come from the web.
+    """
+
+    verb: str
+    tier: ApprovalMode
+    is_web: bool
+
+    @property
+    def is_read(self) -> bool:
+        """Whether its arguments only say what is read."""
+        fetches = self.tier == "network" and TIER_OF.get(self.verb) == "read_only"
+        return self.tier == "read_only" or fetches
+
+
+def traits_of(name: str, tier: ApprovalMode, *, is_web: bool) -> ToolTraits:
+    """Return the traits of a tool by its name."""
+    return ToolTraits(next(iter(words_of(name)), ""), tier, is_web)
+
+
+def guess_roles(
+    traits: ToolTraits, arguments: Mapping[str, Any]
+) -> tuple[dict[str, RoleGuess], dict[str, str]]:
+    """Return the roles of arguments, and the kinds of those that name something by its form.
+
+    Args:
+        arguments: the schema of each; true where nothing is known of it.
+    """
+    roles: dict[str, RoleGuess] = {}
+    kinds: dict[str, str] = {}
+    for argument, given in arguments.items():
+        schema = given if isinstance(given, dict) else {}
+        guess = _role_of_read if traits.is_read else _role_of_effect
+        if (found := guess(traits, snake_case(argument), schema)) is None:
+            continue
+        roles[argument] = found
+        if found.role in _COMPARED and (kind := _kind_of(snake_case(argument), schema)):
+            kinds[argument] = kind
+    return roles, kinds
+
+
+def _role_of_read(traits: ToolTraits, name: str, schema: Mapping[str, Any]) -> RoleGuess | None:
+    if OUTSIDE.fullmatch(name):
+        return RoleGuess("locator")
+    if (
+        NO_LOCATOR.fullmatch(name)
+        or schema.get("type") in ("boolean", "number")
+        or "enum" in schema
+        or (traits.is_web and SEARCH_WORDS.fullmatch(name))
+    ):
+        return None
+    return RoleGuess("locator") if LOCATOR.fullmatch(name) else None
+
+
+def _role_of_effect(traits: ToolTraits, name: str, schema: Mapping[str, Any]) -> RoleGuess | None:
+    if schema.get("type") == "boolean":
+        return None
+    if found := _role_by_form(traits, name, schema):
+        return RoleGuess(found)
+    known = next((role for role in _BY_NAME if ROLE_PATTERNS[role].fullmatch(name)), None)
+    return RoleGuess(known) if known else RoleGuess("object", is_unknown=True)
+
+
+def _role_by_form(traits: ToolTraits, name: str, schema: Mapping[str, Any]) -> Role | None:
+    """Return the role that a format, a type or an unmistakable name gives."""
+    if schema.get("format") == "email" or OUTSIDE.fullmatch(name):
+        return "recipient"
+    if schema.get("format") in ("date", "date-time"):
+        return "time"
+    if traits.verb in TO_PEOPLE and PEOPLE.fullmatch(_without_ending(name)):
+        return "recipient"
+    secrets: tuple[Role, ...] = ("secret", "code")
+    if secret := next((role for role in secrets if ROLE_PATTERNS[role].fullmatch(name)), None):
+        return secret
+    is_number = schema.get("type") in ("integer", "number")
+    names_a_thing = name.rpartition("_")[2] in _NUMBER_THAT_NAMES
+    return "attribute" if "enum" in schema or (is_number and not names_a_thing) else None
+
+
+def _without_ending(name: str) -> str:
+    for ending in _OF_PEOPLE:
+        name = name.removesuffix(ending)
+    return name
+
+
+def _kind_of(name: str, schema: Mapping[str, Any]) -> str | None:
+    if schema.get("format") == "email":
+        return "address"
+    return next((kind for kind, names in KIND_WORDS.items() if names.fullmatch(name)), None)

@@ -1,0 +1,178 @@
+"""Guess the tier of a tool from its name, its description and its arguments.
+
+Rule 1: the first word of the name counts if it is a verb, else the last, else any.
+Rule 2: everything else only raises: a second verb, what the description says beside, what is acted
+        on, an argument that leads out, the hint of a server.
+Rule 3: where no verb is in the name, the tier stays open, which is written as `destructive`. The
+        description alone may say `read_only`, `delegated` or `destructive`, and never what lies
+        between: "Sends a plumber" sends no message.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from critic import MODE_RANK
+from evals.kinds import ApprovalMode
+from harness.policy.analysis.guessing.guess_tables import (
+    ABOUT,
+    GIVES_TO_OTHERS,
+    OFTEN_NOUNS,
+    OUTSIDE,
+    OWN_THINGS,
+    PARTICLES,
+    PLAIN_DESTRUCTION,
+    RAISING,
+    RAISING_ARGUMENTS,
+    STAYS_A_VERB,
+    TIER_OF,
+)
+
+_PIECE: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_WORD: Final = re.compile(r"[a-z]+")
+_ANOTHER: Final = re.compile(r"(?:\b(?:and|or|then|also)\s|[.,;:]\s)\s*(?=([a-z]+))")
+_OF_ARGUMENTS: Final = re.compile(
+    r"^\s*(?:args|arguments|parameters|returns|raises|examples?)\s*:|^\s*:(?:param|return)|^\s*---",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+class TierGuess(NamedTuple):
+    """A tier, and why. One that is open is for a person to decide, and is `destructive` till then.
+
+    `why` is one line without characters of the description.
+    """
+
+    tier: ApprovalMode
+    why: str
+    is_open: bool = False
+
+
+class _Found(NamedTuple):
+    tier: ApprovalMode
+    why: str
+
+    @property
+    def rank(self) -> int:
+        return MODE_RANK[self.tier]
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name in snake or camel case, in small letters: ASCII alone counts."""
+    return [word.lower() for word in _PIECE.findall(name.replace(".", "_"))]
+
+
+def snake_case(name: str) -> str:
+    """Return a name in snake case."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_")
+
+
+def guess_tier(
+    name: str, description: str, arguments: Collection[str], *, hints_at_destruction: bool = False
+) -> TierGuess:
+    """Return the tier of a tool.
+
+    Args:
+        arguments: the names of its arguments.
+        hints_at_destruction: whether its server says that it destroys. A hint only raises.
+    """
+    words = words_of(name)
+    named = list(_verbs_of_name(words))
+    told = list(_verbs_of_text(description))
+    if why := _why_open(words, named, told, arguments):
+        return TierGuess("destructive", why, is_open=True)
+    found = max((*named, *told), key=lambda one: one.rank)
+    found = _of_own_things(words, found)
+    if found.tier == "read_only" and any(OUTSIDE.fullmatch(snake_case(one)) for one in arguments):
+        found = _Found("network", f"{found.why}, with a URL")
+    raising = next((word for word in words[1:] if word in RAISING), None)
+    if found.rank > 0 and raising:
+        found = _Found("destructive", f"{found.why}, of {raising}")
+    if found.rank > 0 and hints_at_destruction:
+        found = _Found("destructive", "the server says destructiveHint")
+    return TierGuess(*found)
+
+
+def _verbs_of_name(words: Sequence[str]) -> Iterator[_Found]:
+    if words and words[0] in TIER_OF:
+        yield _verb(words[0])
+    elif words and words[-1] in TIER_OF:
+        yield _verb(words[-1])
+    else:
+        verbs = [word for word in words if word in TIER_OF]
+        effects = [verb for verb in verbs if TIER_OF[verb] != "read_only"]
+        yield from map(_verb, (effects or verbs)[:1])
+    for before, word in pairwise(words):
+        if before in ("and", "or", "then") and word in TIER_OF:
+            yield _verb(word)
+    if words and (verb := _base_form(words[0], TIER_OF)) and TIER_OF[verb] != "read_only":
+        yield _verb(verb)  # removes_file
+    joined = "".join(words)
+    yield from (_verb(verb) for verb in PLAIN_DESTRUCTION if verb in joined)  # deleteorder
+
+
+def _verb(word: str) -> _Found:
+    return _Found(TIER_OF[word], word)
+
+
+def _verbs_of_text(description: str) -> Iterator[_Found]:
+    """Yield the verbs that a description begins with, that it joins, and that destroy anywhere."""
+    text = _OF_ARGUMENTS.split(description, maxsplit=1)[0].lower()
+    said = _WORD.findall(text)
+    for word in (*said[:1], *_ANOTHER.findall(text)):
+        verb = _base_form(word, TIER_OF)
+        if verb and verb not in OFTEN_NOUNS:
+            yield _verb(verb)
+    for word in said:
+        if verb := _base_form(word, PLAIN_DESTRUCTION):
+            yield _verb(verb)
+
+
+def _base_form(word: str, verbs: Collection[str]) -> str | None:
+    """Return the verb that a word is a form of: deletes, copies."""
+    forms = [word]
+    for ending, base in (("s", ""), ("es", ""), ("ies", "y")):
+        if word.endswith(ending):
+            forms.append(word.removesuffix(ending) + base)
+    return next((form for form in forms if form in verbs), None)
+
+
+def _why_open(
+    words: Sequence[str],
+    named: Sequence[_Found],
+    told: Sequence[_Found],
+    arguments: Collection[str],
+) -> str:
+    """Return why the tier is left to a person, or nothing."""
+    first, last = words[0] if words else "", words[-1] if words else ""
+    highest = max((*named, *told), key=lambda one: one.rank, default=None)
+    if highest is None:
+        return "no known verb in its name"
+    if highest.tier == "destructive":
+        return ""
+    if len(words) > 1 and last in ABOUT and _may_be_noun(first):
+        return f"{first} is a noun before {last}"
+    if first in TIER_OF and len(words) > 1 and words[1] in PARTICLES:
+        return f"{first} {words[1]} is another verb than {first}"
+    if not any(word in TIER_OF for word in words) and highest.tier in ("local_write", "network"):
+        return "only its description has a verb"
+    run = next((one for one in arguments if RAISING_ARGUMENTS & {*words_of(one)}), None)
+    return "an argument of it is run" if run else ""
+
+
+def _may_be_noun(word: str) -> bool:
+    return TIER_OF.get(word, "read_only") != "read_only" and word not in STAYS_A_VERB
+
+
+def _of_own_things(words: Sequence[str], found: _Found) -> _Found:
+    """Return `local_write` for what is created or updated of the agent's own things."""
+    own = next((word for word in words[1:] if word in OWN_THINGS), None)
+    if (
+        own is None
+        or found.tier != "delegated"
+        or words[0] not in TIER_OF
+        or words[0] in GIVES_TO_OTHERS
+    ):
+        return found
+    return _Found("local_write", f"{found.why}, of the agent's own {own}")

@@ -1,0 +1,73 @@
+"""All labels that are guessed of one tool, and why."""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from harness.policy.analysis.guessing.guess_tables import KIND_WORDS
+from harness.policy.analysis.guessing.result_guess import ResultGuess, guess_result, is_web
+from harness.policy.analysis.guessing.role_guess import RoleGuess, guess_roles, traits_of
+from harness.policy.analysis.guessing.tier_guess import (
+    TierGuess,
+    guess_tier,
+    snake_case,
+    words_of,
+)
+
+_MAKING: Final = frozenset({"create", "save", "write"})
+
+
+class ToolDescription(NamedTuple):
+    """What is known of a tool before anybody decided anything.
+
+    Attributes:
+        args: the schema of each argument by its name.
+        returns: the JSON Schema of its results; None if it is not known.
+        hints_at_destruction: whether its server says so.
+        needs_approval: whether its framework asks a person before each call.
+    """
+
+    name: str
+    description: str = ""
+    args: Mapping[str, Any] = {}
+    returns: Any = None
+    hints_at_destruction: bool = False
+    needs_approval: bool = False
+
+
+class ToolGuess(NamedTuple):
+    """The labels that are guessed of a tool.
+
+    Attributes:
+        kinds: how the values of arguments are compared, where their names say so.
+        makes: arguments that name the agent's own file, which the call creates.
+        is_read: whether who writes its results is a question to a person.
+    """
+
+    tier: TierGuess
+    roles: Mapping[str, RoleGuess]
+    kinds: Mapping[str, str]
+    result: ResultGuess
+    makes: Mapping[str, str]
+    is_read: bool
+
+
+def guess_labels(tool: ToolDescription) -> ToolGuess:
+    """Return the labels of a tool, none laxer than what its description supports."""
+    tier = guess_tier(
+        tool.name, tool.description, tool.args, hints_at_destruction=tool.hints_at_destruction
+    )
+    if tool.needs_approval:
+        tier = TierGuess("destructive", "its framework asks for approval")
+    web = is_web(tool.name, tool.description, tool.args)
+    traits = traits_of(tool.name, tier.tier, is_web=web)
+    roles, kinds = guess_roles(traits, tool.args)
+    makes = {
+        name: "path"
+        for name, found in roles.items()
+        if found.role == "object"
+        and tier.tier == "local_write"
+        and next(iter(words_of(tool.name)), "") in _MAKING
+        and KIND_WORDS["path"].fullmatch(snake_case(name))
+    }
+    result = guess_result(tool.name, tool.returns, deals_with_web=web)
+    return ToolGuess(tier, roles, kinds, result, makes, traits.is_read)

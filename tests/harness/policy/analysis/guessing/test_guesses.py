@@ -1,0 +1,237 @@
+"""Guessed labels: what no text loosens, what stays open, and what nobody can write into."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from critic import MODE_RANK
+from harness.policy.analysis.guessing.guess_tables import OWN_THINGS, TIER_OF, VERBS
+from harness.policy.analysis.guessing.tool_guess import ToolDescription, ToolGuess, guess_labels
+from tests.support.patience import PATIENT
+
+
+def guess(name: str, description: str = "", **given: Any) -> ToolGuess:
+    return guess_labels(ToolDescription(name, description, **given))
+
+
+def roles(found: ToolGuess) -> dict[str, str]:
+    return {name: one.role for name, one in found.roles.items()}
+
+
+NOUNS = st.sampled_from(["parcel", "invoice_x", "Garden", "window", "status", "note", "file"])
+WORDS = st.lists(
+    st.sampled_from([*TIER_OF, "and", "then", "reads", "safe", "only", "it", ",", ".", "the web"]),
+    max_size=8,
+).map(" ".join)
+TEXTS = WORDS | st.text(max_size=60)
+ARGUMENTS = st.dictionaries(
+    st.text(min_size=1, max_size=12) | st.sampled_from(["url", "sql", "to", "flag", "note"]),
+    st.sampled_from([{}, True, {"type": "boolean"}, {"type": "integer"}, {"type": "string"}]),
+    max_size=4,
+)
+
+
+@PATIENT
+@given(st.sampled_from(sorted(TIER_OF)), NOUNS, TEXTS, ARGUMENTS, st.booleans())
+def test_nothing_beside_the_verb_of_a_name_lowers_its_tier(
+    verb: str, noun: str, text: str, arguments: dict[str, Any], hinted: bool
+) -> None:
+    found = guess(f"{verb}_{noun}", text, args=arguments, hints_at_destruction=hinted).tier
+    lowest = TIER_OF[verb]
+    if noun.lower() in OWN_THINGS and lowest == "delegated":
+        lowest = "local_write"  # the agent's own things
+    assert MODE_RANK[found.tier] >= MODE_RANK[lowest]
+    if hinted and lowest != "read_only":
+        assert found.tier == "destructive"
+
+
+@PATIENT
+@given(st.text(max_size=20), TEXTS, ARGUMENTS)
+def test_a_text_alone_never_says_what_lies_between(
+    name: str, text: str, arguments: dict[str, Any]
+) -> None:
+    found = guess(name, text, args=arguments)
+    alone = guess(name, args=arguments).tier
+    if alone.is_open and not found.tier.is_open:
+        assert found.tier.tier != "local_write"
+        assert found.tier.tier != "network" or "url" in arguments  # it reads what is there
+    if found.tier.is_open:
+        assert found.tier.tier == "destructive"
+        assert found.tier.why
+
+
+@PATIENT
+@given(st.sampled_from(sorted(set(TIER_OF) - set(VERBS["read_only"].split()))), ARGUMENTS)
+def test_every_argument_of_an_effect_has_a_role_but_a_flag(
+    verb: str, arguments: dict[str, Any]
+) -> None:
+    found = guess(verb, args=arguments)
+    flags = {name for name, schema in arguments.items() if schema == {"type": "boolean"}}
+    assert set(found.roles) == set(arguments) - flags
+    assert all(one.role == "object" for one in found.roles.values() if one.is_unknown)
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "tier"),
+    [
+        ("get_mail", "Reads and then deletes the mail.", "destructive"),
+        ("peek", "Shows a file. Irrevocably erases it afterwards.", "destructive"),
+        ("list_orders", "Lists the orders, cancels the oldest.", "destructive"),
+        ("read_and_purge", "", "destructive"),
+        ("deleteorder", "Gets an order.", "destructive"),
+        ("removes_file", "Gets a file.", "destructive"),
+        ("getOrder", "", "read_only"),
+        ("get_bank_details", "Returns what the bank knows.", "read_only"),
+        ("fetch_page", "", "read_only"),
+        ("createNote", "", "local_write"),
+        ("share_note", "", "delegated"),
+        ("update_password", "", "destructive"),
+        ("send_message", "Sends a message.", "network"),
+        ("send_payment", "", "destructive"),
+    ],
+)
+def test_a_tier_follows_from_the_verbs(name: str, description: str, tier: str) -> None:
+    found = guess(name, description).tier
+    assert (found.tier, found.is_open) == (tier, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "arguments"),
+    [
+        ("x", "", {}),
+        ("", "", {}),
+        ("l\u00f6schen", "Best\u00e4tigt.", {}),
+        ("plumber", "Sends a plumber.", {}),
+        ("refund_window", "Returns the window.", {}),
+        ("check_out", "Checks a guest out.", {}),
+        ("get_rid_of", "", {}),
+        ("query_orders", "Queries the orders.", {"sql": {"type": "string"}}),
+    ],
+)
+def test_what_no_verb_decides_is_open(name: str, description: str, arguments: Any) -> None:
+    found = guess(name, description, args=arguments).tier
+    assert (found.tier, found.is_open) == ("destructive", name != "refund_window")
+
+
+def test_a_read_that_leads_out_is_no_longer_read_only() -> None:
+    found = guess("fetch_page", args={"page_url": {"type": "string"}, "limit": {"type": "integer"}})
+    assert (found.tier.tier, roles(found), found.kinds) == (
+        "network",
+        {"page_url": "locator"},
+        {"page_url": "url"},
+    )
+    assert found.result.web
+    assert found.is_read
+
+
+def test_a_hint_raises_and_an_approval_decides() -> None:
+    assert guess("get_x", hints_at_destruction=True).tier.tier == "read_only"
+    assert guess("send_x", hints_at_destruction=True).tier.tier == "destructive"
+    assert guess("get_x", needs_approval=True).tier.tier == "destructive"
+
+
+def test_roles_follow_from_names_formats_and_types() -> None:
+    text, number = {"type": "string"}, {"type": "number"}
+    found = guess(
+        "sendParcel",
+        args={
+            "sendTo": text,
+            "contact": {"type": "string", "format": "email"},
+            "parcel_id": {"type": "integer"},
+            "weight": number,
+            "size": {"enum": ["s", "m"]},
+            "due_at": text,
+            "note": text,
+            "apiKey": text,
+            "webhook": text,
+            "fragile": {"type": "boolean"},
+            "zzz": text,
+        },
+    )
+    assert roles(found) == {
+        "sendTo": "recipient",
+        "contact": "recipient",
+        "parcel_id": "object",
+        "weight": "attribute",
+        "size": "attribute",
+        "due_at": "time",
+        "note": "content",
+        "apiKey": "secret",
+        "webhook": "recipient",
+        "zzz": "object",
+    }
+    assert [name for name, one in found.roles.items() if one.is_unknown] == ["zzz"]
+    assert roles(guess("invite_all", args={"user_id": text})) == {"user_id": "recipient"}
+    assert roles(guess("update_all", args={"user_id": text})) == {"user_id": "object"}
+
+
+def test_the_words_of_a_search_of_the_web_locate_nothing() -> None:
+    args = {"query": {"type": "string"}}
+    assert roles(guess("search_orders", args=args)) == {"query": "locator"}
+    assert roles(guess("search_orders", "Search the web.", args=args)) == {}
+
+
+def test_an_own_file_is_made_only_where_it_is_created_here() -> None:
+    args = {"path": {"type": "string"}, "text": {"type": "string"}}
+    assert guess("create_note", args=args).makes == {"path": "path"}
+    assert guess("append_note", args=args).makes == {}
+    assert guess("create_order", args=args).makes == {}
+
+
+# --- results ----------------------------------------------------------------------------------
+
+RECORD = {
+    "type": "object",
+    "properties": {
+        "order_id": {"type": "string"},
+        "email": {"type": "string"},
+        "note": {"type": "string"},
+        "eur": {"type": "number"},
+        "state": {"type": "object"},
+        "lines": {"type": "array", "items": {"$ref": "#/$defs/Line"}},
+    },
+    "$defs": {"Line": {"type": "object", "properties": {"sku": {}, "qty": {"type": "integer"}}}},
+}
+
+
+def test_fields_are_filled_by_whom_their_names_and_types_say() -> None:
+    fields = {"order_id": "system", "email": "party", "eur": "system"}
+    found = guess("get_order", returns=RECORD).result
+    assert found == ("public", False, True, {**fields, "/lines/*/qty": "system"})
+    many = guess("get_orders", returns={"type": "array", "items": RECORD, "$defs": RECORD["$defs"]})
+    assert many.result.fields == {**fields, "/*/lines/*/qty": "system"}
+
+
+@pytest.mark.parametrize(
+    ("returns", "author"),
+    [
+        ({"type": "integer"}, "system"),
+        ({"enum": ["a"]}, "system"),
+        ({"anyOf": [{"type": "number"}, {"type": "null"}]}, "system"),
+        ({"anyOf": [{"type": "number"}, {"type": "string"}]}, "public"),
+        ({"type": "string"}, "public"),
+        ({}, "public"),
+        (None, "public"),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, "public"),
+        ({"type": "object", "properties": {"eur": {"type": "number"}}}, "public"),
+    ],
+    ids=str,
+)
+def test_a_result_is_the_systems_only_where_no_sentence_fits(returns: Any, author: str) -> None:
+    assert guess("get_x", returns=returns).result.author == author
+
+
+def test_what_the_web_returns_has_no_fields() -> None:
+    found = guess("search_web", "Search the web.", returns=RECORD).result
+    assert found == ("public", True, True, {})
+    assert not guess("send_page", "Send a page to the web.", returns=RECORD).result.web
+
+
+def test_a_schema_that_refers_to_itself_has_an_end() -> None:
+    tree = {
+        "$ref": "#/$defs/T",
+        "$defs": {"T": {"properties": {"id": {"type": "string"}, "t": {"$ref": "#/$defs/T"}}}},
+    }
+    assert guess("get_tree", returns=tree).result.fields["id"] == "system"
