@@ -12,6 +12,7 @@ from tests.assurance.planted.evals_bugs import EVALS_BUGS
 from tests.assurance.planted.facts_bugs import FACTS_BUGS
 from tests.assurance.planted.harness_bugs import HARNESS_BUGS
 from tests.assurance.planted.journal_bugs import JOURNAL_BUGS
+from tests.assurance.planted.life_bugs import LIFE_BUGS
 from tests.assurance.planted.member_bugs import MEMBER_BUGS
 from tests.assurance.planted.near_bugs import NEAR_BUGS
 from tests.assurance.planted.provenance_bugs import PROVENANCE_BUGS
@@ -37,6 +38,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *SEAM_BUGS,
     *STREAM_BUGS,
     *JOURNAL_BUGS,
+    *LIFE_BUGS,
     *TOOLS_BUGS,
     *WORDS_BUGS,
     *ATTACK_BUGS,

@@ -10,6 +10,7 @@ import pytest
 from harness.audit.copies.succession import go_on_in
 from harness.guard import EventError, Guard, OpenEvent
 from harness.guard.session_folder import SessionFolder
+from harness.guard.session_journal import claim_prefix
 from harness.log import SqlDecisionLog
 from harness.log.journal_rows import JournalMoved, JournalStep
 from harness.record import SessionClosedRecord, SessionReopenedRecord
@@ -259,6 +260,25 @@ def test_a_close_that_was_edited_is_not_believed(log: SqlDecisionLog) -> None:
     told(guard_of(desk(), log=log), *ASKS, yes(yes=False), close())
     edited(Path(log.where), log.head().seq, lambda record: record["carried"].pop("denied"))
     assert "its close was not recorded" in refusal(guard_of(desk(), log=log))
+
+
+def test_the_close_of_another_session_is_not_gone_on_from(log: SqlDecisionLog) -> None:
+    """Somebody has written in the log that the last step of one session is that of another."""
+    told(guard_of(desk(), log=log), *ASKS, yes(yes=False), close())
+    other = "another"
+    opened = [{**event, "session": other} for event in (open_(), call("list_mail", id="m"))]
+    ended = [{**event, "session": other} for event in (result("x", id="m"), close())]
+    told(guard_of(desk(), log=log), *opened, *ended)
+    seq, steps = log.head().seq, f"{claim_prefix(session_key('s'))}%"
+    meddle(
+        log.where,
+        (
+            "UPDATE claims SET seq = ? WHERE claim = "
+            "(SELECT max(claim) FROM claims WHERE claim LIKE ?)",
+            (seq, steps),
+        ),
+    )
+    assert "its last record is of another session" in refusal(guard_of(desk(), log=log))
 
 
 def test_what_was_taken_out_of_the_log_is_not_forgotten(
