@@ -100,6 +100,8 @@ def running(wire: Json) -> Json:
 
 NULLED: Final[Mapping[str, Callable[[Json], object]]] = {
     "scope": lambda wire: wire.update(scope=None),
+    "tenant": lambda wire: wire.update(tenant_id=None),
+    "user": lambda wire: wire.update(user_id=None),
     "tokens": lambda wire: wire["measures"].update(tokens=None),
     "duration": lambda wire: wire["measures"].update(duration_ms=None),
     "cost": lambda wire: wire["measures"].update(cost_micros=None),
@@ -113,6 +115,12 @@ def test_null_is_no_second_way_to_leave_a_member_out(name: str) -> None:
     NULLED[name](wire)
     with pytest.raises(InvalidInput, match="null"):
         parse(SessionState, canonical_json(wire))
+
+
+def test_a_session_that_has_one_life_may_leave_out_how_many_turns_came_before() -> None:
+    wire = state_of(opened()).wire()
+    assert wire.pop("earlier", 0) == 0
+    assert parse(SessionState, canonical_json(wire)).earlier == 0
 
 
 def test_a_batch_of_which_no_call_has_ended_may_leave_that_out() -> None:
