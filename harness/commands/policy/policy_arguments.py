@@ -1,5 +1,6 @@
 """The parsers of `critic policy` and `critic init`."""
 
+from functools import partial
 from typing import Final
 
 from harness.commands.arguments import Commands, add, add_command, positive_number
@@ -47,9 +48,33 @@ def add_policy(commands: Commands) -> None:
         )
 
 
+_SOURCES: Final = (
+    (
+        "agent",
+        "MODULE:OBJECT",
+        "an agent, graph, toolset, server or list of functions: LangChain, LangGraph, OpenAI "
+        "Agents, Pydantic AI, FastMCP; the module is imported",
+    ),
+    (
+        "python",
+        "MODULE",
+        "the public functions of a module or a .py file; it is imported",
+    ),
+    ("openai", "JSON", "OpenAI tool JSON"),
+    ("mcp", "SERVER", "an MCP server: its command line, which is run, or its URL"),
+)
+
+
+def _source_of(kind: str, name: str) -> tuple[str, str]:
+    return kind, name
+
+
 def add_init(commands: Commands) -> None:
     """Add `critic init`."""
-    exits = "Exit status: 0 written; 2 the file is there already, or the tools cannot be read."
+    exits = (
+        "Several sources may be given. "
+        "Exit status: 0 written; 2 the file is there already, or the tools cannot be read."
+    )
     init = add_command(commands, "init", exits)
     init.add_argument(
         "file",
@@ -58,18 +83,13 @@ def add_init(commands: Commands) -> None:
         default="critic.toml",
         help="the file to write (default: %(default)s); - is standard output",
     )
-    source = init.add_mutually_exclusive_group()
-    source.add_argument(
-        "--from-python",
-        metavar="MODULE",
-        help="derive the tools from the public functions of a module or a .py file; it is imported",
-    )
-    source.add_argument(
-        "--from-openai", metavar="JSON", help="derive the tools from OpenAI tool JSON"
-    )
-    source.add_argument(
-        "--from-mcp",
-        metavar="SERVER",
-        help="derive the tools from an MCP server: its command line, which is run, or its URL",
-    )
+    for kind, name, what in _SOURCES:
+        init.add_argument(
+            f"--from-{kind}",
+            dest="sources",
+            action="append",
+            type=partial(_source_of, kind),
+            metavar=name,
+            help=f"derive the tools from {what}",
+        )
     init.add_argument("--force", action="store_true", help="replace a file that is there already")

@@ -50,7 +50,7 @@ def drafts_of_mcp(
     for tool in tools:
         name = str(tool.get("name"))
         if IDENTIFIER.fullmatch(name):
-            drafts.append(_of_tool(adapter, name, tool))
+            drafts.append(draft_of_listed(adapter, name, tool))
         else:
             left.append(f"left out a tool: {escape_name(name)} cannot be a name in a policy")
     names = [draft.capability_id for draft in drafts]
@@ -67,7 +67,8 @@ def drafts_of_mcp(
     return drafts, left
 
 
-def _of_tool(adapter: str, name: str, tool: Mapping[str, Any]) -> ToolDraft:
+def draft_of_listed(adapter: str, name: str, tool: Mapping[str, Any]) -> ToolDraft:
+    """Return the draft of an entry of `tools/list`."""
     described = tool.get("description")
     hints = tool.get("annotations")
     told = _tier(hints) if isinstance(hints, Mapping) and hints else None

@@ -177,21 +177,24 @@ def identifier(text: str) -> str:
 def drafts_of_module(module: ModuleType) -> list[ToolDraft]:
     """Return a draft for each public function of a module, in the order of its text.
 
-    Those that `__all__` names are public, or else those that are defined in it and do not begin
-    with an underscore.
-
     Raises:
         InvalidInput: it has no public function.
     """
     adapter = identifier(module.__name__.rpartition(".")[2])
-    drafts = [_of_function(adapter, name, function) for name, function in _functions(module)]
+    functions = public_functions(module)
+    drafts = [draft_of_function(adapter, name, function) for name, function in functions]
     if not drafts:
         shown = escape_name(module.__name__)
         raise InvalidInput("", f"the module {shown} has no public function: define one")
     return drafts
 
 
-def _functions(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
+def public_functions(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the public functions of a module by name, in the order of its text.
+
+    Those that `__all__` names are public, or else those that are defined in it and do not begin
+    with an underscore.
+    """
     listed = getattr(module, "__all__", None)
     for name, value in vars(module).items():
         own = getattr(value, "__module__", None) == module.__name__ and not name.startswith("_")
@@ -199,7 +202,8 @@ def _functions(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
             yield name, value
 
 
-def _of_function(adapter: str, name: str, function: Callable[..., Any]) -> ToolDraft:
+def draft_of_function(adapter: str, name: str, function: Callable[..., Any]) -> ToolDraft:
+    """Return the draft of a function, by its signature."""
     todo = [] if IDENTIFIER.fullmatch(name) else [f"its name in Python is {escape_name(name)}"]
     description = inspect.getdoc(function) or ""
     result = result_of_function(function)

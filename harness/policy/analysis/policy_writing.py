@@ -4,11 +4,13 @@ What is guessed is marked at the end of its line, and so is what is left open, w
 value: such a tool is destructive, and a person approves each call.
 """
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from critic import MODE_RANK
 from critic.session.session_rules import is_default_class
+from evals.schema_keywords import every_object
 from harness.policy.analysis.derive_tools import ResultType, ToolDraft, identifier
 from harness.policy.analysis.guessing.guess_tables import TIER_ROWS
 from harness.policy.analysis.guessing.result_guess import ResultGuess
@@ -17,6 +19,8 @@ from harness.policy.analysis.guessing.tool_guess import ToolDescription, ToolGue
 from harness.policy.analysis.toml_spelling import toml_comment, toml_key, toml_value
 
 _WIDTH: Final = 96
+_TIME: Final = r"^[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?$"
+_DATE_TIME: Final = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T{_TIME[1:]}"
 _MARK_AT: Final = 48
 _LONGEST_NAME: Final = 128
 _LONGEST_SCHEMA: Final = 120
@@ -207,8 +211,17 @@ def _class_text(entry: _ClassEntry) -> str:
     examples = entry.result.schema.get("examples")
     if isinstance(examples, list) and examples:
         lines.append(f"example = {toml_value(examples[0])}")
-    lines += _schema_lines("class", "schema", entry.result.schema)
+    lines += _schema_lines("class", "schema", _without_zones(entry.result.schema))
     return "\n".join(lines) + "\n"
+
+
+def _without_zones(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that takes times without a zone, which types of Python write too."""
+    changed = copy.deepcopy(schema)
+    for part in every_object(changed):
+        if part.get("format") in ("date-time", "time"):
+            part["pattern"] = _DATE_TIME if part.pop("format") == "date-time" else _TIME
+    return changed
 
 
 def _tool_text(tool: _Guessed, classes: _Classes) -> str:

@@ -123,3 +123,98 @@ def test_what_a_module_prints_is_no_part_of_the_policy(critic: Critic, folder: P
     assert (said.status, said.err) == (0, "hello\n")
     (folder / "critic.toml").write_text(said.out)
     assert read_policy(folder / "critic.toml").tools.keys() == {"pay"}
+
+
+AGENT = """
+from agents import Agent, function_tool
+def send_note(to: str, text: str) -> str:
+    \"\"\"Send a note.\"\"\"
+def list_notes() -> list[str]: ...
+agent = Agent(name="desk", tools=[function_tool(send_note)])
+TOOLS = [list_notes]
+class team: agent = agent
+"""
+
+
+def test_tools_are_derived_from_an_object_of_a_module(critic: Critic, folder: Path) -> None:
+    (folder / "own_desk.py").write_text(AGENT)
+    said = critic("init", "--from-agent", "own_desk.py:team.agent")
+    assert said.lines == [
+        "critic.toml: written: 1 tool, 2 guesses, 0 open; then run "
+        "`critic policy check critic.toml`"
+    ]
+    (tool,) = read_policy(folder / "critic.toml").tool
+    assert (tool.adapter_id, tool.called, tool.approval_mode) == (
+        "own_desk",
+        "send_note",
+        "network",
+    )
+    assert tool.arg_roles == {"to": "recipient", "text": "content"}
+
+
+def test_several_sources_have_an_adapter_each(critic: Critic, folder: Path) -> None:
+    (folder / "own_two.py").write_text(AGENT)
+    (folder / "tools.json").write_text('[{"name": "pay", "parameters": {"type": "object"}}]')
+    files = ("--from-agent", "own_two.py:agent", "--from-agent", "own_two.py:TOOLS")
+    assert critic("init", *files, "--from-openai", "tools.json").status == 0
+    tools = read_policy(folder / "critic.toml").tools
+    assert {name: tool.adapter_id for name, tool in tools.items()} == {
+        "send_note": "own_two",
+        "list_notes": "own_two_2",
+        "pay": "tools",
+    }
+    said = critic("init", "x.toml", "--from-python", "own_two.py", *files)
+    assert (said.status, said.out) == (2, "")
+    assert said.err == (
+        "critic: two sources have a tool that is called send_note, own_two.py and "
+        "own_two.py:agent: rename one, or write a policy for each\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        ("own_odd.py:gone", "there is no own_odd.py:gone: it has number, TOOLS, broken"),
+        ("own_odd.py:TOOLS.gone", "there is no own_odd.py:TOOLS.gone\n"),
+        ("own_odd.py:number", "own_odd.py:number is int without tools: write MODULE:OBJECT"),
+        ("own_odd.py:broken", "cannot read the tools of own_odd.py:broken: "),
+        ("own_gone:agent", "cannot import own_gone: ModuleNotFoundError"),
+        ("own_gone.py:agent", "cannot import own_gone.py: FileNotFoundError"),
+        (":agent", "cannot import :agent: ModuleNotFoundError"),
+        ("", "cannot import : ValueError"),
+    ],
+)
+def test_an_agent_that_cannot_be_read_is_one_line(
+    critic: Critic, folder: Path, named: str, words: str
+) -> None:
+    (folder / "own_odd.py").write_text(
+        "number = 7\n"
+        "TOOLS = [len]\n"
+        "class FastMCP:\n    def list_tools(self): raise RuntimeError('\\x1b[31m')\n"
+        "FastMCP.__module__ = 'fastmcp'\nbroken = FastMCP()\ndel FastMCP\n"
+    )
+    said = critic("init", "--from-agent", named)
+    assert (said.status, said.out) == (2, "")
+    assert words in said.err
+    assert said.err.count("\n") == 1
+    assert is_safe(said.err.removesuffix("\n"))
+    assert not (folder / "critic.toml").exists()
+
+
+def test_a_thousand_tools_of_odd_names_are_written_and_checked(
+    critic: Critic, folder: Path
+) -> None:
+    odd = ["x", "l\u00f6schen", "__", "getX", "delete_all", "\u540d\u524d"]
+    names = [*odd, *(f"get_thing_{count}" for count in range(994))]
+    text = "".join(
+        f"def {name}(to: str, \u00fc: int = 1): 'Reads and then deletes.'\n" for name in names
+    )
+    (folder / "own_many.py").write_text(f"{text}TOOLS = [{', '.join(names)}]\n")
+    said = critic("init", "--from-agent", "own_many.py:TOOLS")
+    left = [line.partition(":")[2] for line in said.err.splitlines()]
+    names_left = [" l\\u00f6schen cannot", " \\u540d\\u524d cannot"]
+    assert [line.partition(" be")[0] for line in left] == names_left
+    assert said.status == 0
+    policy = read_policy(folder / "critic.toml")
+    assert len(policy.tool) == 998
+    assert {tool.approval_mode for tool in policy.tool} == {"destructive"}

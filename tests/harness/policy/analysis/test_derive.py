@@ -361,6 +361,25 @@ def test_typed_results_are_classes_with_a_schema_and_their_fields() -> None:
     assert [finding.rule for finding in lint(policy)] == []
 
 
+def test_a_time_without_a_zone_is_a_record_as_well() -> None:
+    source = """
+import datetime as dt
+from typing import TypedDict
+class Visit(TypedDict):
+    at: dt.datetime
+    day: dt.date
+def get_visit() -> Visit: ...
+"""
+    text = derived_policy("own", "own", drafts_of_module(module(source, "own.visits")))
+    (visit,) = parse_policy(text.encode()).policy.class_
+    assert visit.fields == {"at": "system", "day": "system"}
+    fits = compile_schema(visit.schema_).is_valid
+    for at in ("2026-06-01T03:00:00", "2026-06-01T03:00:00.5Z", "2026-06-01T03:00:00+02:00"):
+        assert fits({"at": at, "day": "2026-06-01"})
+    for at in ("2026-06-01", "2026-06-01T03:00:00 and pay Emma", "\n2026-06-01T03:00:00", "now"):
+        assert not fits({"at": at, "day": "2026-06-01"})
+
+
 def test_two_types_of_one_name_are_two_classes() -> None:
     other = CLASSED.replace("note: str", "note: int").replace("get_order", "get_other")
     drafts = drafts_of_module(module(CLASSED)) + drafts_of_module(module(other))[:1]

@@ -1,0 +1,201 @@
+"""Read the tools that `critic init` writes a policy for: from modules, agents, JSON, servers."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Any, Literal, NamedTuple, assert_never
+
+from evals.escaping import escape_line, escape_name
+from harness.commands.documents import read_whole
+from harness.errors import UsageError
+from harness.failures import describe_error
+from harness.integrations.mcp.mcp_listing import list_server
+from harness.integrations.mcp.mcp_pins import Pin, pin_of
+from harness.policy.analysis.derive_agent import AgentTools, tools_of_object
+from harness.policy.analysis.derive_mcp import drafts_of_mcp
+from harness.policy.analysis.derive_tools import (
+    ToolDraft,
+    drafts_of_module,
+    drafts_of_openai,
+    identifier,
+)
+from harness.wire import InvalidInput, parse_json
+
+SourceKind = Literal["agent", "python", "openai", "mcp"]
+
+
+class ToolSource(NamedTuple):
+    """Where tools are read from, as it was named."""
+
+    kind: SourceKind
+    name: str
+
+
+class SourceTools(NamedTuple):
+    """The tools of one source or of several.
+
+    Attributes:
+        names: what the sources call themselves, for `adapter_id` and the id of the spec.
+        notes: what was left out, and why.
+        pins: what MCP tools said of themselves.
+    """
+
+    drafts: Sequence[ToolDraft]
+    names: Sequence[str]
+    notes: Sequence[str] = ()
+    pins: Mapping[str, Pin] = MappingProxyType({})
+
+
+def read_sources(sources: Sequence[ToolSource]) -> SourceTools:
+    """Return the tools of all sources, with an `adapter_id` for each source.
+
+    Raises:
+        UsageError: a source cannot be read, or two have a tool of one name.
+    """
+    drafts: dict[str, ToolDraft] = {}
+    from_where: dict[str, str] = {}
+    names: list[str] = []
+    notes: list[str] = []
+    pins: dict[str, Pin] = {}
+    for source in sources:
+        read = _read_source(source)
+        name = _unused_name(read.names[0], names)
+        for draft in read.drafts:
+            tool, shown = draft.capability_id, escape_line(source.name)
+            if tool in drafts:
+                raise UsageError(
+                    f"two sources have a tool that is called {tool}, {from_where[tool]} and "
+                    f"{shown}: rename one, or write a policy for each"
+                )
+            drafts[tool] = draft._replace(adapter_id=name)
+            from_where[tool] = shown
+        names.append(name)
+        notes += read.notes
+        pins |= read.pins
+    return SourceTools([*drafts.values()], names, notes, pins)
+
+
+def _unused_name(name: str, names: Sequence[str]) -> str:
+    """Return a name of a source that no other has."""
+    others = (f"{name}_{count}" for count in range(2, len(names) + 2))
+    return next(one for one in (name, *others) if one not in names)
+
+
+def _read_source(source: ToolSource) -> SourceTools:
+    match source.kind:
+        case "agent":
+            return _from_agent(source.name)
+        case "python":
+            return _from_python(source.name)
+        case "openai":
+            return _from_openai(source.name)
+        case "mcp":
+            return _from_mcp(source.name)
+        case _:
+            assert_never(source.kind)
+
+
+def _from_agent(named: str) -> SourceTools:
+    """Derive the tools of an object of a module, which is imported: its code runs."""
+    tools = read_agent(named)
+    return SourceTools(tools.drafts, [tools.drafts[0].adapter_id], tools.left_out)
+
+
+def read_agent(named: str) -> AgentTools:
+    """Return the tools of an object, `MODULE:OBJECT`, or of a module.
+
+    Raises:
+        UsageError: the module cannot be imported, has no such object, or that has no tools.
+    """
+    place, _, path = named.rpartition(":")
+    place, path = (place, path) if place else (named, "")
+    shown = escape_name(named)
+    with redirect_stdout(sys.stderr):  # standard output may be the policy
+        module = _import_named(place)
+        found = _object_at(module, path, shown)
+        try:
+            adapter = identifier(module.__name__.rpartition(".")[2])
+            return tools_of_object(found, adapter, shown)
+        except InvalidInput as error:
+            raise UsageError(error.message) from None
+        except Exception as error:  # of the framework
+            raise UsageError(f"cannot read the tools of {shown}: {describe_error(error)}") from None
+
+
+def _object_at(module: ModuleType, path: str, shown: str) -> Any:
+    found: Any = module
+    for name in path.split(".") if path else ():
+        if not hasattr(found, name):
+            known = [one for one in vars(module) if one[:1] != "_"] if found is module else []
+            listed = f": it has {', '.join(map(escape_name, known[:20]))}" if known else ""
+            raise UsageError(f"there is no {shown}{listed}")
+        found = getattr(found, name)
+    return found
+
+
+def _from_mcp(server: str) -> SourceTools:
+    """Derive the tools of an MCP server, which is asked: a command is run."""
+    listing = list_server(server)
+    try:
+        drafts, left = drafts_of_mcp(listing.name, listing.tools, listing.offers)
+    except InvalidInput as error:
+        raise UsageError(error.message) from None
+    names = {draft.capability_id for draft in drafts}
+    pins = {tool["name"]: pin_of(tool) for tool in listing.tools if tool["name"] in names}
+    return SourceTools(drafts, [identifier(listing.name)], left, pins)
+
+
+def _from_python(name: str) -> SourceTools:
+    """Derive the tools of a module, which is imported: its code runs."""
+    with redirect_stdout(sys.stderr):
+        module = _import_named(name)
+    try:
+        drafts = drafts_of_module(module)
+    except InvalidInput as error:
+        raise UsageError(error.message) from None
+    return SourceTools(drafts, [drafts[0].adapter_id])
+
+
+def _import_named(name: str) -> ModuleType:
+    """Import a module by its name or file, as `python -m` would find it."""
+    try:
+        with _folder_first():
+            return _load_file(Path(name)) if name.endswith(".py") else import_module(name)
+    except (Exception, SystemExit) as error:
+        kind, text = type(error).__name__, escape_line(str(error))
+        raise UsageError(f"cannot import {escape_name(name)}: {kind}: {text}") from None
+
+
+@contextmanager
+def _folder_first() -> Iterator[None]:
+    """Put this folder first on the import path, as `python -m` does."""
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        yield
+    finally:
+        sys.path.remove(here)
+
+
+def _load_file(path: Path) -> ModuleType:
+    spec = spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ImportError("not a Python file")
+    module = module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)  # annotations are looked up in it
+    spec.loader.exec_module(module)
+    return module
+
+
+def _from_openai(name: str) -> SourceTools:
+    document = read_whole(name)
+    try:
+        drafts, others = drafts_of_openai(document.parse_with(parse_json))
+    except InvalidInput as error:
+        raise UsageError(f"{document.source}: {error}") from None
+    notes = [f"left out a tool of type {kind}: its arguments are not known" for kind in others]
+    return SourceTools(drafts, ["tools"], notes)
