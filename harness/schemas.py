@@ -69,7 +69,7 @@ from harness.guard import (
     Ruling,
     SaidEvent,
 )
-from harness.policy.envelopes import GuardSettings, Policy, PolicyClass, PolicyTool
+from harness.policy.envelopes import AcceptedFinding, GuardSettings, Policy, PolicyClass, PolicyTool
 from harness.record import DecisionRecord
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -131,6 +131,7 @@ _ENVELOPES: Final[tuple[tuple[str, Any], ...]] = (
     ("Policy", Policy),
     ("PolicyClass", PolicyClass),
     ("PolicyTool", PolicyTool),
+    ("AcceptedFinding", AcceptedFinding),
     ("GuardSettings", GuardSettings),
 )
 

@@ -158,6 +158,21 @@ class PolicyTool(ToolCapability):
         return ToolCapability(**{name: getattr(self, name) for name in names})
 
 
+class AcceptedFinding(Envelope):
+    """A finding of the lint that the team has read and lives with, and why.
+
+    Without a `tool`, it is of all tools and of what is no tool's. No call is judged by it.
+    """
+
+    finding: Identifier
+    tool: Annotated[Identifier | None, OPTIONAL] = None
+    reason: Annotated[Text, Field(min_length=1)]
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(self, *, finding: str, reason: str, tool: str | None = None) -> None: ...
+
+
 class Policy(KeywordNamed):
     """A policy file: a team writes it once, reviews and tests it.
 
@@ -173,6 +188,7 @@ class Policy(KeywordNamed):
     class_: Annotated[tuple[PolicyClass, ...], ARRAY] = Field((), alias="class")
     tool: Annotated[tuple[PolicyTool, ...], ARRAY] = ()
     evidence: Annotated[tuple[EvidenceItem, ...], ARRAY] = ()
+    accept: Annotated[tuple[AcceptedFinding, ...], ARRAY] = ()
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -186,6 +202,7 @@ class Policy(KeywordNamed):
             class_: Array[PolicyClass] = ...,
             tool: Array[PolicyTool] = ...,
             evidence: Array[EvidenceItem] = ...,
+            accept: Array[AcceptedFinding] = ...,
         ) -> None: ...
 
     @property
@@ -213,11 +230,12 @@ class Policy(KeywordNamed):
     def digest(self) -> str:
         """Return the SHA-256 of the policy's canonical JSON, as 64 hexadecimal digits.
 
-        Guesses are left out: to confirm one changes no decision, and ends no open session.
+        Guesses and accepted findings are left out: to confirm or to accept one changes no
+        decision, and ends no open session.
         """
-        if "guessed" not in self.model_fields_set:
+        names = self.model_fields_set - {"guessed", "accept"}
+        if names == self.model_fields_set:
             return digest(self)
-        names = self.model_fields_set - {"guessed"}
         return digest(Policy(**{name: getattr(self, name) for name in names}))
 
     def compiled(

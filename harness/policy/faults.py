@@ -26,7 +26,13 @@ from critic.session.session_rules import is_default_class
 from evals.envelope import Envelope
 from evals.escaping import escape_name, pointer
 from evals.pointers import is_pointer
-from harness.policy.envelopes import GuardSettings, Policy, PolicyClass, PolicyTool
+from harness.policy.envelopes import (
+    AcceptedFinding,
+    GuardSettings,
+    Policy,
+    PolicyClass,
+    PolicyTool,
+)
 from harness.policy.positions import Parts
 from harness.policy.schema_faults import faults_of_schema
 
@@ -48,6 +54,7 @@ TABLES: Final[tuple[tuple[Parts, type[Envelope]], ...]] = (
     (("tool", "*", "follows", "*"), ToolName),
     (("evidence", "*"), EvidenceItem),
     (("evidence", "*", "source"), Source),
+    (("accept", "*"), AcceptedFinding),
 )
 """What each table of a policy is. `*` stands for every element, `{*}` for every member."""
 
@@ -70,11 +77,16 @@ _FORMS: Final[tuple[tuple[Parts, str], ...]] = (
     (("class",), "an array: write [[class]], not [class]"),
     (("tool",), "an array: write [[tool]], not [tool]"),
     (("evidence",), "an array: write [[evidence]], not [evidence]"),
+    (("accept",), "an array: write [[accept]], not [accept]"),
 )
 """What is expected at a place, in more words than the wire has."""
 
 _NO_TIME: Final = (
     "nothing expires where there is neither an as_of nor a clock: remove it, or give one"
+)
+_READ_MAKES: Final = (
+    "a read_only call makes nothing, and what it returns would count as made by the session: "
+    "remove it [makes_on_a_read]"
 )
 _QUOTED: Final = re.compile(r"'(\w+)'")
 
@@ -222,6 +234,10 @@ def _faults_of_tool(path: Parts, tool: Any, *, has_time: bool) -> Iterator[Fault
             (*path, "expires_after_s"),
             _NO_TIME,
         )
+    result = tool.get("result")
+    makes = result.get("makes", {}) if isinstance(result, dict) else {}
+    if tool.get("approval_mode") == "read_only" and not isinstance(makes, dict):
+        yield (*path, "result", "makes"), _READ_MAKES
     bound, roles = tool.get("bound_args", {}), tool.get("arg_roles", {})
     for place, name in places(tool, ("bound_together", "*", "*")):
         if isinstance(bound, dict) and isinstance(name, str) and name not in bound:

@@ -1,5 +1,6 @@
 """Find the properties and parts of a JSON Schema, through its references and its alternatives."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from evals.json_schemas import compile_schema
@@ -47,6 +48,10 @@ class SchemaParts:
                 found += [schema["items"]] if "items" in schema else []
                 found += schema.get("prefixItems", [])
         return found
+
+    def targets_of(self, schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the schemas that a schema refers to."""
+        yield from self._targets.targets_of(schema)
 
     def same_schemas(self, level: list[AnySchema]) -> list[dict[str, Any]]:
         """Return the schemas that judge the same value as one of these."""

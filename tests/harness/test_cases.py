@@ -318,7 +318,7 @@ def test_the_policy_of_the_refund_is_that_of_its_plans(name: str) -> None:
     assert policy.spec == judged.spec
     assert policy.guard.safety_mode == judged.ctx.safety_mode
     assert policy.guard.budget == judged.ctx.run_budget
-    assert not lint(policy)
+    assert {finding.severity for finding in lint(policy)} <= {"note"}
 
 
 # The corpus that the hostile cases come from.

@@ -49,6 +49,10 @@ PURE = words("""
     harness.guard.guard_state harness.guard.status harness.guard.session_time
     harness.integrations.importers harness.policy.envelopes harness.policy.positions
     harness.policy.faults harness.policy.analysis.policy_lint harness.policy.analysis.lint_finding
+    harness.policy.analysis.named_labels harness.policy.analysis.argument_shapes
+    harness.policy.analysis.policy_facts harness.policy.analysis.label_lint
+    harness.policy.analysis.argument_lint harness.policy.analysis.evidence_lint
+    harness.policy.analysis.setting_lint
     harness.policy.analysis.origin_lint harness.policy.schema_lint harness.policy.schema_faults
     harness.policy.partial_documents harness.policy.analysis.policy_writing
     harness.policy.schema_parts harness.policy.analysis.samples harness.policy.analysis.backing

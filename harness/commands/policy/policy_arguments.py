@@ -5,9 +5,7 @@ from typing import Final
 
 from harness.commands.arguments import Commands, add, add_command, positive_number
 
-_CHECK_EXITS: Final = (
-    "Exit status: 0 no finding; 1 the lint has findings; 2 a file is not a policy."
-)
+_CHECK_EXITS: Final = "Exit status: 0 no errors and no warnings; 1 some; 2 a file is not a policy."
 
 
 _DIFF_EXITS: Final = (
@@ -28,7 +26,9 @@ def add_policy(commands: Commands) -> None:
         "files", nargs="+", metavar="FILE", help="a policy as TOML or JSON; - is standard input"
     )
     check.add_argument(
-        "--strict", action="store_true", help="exit 1 where guesses are left that nobody confirmed"
+        "--strict",
+        action="store_true",
+        help="exit 1 for notes too, such as guesses that nobody confirmed",
     )
     test = add(actions, "test", "run case files that leave out what the policy says", _TEST_EXITS)
     test.add_argument("policy", metavar="FILE", help="the policy; - is standard input")

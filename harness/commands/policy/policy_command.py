@@ -16,10 +16,10 @@ from harness.policy import (
     LintFinding,
     PolicyDocument,
     PolicyFault,
-    lint,
     parse_policy,
 )
 from harness.policy.analysis.policy_diff import PolicyChange, diff_policies, overall
+from harness.policy.analysis.policy_lint import AcceptedRisk, lint_report
 from harness.policy.policy_cases import CaseResult, run_cases
 from harness.policy.policy_reading import syntax_of
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
@@ -69,8 +69,7 @@ def _fault_text(fault: PolicyFault) -> str:
 
 def _check(args: argparse.Namespace) -> int:
     limit, as_json = size_limit(args), args.format == "json"
-    checked = (_check_one(name, limit, as_json, strict=args.strict) for name in args.files)
-    return max(checked)
+    return max(_check_one(name, limit, as_json, strict=args.strict) for name in args.files)
 
 
 def _check_one(name: str, limit: int, as_json: bool, *, strict: bool) -> int:
@@ -79,18 +78,32 @@ def _check_one(name: str, limit: int, as_json: bool, *, strict: bool) -> int:
     except InvalidInput as error:
         _tell_faults(name, error, as_json=as_json)
         return EXIT_INVALID
-    located = ((document.line_of(finding.path), finding) for finding in lint(document.policy))
-    found = sorted(located)
+    report = lint_report(document.policy)
+    found = sorted((document.line_of(one.path), one) for one in report.findings)
+    accepted = sorted((document.line_of(one.finding.path), one) for one in report.accepted)
     guesses, left = count_guesses(document)
-    refused = bool(found) or (strict and guesses + left > 0)
+    failing = [finding for _, finding in found if strict or finding.severity != "note"]
+    refused = bool(failing) or (strict and guesses + left > 0)
     if as_json:
-        findings = [{**finding._asdict(), "line": line} for line, finding in found]
+        findings = [_finding_wire(line, finding) for line, finding in found]
+        others = [
+            {**_finding_wire(line, one.finding), "reason": one.reason} for line, one in accepted
+        ]
         counted = {"guesses": guesses, "open": left} if guesses or left else {}
-        _print_json({"file": name, "ok": not refused, "findings": findings, **counted})
+        wire = {"file": name, "ok": not refused, "findings": findings}
+        _print_json({**wire, **({"accepted": others} if others else {}), **counted})
     else:
-        _tell_findings(name, document, found)
+        _tell_findings(name, found)
+        if strict:
+            _tell_accepted(name, accepted)
+        _tell_sum(name, document, found, len(accepted), ok=not failing)
         _tell_guesses(name, document)
     return EXIT_REFUSED if refused else EXIT_OK
+
+
+def _finding_wire(line: int, finding: LintFinding) -> dict[str, Any]:
+    names = ("rule", "severity", "path", "message")
+    return {**{name: getattr(finding, name) for name in names}, "line": line}
 
 
 def count_guesses(document: PolicyDocument) -> tuple[int, int]:
@@ -126,15 +139,36 @@ def _tell_faults(name: str, error: InvalidInput, *, as_json: bool) -> None:
         sys.stderr.write(f"{_source_name(name)}: {line}\n")
 
 
-def _tell_findings(
-    name: str, document: PolicyDocument, found: list[tuple[int, LintFinding]]
-) -> None:
+_Located = list[tuple[int, LintFinding]]
+
+
+def _tell_findings(name: str, found: _Located) -> None:
     for line, finding in found:
-        sys.stdout.write(f"{_source_name(name)}: line {line}: {finding.message} [{finding.rule}]\n")
-    if not found:
-        policy = document.policy
-        tools = f"{len(policy.tool)} tool{'' if len(policy.tool) == 1 else 's'}"
-        sys.stdout.write(f"{_source_name(name)}: ok: {tools}, no findings\n")
+        text = f"{finding.severity}: {finding.message} [{finding.rule}]"
+        sys.stdout.write(f"{_source_name(name)}: line {line}: {text}\n")
+
+
+def _tell_accepted(name: str, accepted: list[tuple[int, AcceptedRisk]]) -> None:
+    for line, (finding, reason) in accepted:
+        text = f"accepted: {finding.message}; because {escape_line(reason)} [{finding.rule}]"
+        sys.stdout.write(f"{_source_name(name)}: line {line}: {text}\n")
+
+
+def _tell_sum(
+    name: str, document: PolicyDocument, found: _Located, accepted: int, *, ok: bool
+) -> None:
+    """Write one line for a policy that passes: how many tools, notes and accepted findings."""
+    notes = _count(len(found), "note") if found else "no findings"
+    more = f", {accepted} accepted" if accepted else ""
+    if ok:
+        tools = _count(len(document.policy.tool), "tool")
+        sys.stdout.write(f"{_source_name(name)}: ok: {tools}, {notes}{more}\n")
+    elif accepted:
+        sys.stdout.write(f"{_source_name(name)}: {accepted} accepted\n")
+
+
+def _count(many: int, what: str) -> str:
+    return f"{many} {what}{'' if many == 1 else 's'}"
 
 
 def _diff(args: argparse.Namespace) -> int:

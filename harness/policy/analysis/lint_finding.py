@@ -3,10 +3,12 @@
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from evals.escaping import escape_name
 from harness.policy.schema_lint import impossible_parts, odd_keywords
+
+FindingSeverity = Literal["error", "warning", "note"]
 
 
 class LintFinding(NamedTuple):
@@ -16,12 +18,36 @@ class LintFinding(NamedTuple):
         rule: its name, such as `unknown_class`.
         path: JSON pointer to the place in the policy.
         message: what it leads to and what to write instead; one line, safe to print.
+        is_latent: whether it changes no ruling of this policy as it is.
     """
 
     rule: str
     path: str
     message: str
+    is_latent: bool = False
 
+    @property
+    def severity(self) -> FindingSeverity:
+        """How bad it is: a note is for reading, and fails no check."""
+        return "note" if self.is_latent else _SEVERITIES.get(self.rule, "warning")
+
+
+_ERRORS: Final = (
+    *("public_reaches_target", "free_text_as_field", "web_is_trusted", "trusted_result"),
+    *("evidence_from_untrusted", "own_evidence", "arguments_open", "target_of_any_shape"),
+    *("unknown_class", "pointer_leads_nowhere", "never_equal", "constant_never"),
+    *("demand_says_nothing", "demand_without_required", "makes_on_a_read", "provenance_off"),
+    *("nobody_is_asked", "unreachable_tool", "mode_above_safety_mode", "over_budget"),
+    *("unsatisfiable_schema", "example_misses_schema"),
+)
+_NOTES: Final = (
+    *("amount_unlimited", "class_unused", "class_without_schema", "result_not_labelled"),
+)
+_SEVERITIES: Final[dict[str, FindingSeverity]] = {
+    **dict.fromkeys(_ERRORS, "error"),
+    **dict.fromkeys(_NOTES, "note"),
+}
+"""The severity of a rule; all others are warnings."""
 
 Findings = Iterator[LintFinding]
 

@@ -24,7 +24,6 @@ _LOCAL_WRITE: Final = MODE_RANK["local_write"]
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
 _TARGETS: Final = frozenset({"recipient", "object", "locator", "secret"})
 _GIVEN_TO: Final = frozenset({"recipient", "object"})
-_FREE: Final = frozenset({"content", "attribute"})
 _COMPARED: Final = _TARGETS | {"attribute", "code"}
 """The roles whose values are compared as the kind of their argument says."""
 _FORMS: Final = ("path", "url", "address", "account", "text")
@@ -89,12 +88,9 @@ class _Policy:
         self.held: Final = {item.classification for item in policy.evidence}
         judged = policy.spec.provenance is not None
         self._sources: Final[dict[str, list[PolicyTool]]] = {}
-        self._writers: Final[dict[str, list[PolicyTool]]] = {}
         for tool in policy.tool:
             if tool.result_class is not None and (tool.result is not None or judged):
                 self._sources.setdefault(tool.result_class, []).append(tool)
-            if MODE_RANK[tool.approval_mode] >= _LOCAL_WRITE and _free_arguments(tool):
-                self._writers.setdefault(tool.adapter_id, []).append(tool)
         self.yielding: Final = {tool.yields: tool.called for tool in reversed(policy.tool)}
         self._filled: Final = {tool.yields for tool in policy.tool if _promises_json(tool)}
 
@@ -102,10 +98,6 @@ class _Policy:
         """Yield each class with the tools that yield it, if it is known who writes them."""
         for name in names:
             yield from ((name, tool) for tool in self._sources.get(name, ()))
-
-    def writers_beside(self, tool: PolicyTool) -> list[PolicyTool]:
-        """Return the tools of the same adapter whose calls write what they are given freely."""
-        return self._writers.get(tool.adapter_id, [])
 
     def fills(self, name: str) -> bool:
         """Return whether anything may be a record of a class."""
@@ -194,7 +186,7 @@ def _edges(placed: _Tool) -> Findings:
                     f"{name} is backed by {class_} of {source.called}, and {_WHO[who]}: "
                     "take a class that a system of record fills"
                 )
-                yield placed.report_finding("public_reaches_target", path, message)
+                yield placed.report_finding("evidence_from_untrusted", path, message)
 
 
 _WHO: Final = {
@@ -213,14 +205,16 @@ def _backings(placed: _Tool) -> Iterator[_Backing]:
         given = binding if isinstance(binding, Binding) else Binding(from_=binding)
         places: tuple[str | None, ...] = (None,) if given.at is None else given.at
         yield pointer("bound_args", name), escape_name(name), given.from_, places
-    for index, demand in enumerate(placed.tool.requires_evidence or ()):
-        if not isinstance(demand, Demand):
-            continue
+    for index, wanted in enumerate(placed.tool.requires_evidence or ()):
+        demand = wanted if isinstance(wanted, Demand) else Demand(class_=wanted)
         path = pointer("requires_evidence", index)
         for name, at in (demand.about or {}).items():
             if placed.is_target(name):
                 yield f"{path}{pointer('about', name)}", escape_name(name), (demand.class_,), (at,)
-        names = property_names(demand.content_schema) if demand.content_schema is not None else ()
+        schema = demand.content_schema
+        names = property_names(schema) if schema is not None else ()
+        if not (names or demand.about):
+            yield path, "the call", (demand.class_,), (None,)
         for name in names:
             where = f"{path}/content_schema"
             yield (
@@ -229,41 +223,6 @@ def _backings(placed: _Tool) -> Iterator[_Backing]:
                 (demand.class_,),
                 (pointer(name),),
             )
-
-
-def _web(placed: _Tool) -> Findings:
-    """Yield web pages that are believed as a system of record."""
-    result = placed.tool.result
-    if result is not None and result.web and result.author == "system":
-        message = "a web page counts as a system of record, and anybody writes pages: write public"
-        yield placed.report_finding("web_is_trusted", "/result/author", message)
-
-
-def _echoes(placed: _Tool) -> Findings:
-    """Yield systems of record that show again what a tool beside them writes."""
-    tool, known = placed.tool, placed.known
-    if tool.result is None or tool.result.author != "system" or not _is_judged(known):
-        return
-    one = known.classes.get(tool.yields or "") if _promises_json(tool) else None
-    if one is not None and any(who != "system" for who in (one.fields or {}).values()):
-        return
-    for other in known.writers_beside(tool):
-        if other is not tool or placed.rank > 0:
-            message = (
-                f"what it returns is believed, and {other.called} may write "
-                f"{escape_name(_free_arguments(other)[0])} there: promise records of a class "
-                '(format = "json", yields), and say which of its fields are public'
-            )
-            yield placed.report_finding("written_then_trusted", "/result/author", message)
-            return
-
-
-def _free_arguments(tool: PolicyTool) -> list[str]:
-    return [name for name, role in (tool.arg_roles or {}).items() if role in _FREE]
-
-
-def _is_judged(known: _Policy) -> bool:
-    return known.policy.spec.provenance is not None
 
 
 def _makes(placed: _Tool) -> Findings:
@@ -380,7 +339,7 @@ def _has_compared_role(roles: Mapping[str, str], name: str) -> bool:
     return False
 
 
-_RULES: Final = (_web, _echoes, _makes, _formats, _empty)
+_RULES: Final = (_makes, _formats, _empty)
 _DEAR_RULES: Final = (_edges, _kinds)
 """Those that follow each name to each other."""
 

@@ -12,6 +12,9 @@ from critic import MODE_RANK, Binding, Demand
 from evals.escaping import escape_name, pointer
 from evals.json_schemas import compile_schema
 from evals.pointers import segments, values_at
+from harness.policy.analysis.argument_lint import lint_amounts, lint_arguments
+from harness.policy.analysis.evidence_lint import lint_classes, lint_evidence
+from harness.policy.analysis.label_lint import lint_labels
 from harness.policy.analysis.lint_effort import TOO_MUCH, LintEffort, cost_of_names
 from harness.policy.analysis.lint_finding import (
     MOST_FINDINGS,
@@ -23,13 +26,33 @@ from harness.policy.analysis.lint_finding import (
     show_names,
 )
 from harness.policy.analysis.origin_lint import lint_origins
+from harness.policy.analysis.policy_facts import PolicyFacts
 from harness.policy.analysis.role_lint import missed_roles
+from harness.policy.analysis.setting_lint import lint_settings
 from harness.policy.envelopes import Policy, PolicyTool
 from harness.policy.schema_lint import admits, has_place, property_names
 
 _OBJECT: Final = {"type": "object"}
-_OF_NO_SCHEMA: Final = "an argument that no schema names"
 _SOME_ARGUMENT: Final = {"type": "object", "minProperties": 1}
+
+
+class AcceptedRisk(NamedTuple):
+    """A finding that the policy accepts, and why."""
+
+    finding: LintFinding
+    reason: str
+
+
+class LintReport(NamedTuple):
+    """What the lint found, and what of it the policy accepts.
+
+    Attributes:
+        findings: those that nobody accepted, and the entries that accept nothing.
+        accepted: those that an entry of `accept` is for.
+    """
+
+    findings: tuple[LintFinding, ...]
+    accepted: tuple[AcceptedRisk, ...]
 
 
 def lint(policy: Policy) -> tuple[LintFinding, ...]:
@@ -37,14 +60,56 @@ def lint(policy: Policy) -> tuple[LintFinding, ...]:
 
     At most 1,000 are listed. Where names against names are too many, `not_linted` says so.
     """
-    known = _known_evidence(policy)
+    return lint_report(policy).findings
+
+
+def lint_report(policy: Policy) -> LintReport:
+    """Return the findings, told apart by whether the policy accepts them."""
+    found = tuple(islice(_all_findings(policy), MOST_FINDINGS))
+    entries: dict[tuple[str, str | None], int] = {}
+    for index, one in enumerate(policy.accept):
+        entries.setdefault((one.finding, one.tool), index)
+    used: set[int] = set()
+    left: list[LintFinding] = []
+    accepted: list[AcceptedRisk] = []
+    for finding in found:
+        keys = ((finding.rule, _tool_of(policy, finding)), (finding.rule, None))
+        entry = next((entries[key] for key in keys if key in entries), None)
+        if entry is None:
+            left.append(finding)
+            continue
+        used.add(entry)
+        accepted.append(AcceptedRisk(finding, policy.accept[entry].reason))
+    idle = (_idle_entry(policy, index) for index in range(len(policy.accept)) if index not in used)
+    return LintReport((*left, *islice(idle, MOST_FINDINGS)), tuple(accepted))
+
+
+def _tool_of(policy: Policy, finding: LintFinding) -> str | None:
+    place = segments(finding.path) if finding.path else ()
+    return policy.tool[int(place[1])].called if place[:1] == ("tool",) else None
+
+
+def _idle_entry(policy: Policy, index: int) -> LintFinding:
+    one = policy.accept[index]
+    of = "" if one.tool is None else f" of {one.tool}"
+    message = f"accepts {one.finding}{of}, which is not found: remove it"
+    return LintFinding("accepts_nothing", f"/accept/{index}", message)
+
+
+def _all_findings(policy: Policy) -> Findings:
+    known, facts = _known_evidence(policy), PolicyFacts(policy)
     effort = LintEffort()
-    found = chain(
+    return chain(
         _lint_tools(policy, known, effort),
         lint_origins(policy, effort),
         _lint_spec(policy, known.classes),
+        lint_settings(facts),
+        lint_labels(facts, effort),
+        lint_arguments(facts, effort),
+        lint_evidence(facts, effort),
+        lint_amounts(facts, effort),
+        lint_classes(facts),
     )
-    return tuple(islice(found, MOST_FINDINGS))
 
 
 def _lint_tools(policy: Policy, known: "_Known", effort: LintEffort) -> Findings:
@@ -125,25 +190,6 @@ def _lint_tokens(linted: _Tool) -> Findings:
             "can never be called: lower it, or raise the budget"
         )
         yield linted.report_finding("over_budget", "/min_tokens", message)
-
-
-def _restriction(linted: _Tool) -> Findings:
-    """A tool without a restriction that is worth its tier."""
-    tool, spec = linted.tool, linted.policy.spec
-    approval = spec.approval_required_from
-    restricted = (
-        tool.requires_evidence
-        or tool.bound_args
-        or spec.provenance is not None
-        or (approval is not None and MODE_RANK[approval] <= linted.rank)
-        or (tool.args_schema not in (None, True, {}) and linted.rank <= MODE_RANK["network"])
-    )
-    if linted.rank > 0 and not restricted:
-        message = (
-            f"nothing restricts a {tool.approval_mode} call: add requires_evidence, bound_args, "
-            "arg_roles with spec.provenance, or spec.approval_required_from"
-        )
-        yield linted.report_finding("no_restriction", "", message)
 
 
 def _roles(linted: _Tool) -> Findings:
@@ -318,22 +364,6 @@ def _schemas(linted: _Tool) -> Findings:
             yield linted.report_finding(rule, place, f"content_schema: {message}")
 
 
-def _room(linted: _Tool) -> Findings:
-    """Yield patterns on one argument of a call that may have any other beside it."""
-    schema = linted.tool.args_schema
-    if linted.rank < MODE_RANK["network"] or not isinstance(schema, dict):
-        return
-    properties = schema.get("properties")
-    parts = properties.items() if isinstance(properties, dict) else ()
-    names = [name for name, part in parts if isinstance(part, dict) and "pattern" in part]
-    if names and admits(schema, {"type": "object", "required": [_OF_NO_SCHEMA]}):
-        message = (
-            f"{escape_name(names[0])} has a pattern, and any other argument may stand beside it, "
-            "such as the folder of a command: write additionalProperties = false"
-        )
-        yield linted.report_finding("arguments_open", "/args_schema", message)
-
-
 def _lint_session(linted: _Tool) -> Findings:
     """Settings that do nothing: tools that are not there, groups of one, results never fresh."""
     tool = linted.tool
@@ -370,8 +400,8 @@ def _origins(linted: _Tool) -> Findings:
 
 
 _RULES: Final[tuple[Callable[[_Tool], Findings], ...]] = (
-    *(_mode, _lint_tokens, _restriction, _roles, _lint_evidence, _bindings),
-    *(_schemas, _room, _lint_session, _origins),
+    *(_mode, _lint_tokens, _roles, _lint_evidence, _bindings),
+    *(_schemas, _lint_session, _origins),
 )
 _DEAR_RULES: Final = (_shapes, _arguments, _demands)
 """Those that ask a schema about each name, or each content about each demand."""
@@ -421,9 +451,6 @@ def _lint_spec(policy: Policy, classes: Sequence[str]) -> Findings:
         for rule, path, message in lint_schema(schema):
             place = f"/spec/output_schemas/{name}{path}"
             yield LintFinding(rule, place, f"schema of output {name}: {message}")
-    if spec.provenance is None and any(tool.arg_roles for tool in policy.tool):
-        message = "tools have arg_roles, which are judged only with provenance: add it"
-        yield LintFinding("roles_without_provenance", "/spec", message)
 
 
 def _lint_outputs(policy: Policy) -> Findings:

@@ -26,6 +26,7 @@ approval_mode = "read_only"
 arg_roles = { path = "locator" }
 result = { author = "public" }
 yields = "bill"
+expires_after_s = 600
 
 [[tool]]
 name = "pay"
@@ -59,6 +60,15 @@ expires_at = 2030-01-01T00:00:00Z
 [[class]]
 name = "payment_receipt"
 fields = { id = "system", payee = "party" }
+
+[[accept]]
+finding = "class_without_schema"
+reason = "bills have no fixed shape"
+
+[[accept]]
+finding = "tier_below_name"
+tool = "pay"
+reason = "small bills of a petty cash"
 """
 
 

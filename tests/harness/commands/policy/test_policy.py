@@ -45,14 +45,34 @@ def saved(tmp_path: Path, text: str, name: str = "critic.toml") -> Path:
 
 def test_a_good_policy_is_ok_in_one_line(critic: Critic, tmp_path: Path, refund: Path) -> None:
     path = saved(tmp_path, GOOD)
-    said = critic("policy", "check", path, refund)
-    assert said == (
-        0,
-        f"{path}: ok: 2 tools, no findings\n{refund}: ok: 2 tools, no findings\n",
-        "",
-    )
+    said = critic("policy", "check", path)
+    assert said == (0, f"{path}: ok: 2 tools, no findings, 2 accepted\n", "")
     said = critic("policy", "check", "--format", "json", path)
-    assert json.loads(said.out) == {"file": str(path), "ok": True, "findings": []}
+    answer = json.loads(said.out)
+    assert (answer["ok"], answer["findings"]) == (True, [])
+    assert {one["rule"]: one["reason"] for one in answer["accepted"]} == {
+        "class_without_schema": "bills have no fixed shape",
+        "tier_below_name": "small bills of a petty cash",
+    }
+
+
+def test_a_note_fails_a_strict_check_only(critic: Critic, refund: Path) -> None:
+    said = critic("policy", "check", refund)
+    assert (said.status, said.lines[-1]) == (0, f"{refund}: ok: 2 tools, 1 note")
+    assert ": note: " in said.lines[0]
+    assert said.lines[0].endswith("[class_without_schema]")
+    assert critic("policy", "check", "--strict", refund).status == 1
+
+
+def test_accepted_findings_are_printed_when_strict(critic: Critic, tmp_path: Path) -> None:
+    said = critic("policy", "check", "--strict", saved(tmp_path, GOOD))
+    assert said.status == 0
+    assert [line.split(": ")[2] for line in said.lines] == [
+        "accepted",
+        "accepted",
+        "2 tools, no findings, 2 accepted",
+    ]
+    assert "because small bills of a petty cash [tier_below_name]" in said.out
 
 
 def test_guesses_are_one_note_and_refused_only_when_strict(critic: Critic, tmp_path: Path) -> None:
@@ -61,10 +81,13 @@ def test_guesses_are_one_note_and_refused_only_when_strict(critic: Critic, tmp_p
     path = saved(tmp_path, GOOD.replace(mode, f"{mode}  # guessed: get") + "# TODO: nothing\n")
     line = GOOD[: GOOD.index(mode)].count("\n") + 1
     note = "1 guess, 0 open: check each line, and delete its comment [guess_open]"
-    expected = f"{path}: ok: 2 tools, no findings\n{path}: line {line}: note: {note}\n"
+    ok = f"{path}: ok: 2 tools, no findings, 2 accepted\n"
+    expected = f"{ok}{path}: line {line}: note: {note}\n"
     assert critic("policy", "check", path) == (0, expected, "")
-    assert critic("policy", "check", "--strict", path) == (1, expected, "")
+    strict = critic("policy", "check", "--strict", path)
+    assert (strict.status, strict.out.endswith(expected)) == (1, True)
     said = json.loads(critic("policy", "check", "--format", "json", path).out)
+    assert said.pop("accepted")
     assert said == {"file": str(path), "ok": True, "findings": [], "guesses": 1, "open": 0}
     path = saved(tmp_path, GOOD.replace(mode, f"{mode}  # TODO"))
     said = json.loads(critic("policy", "check", "--strict", "--format", "json", path).out)
@@ -90,7 +113,9 @@ def test_findings_are_lines_in_the_order_of_the_text(critic: Critic, tmp_path: P
     path = saved(tmp_path, RISKY)
     said = critic("policy", "check", path)
     assert (said.status, said.err) == (1, "")
-    assert [line.split(": ")[1] for line in said.lines] == ["line 26", "line 41"]
+    placed = [line.split(": ")[1:3] for line in said.lines[:2]]
+    assert placed == [["line 27", "error"], ["line 42", "warning"]]
+    assert said.lines[2:] == [f"{path}: 2 accepted"]
     assert said.lines[0].endswith("did you mean bill? add it to one of them [unknown_class]")
     assert said.lines[1].endswith("did you mean maximum? [misspelt_keyword]")
     answer = json.loads(critic("policy", "check", "--format", "json", path).out)
@@ -99,7 +124,8 @@ def test_findings_are_lines_in_the_order_of_the_text(critic: Critic, tmp_path: P
         "misspelt_keyword",
     }
     assert all(
-        set(finding) == {"rule", "line", "path", "message"} for finding in answer["findings"]
+        set(finding) == {"rule", "severity", "line", "path", "message"}
+        for finding in answer["findings"]
     )
 
 
@@ -117,7 +143,7 @@ def test_the_worst_file_gives_the_status_and_every_file_is_checked(
 
 def test_standard_input_is_checked(critic: Critic) -> None:
     said = critic("policy", "check", "-", stdin=GOOD.encode())
-    assert said == (0, "standard input: ok: 2 tools, no findings\n", "")
+    assert said == (0, "standard input: ok: 2 tools, no findings, 2 accepted\n", "")
     said = critic("policy", "check", "-", stdin=b"\xff")
     assert (said.status, said.err) == (2, "standard input: line 1: not UTF-8: save it as UTF-8\n")
 

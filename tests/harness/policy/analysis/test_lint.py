@@ -39,7 +39,7 @@ def with_args(**properties: Any) -> dict[str, Any]:
 
 def test_a_good_policy_is_quiet() -> None:
     assert lint(parse_policy(GOOD.encode()).policy) == ()
-    assert linted(plain()) == ()
+    assert {one.rule for one in linted(plain())} == {"evidence_from_untrusted"}
 
 
 def test_the_manifest_of_the_refund_example_is_quiet() -> None:
@@ -50,7 +50,7 @@ def test_the_manifest_of_the_refund_example_is_quiet() -> None:
         "tool": parts["compiled"]["manifests"]["tool_manifest"],
         "evidence": parts["compiled"]["manifests"]["evidence_manifest"],
     }
-    assert linted(policy) == ()
+    assert {one.severity for one in linted(policy)} <= {"note"}
 
 
 def open_beside(to: Any, **changes: Any) -> dict[str, Any]:
@@ -139,11 +139,17 @@ RISKS = [
     # Effects without roles, without any restriction, or out of reach.
     (with_tool(good(), arg_roles=...), "effect_without_roles", "judged as a recipient"),
     (with_tool(good(), arg_roles={"amount": "attribute"}), "argument_without_role", "memo"),
-    (with_tool(with_spec(good(), provenance=...), **BARE), "no_restriction", "delegated"),
-    (with_spec(good(), provenance=...), "roles_without_provenance", "add it"),
+    (
+        with_tool(with_spec(good(), provenance=..., approval_required_from=...), **BARE),
+        "provenance_off",
+        "nothing asks where the values of pay come from",
+    ),
+    (with_spec(good(), provenance=...), "provenance_off", "pay has arg_roles"),
     (with_guard(good(), safety_mode="network"), "mode_above_safety_mode", "guard.safety_mode"),
     (with_spec(good(), approval_mode="network"), "mode_above_safety_mode", "spec.approval_mode"),
     # A role at a place in an argument that may have another shape.
+    (with_roles({**AT_X, "to": "recipient"}, {}), "target_of_any_shape", "of any members"),
+    (with_tool(with_roles(AT_X, {}), approval_mode="read_only"), "read_only_with_target", "memo"),
     (with_roles(AT_X, {"type": "string"}), "role_may_miss", 'such as "x"'),
     (with_roles(AT_X, {"type": ["object", "array"]}), "role_may_miss", "/to may be an array"),
     (with_roles(AT_X, {"properties": {"x": {}}}), "role_may_miss", "a string or a number or an"),
@@ -163,8 +169,9 @@ RISKS = [
     (with_args(memo={"nullable": True}), "misspelt_keyword", "no effect in draft 2020-12"),
     (with_tool(good(), args_schema={**ARGS, "requierd": []}), "misspelt_keyword", "required?"),
     (with_spec(good(), output_schemas={"receipt": {"typ": 1}}), "misspelt_keyword", "type?"),
-    # A pattern on one argument, beside which any other may stand.
-    (open_beside({"type": "string", "pattern": "^ls$"}), "arguments_open", "to has a pattern"),
+    # Arguments beside those that are judged.
+    (open_beside({"type": "string", "pattern": "^ls$"}), "arguments_open", "any other argument"),
+    (open_beside({"type": "string", "minLength": 1}), "arguments_open", "additionalProperties"),
     # What nothing can back, and what is never reached.
     (with_tool(good(), bound_args={"amount": []}), "unmeetable_demand", "no class may back"),
     (
@@ -186,6 +193,11 @@ RISKS = [
         with_tool(good(), follows=[{"adapter_id": "bank", "capability_id": "inbox"}]),
         "unknown_tool",
         "bank.inbox",
+    ),
+    (
+        with_tool(good(), follows=[{"adapter_id": "files", "capability_id": "read_file"}]),
+        "follows_too_much",
+        "after any such reading",
     ),
     (with_tool(good(), bound_together=[["amount"]]), "group_of_one", "another argument"),
     (with_tool(good(), expires_after_s=0), "never_fresh", "never fresh"),
@@ -223,22 +235,17 @@ def test_what_is_ineffective_or_risky_is_found(value: Any, rule: str, words: str
         with_roles(AT_X, {"anyOf": [PERSON, {"type": ["null", "boolean"]}]}),
         with_roles({**AT_X, "/*/x": "content"}, PERSON),
         with_tool(good(), arg_roles={"/*": "recipient"}),
-        with_roles({**AT_X, "to": "recipient"}, {}),
         with_roles(AT_EACH, {"type": "array", "items": PERSON}),
         with_roles({**AT_EACH, "/to/0": "recipient"}, {"type": "array", "items": PERSON}),
-        with_roles({**AT_X, "/to": "content"}, {"type": "array"}),
+        with_roles({**AT_X, "/to": "recipient"}, {"type": "array"}),
         with_roles(AT_X, {"const": ""}),
         with_roles(AT_X, {"type": "array", "items": {"type": "boolean"}}),
-        with_tool(with_roles(AT_X, {}), approval_mode="read_only"),
         with_args(urgent={"type": "boolean"}, until={"type": ["null", "boolean"]}),
         with_args(memo={"type": "string", "format": "uri", "x-note": "1", "description": "d"}),
         with_spec(good(), output_schemas={"receipt": {"anyOf": [{"type": "object"}, True]}}),
         with_args(to={"type": "string", "pattern": "^ls$"}),
-        open_beside({"type": "string", "minLength": 1}),
-        open_beside({"type": "string", "pattern": "^ls$"}, approval_mode="local_write"),
         with_tool(good(), args_schema={**ARGS, "properties": {**PROPERTIES, "never": False}}),
         with_tool(good(), bound_args={"amount": {"from": ["rate_table"], "at": ["/*"]}}),
-        with_tool(good(), follows=[{"adapter_id": "files", "capability_id": "read_file"}]),
         with_tool(good(), 0, arg_roles=..., args_schema={"properties": {"path": {}}}),
         with_tool(
             good(),
@@ -252,7 +259,8 @@ def test_what_is_ineffective_or_risky_is_found(value: Any, rule: str, words: str
 )
 def test_what_is_meant_so_is_quiet(value: Any) -> None:
     quiet = {"argument_without_role"} if "never" in json.dumps(value) else set()
-    assert [finding for finding in linted(value) if finding.rule not in quiet] == []
+    found = [one for one in linted(value) if one.rule not in quiet | {"accepts_nothing"}]
+    assert {one.severity for one in found} <= {"note"}, found
 
 
 def test_findings_have_places_with_lines() -> None:

@@ -6,102 +6,21 @@ from typing import Any
 
 import pytest
 
-from harness.policy import LintFinding, lint
 from harness.policy.analysis import origin_lint
-from tests.harness.policy.policies import document
-from tests.support.examples import is_safe
-
-Json = dict[str, Any]
-
-MAIL = {"id": "system", "sender": "party", "subject": "public"}
-STRICT = {"type": "object", "additionalProperties": False}
-
-
-def args_of(*names: str) -> Json:
-    return {**STRICT, "properties": {name: {"type": "string"} for name in names}}
-
-
-LISTS: Json = {
-    "name": "list_mail",
-    "adapter_id": "post",
-    "capability_id": "list_mail",
-    "approval_mode": "read_only",
-    "result": {"author": "public", "format": "json"},
-    "yields": "mail",
-    "args_schema": STRICT,
-}
-"""Reads mail: anybody writes it, and its sender is checked."""
-FINDS: Json = {
-    "name": "find_order",
-    "adapter_id": "shop",
-    "capability_id": "find_order",
-    "approval_mode": "read_only",
-    "arg_roles": {"order": "locator"},
-    "arg_kinds": {"order": "order"},
-    "result": {"author": "system", "format": "json"},
-    "yields": "order",
-    "args_schema": args_of("order"),
-}
-"""Reads a system of record, in which a customer fills one field."""
-SENDS: Json = {
-    "name": "send",
-    "adapter_id": "post",
-    "capability_id": "send",
-    "approval_mode": "network",
-    "arg_roles": {"to": "recipient", "cc": "recipient", "body": "content"},
-    "arg_kinds": {"to": "address", "cc": "address"},
-    "args_schema": args_of("to", "cc", "body"),
-}
-REFUNDS: Json = {
-    "name": "refund",
-    "adapter_id": "bank",
-    "capability_id": "refund",
-    "approval_mode": "destructive",
-    "arg_roles": {"order": "object", "amount": "attribute"},
-    "arg_kinds": {"order": "order"},
-    "bound_args": {"order": {"from": ["order"], "at": ["/id"]}},
-    "args_schema": args_of("order", "amount"),
-}
-SHAPE = {"type": "object", "required": ["id"], "properties": {"id": {}, "sender": {}}}
-CLASSES: list[Json] = [
-    {"name": "mail", "fields": MAIL},
-    {"name": "order", "fields": {"id": "system", "note": "public", "buyer": "party"}},
-]
-SHOP: Json = {
-    "guard": {"safety_mode": "destructive"},
-    "spec": {"id": "shop", "required_outputs": [], "provenance": "closed"},
-    "class": CLASSES,
-    "tool": [LISTS, FINDS, SENDS, REFUNDS],
-}
-
-
-def changed(part: Json, **fields: Any) -> Json:
-    """Return a part with other fields; `...` leaves one out."""
-    new = {**part, **fields}
-    return {name: value for name, value in new.items() if value is not ...}
-
-
-def shop(*tools: Json, spec: Json | None = None, of: list[Json] | None = None, **more: Any) -> Json:
-    """Return the shop with these tools in the place of those of their names, and other classes."""
-    named = {one["name"]: one for one in (*SHOP["tool"], *tools)}
-    return {
-        **SHOP,
-        "class": CLASSES if of is None else of,
-        "tool": [*named.values()],
-        "spec": changed(SHOP["spec"], **(spec or {})),
-        **more,
-    }
-
-
-def classes(**fields: Any) -> list[Json]:
-    """Return the classes, with other fields of the mail."""
-    return [changed(CLASSES[0], **fields), CLASSES[1]]
-
-
-def rules_of(value: Json) -> dict[str, LintFinding]:
-    found = lint(document(value).policy)
-    assert all(is_safe(finding.message) for finding in found)
-    return {finding.rule: finding for finding in found}
+from tests.harness.policy.analysis.shop_policies import (
+    CLASSES,
+    FINDS,
+    LISTS,
+    REFUNDS,
+    SENDS,
+    SHAPE,
+    TEXT,
+    Json,
+    changed,
+    classes,
+    rules_of,
+    shop,
+)
 
 
 def bound(at: str | None, *names: str) -> Json:
@@ -133,16 +52,6 @@ PAGE = changed(
     result={"author": "public", "web": True},
     yields="page",
 )
-NOTES = changed(
-    SENDS,
-    name="add_note",
-    adapter_id="shop",
-    capability_id="add_note",
-    arg_roles={"order": "object", "text": "content"},
-    arg_kinds={"order": "order"},
-    args_schema=args_of("order", "text"),
-)
-TEXT = {"author": "system"}
 OPENS = changed(FINDS, name="open", capability_id="open", approval_mode="local_write")
 
 
@@ -153,76 +62,58 @@ def makes(kinds: Any, **changes: Any) -> Json:
 
 CASES: dict[str, tuple[str, Json, Json, str]] = {
     "a target bound to what anybody writes": (
-        "public_reaches_target",
+        "evidence_from_untrusted",
         shop(PAGE, bound(None, "page")),
         shop(PAGE, bound("/id", "order")),
         "order is backed by page of fetch, and anybody may write what stands there",
     ),
     "a target bound to a field of outsiders in a system of record": (
-        "public_reaches_target",
+        "evidence_from_untrusted",
         shop(bound("/note", "order")),
         shop(bound("/id", "order")),
         "anybody may write",
     ),
     "a target bound to a field of each element": (
-        "public_reaches_target",
+        "evidence_from_untrusted",
         shop(bound("/*/note", "order")),
         shop(bound("/*/id", "order")),
         "anybody may write",
     ),
     "a target bound to a party": (
-        "public_reaches_target",
+        "evidence_from_untrusted",
         shop(bound("/buyer", "order")),
         shop(bound("/total", "order")),
         "whoever opens a record fills it",
     ),
     "a target bound to all of a record with fields of others": (
-        "public_reaches_target",
+        "evidence_from_untrusted",
         shop(bound(None, "order")),
         shop(bound(None, "order"), of=[CLASSES[0], {"name": "order"}]),
         "order is backed by order of find_order",
     ),
     "a field of a system that is read as text": (
-        "public_reaches_target",
+        "evidence_from_untrusted",
         shop(changed(LISTS, result={"author": "public"}), bound("/id", "mail")),
         shop(bound("/id", "mail")),
         "order is backed by mail of list_mail",
     ),
     "a target that a demand is about": (
-        "public_reaches_target",
+        "evidence_from_untrusted",
         shop(demands(**{"class": "order", "about": {"order": "/note"}})),
         shop(demands(**{"class": "order", "about": {"amount": "/note", "order": "/id"}})),
         "order is backed by order",
     ),
     "a demand of what anybody writes": (
-        "public_reaches_target",
+        "evidence_from_untrusted",
         shop(demands(**{"class": "order", "content_schema": SAYS_OPEN})),
         shop(demands(**{"class": "order", "content_schema": SAYS_ID})),
         "what is demanded at /note is backed by order",
     ),
     "a detail may be what anybody writes": (
-        "public_reaches_target",
+        "evidence_from_untrusted",
         shop(PAGE, bound(None, "page")),
         shop(PAGE, changed(REFUNDS, bound_args={"amount": {"from": ["page"]}})),
         "take a class that a system of record fills",
-    ),
-    "a web page that is a system": (
-        "web_is_trusted",
-        shop(changed(LISTS, result={**LISTS["result"], "author": "system", "web": True})),
-        shop(changed(LISTS, result={**LISTS["result"], "web": True})),
-        "anybody writes pages",
-    ),
-    "a system that shows what a tool writes there": (
-        "written_then_trusted",
-        shop(changed(FINDS, result=TEXT), NOTES),
-        shop(changed(FINDS, result=TEXT), changed(NOTES, adapter_id="diary")),
-        "add_note may write text there",
-    ),
-    "a system whose class says which fields are public": (
-        "written_then_trusted",
-        shop(NOTES, of=[CLASSES[0], {"name": "order", "fields": {"id": "system"}}]),
-        shop(NOTES),
-        "say which of its fields are public",
     ),
     "a kind that no argument has": (
         "makes_without_kind",
@@ -393,7 +284,7 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
 
 
 def test_the_shop_is_quiet() -> None:
-    assert rules_of(shop()) == {}
+    assert {one.severity for one in rules_of(shop()).values()} <= {"note"}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -1,0 +1,216 @@
+"""What the names of tools and arguments say of them: the least tier, the role, who writes a result.
+
+The lint compares this with the labels of a policy, so it answers only where a name is plain: a word
+that reads both ways (`name`, `address`, `open`) says nothing.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from itertools import pairwise
+from typing import Final
+
+from critic import ApprovalMode
+from evals.capability import Role
+from harness.policy.analysis.guessing.guess_tables import STAYS_A_VERB, TIER_OF
+from harness.policy.analysis.guessing.tier_guess import words_of
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_EITHER_WAY: Final = _words(
+    "answer archive block book call close link log mark match move open page place post put rank "
+    "request restart rotate run set start state store"
+)
+"""Verbs that suggest a tier to whoever writes a policy, and too little to doubt one by."""
+_FOR_GOOD: Final = _words(
+    "delete remove pay refund transfer charge drop purge revoke wipe withdraw destroy erase "
+    "truncate wire payout dispense uninstall terminate evict"
+)
+"""What money, drugs or data do not come back from, so that acting for somebody says too little."""
+_MINOR: Final = _words(
+    "label labels tag tags cart basket bookmark bookmarks note notes memo draft drafts todo todos "
+    "reminder reminders filter filters reaction wishlist favorite favourite file files task tasks "
+    "cache log logs scratch workspace cell cells line lines plan plans goal goals topic topics "
+    "patch patches worktree shell shells cron agent agents"
+)
+"""Things of the agent's own, or that are put back as easily as they are taken away."""
+_NOUN_AFTER: Final = _words(
+    "window status history policy limit limits list rate rates info details options summary terms "
+    "lines quote price prices fee fees schedule calendar request requests reason reasons"
+)
+"""Words before which a verb is a noun: `refund_window`, `order_history`."""
+
+_WEB: Final = _words(
+    "web website webpage webpages websites url urls browse browser crawl scrape internet http "
+    "https wikipedia online"
+)
+_LINKS: Final = _words("url link href urls links page_url")
+_OUTSIDE: Final = _words(
+    "inbox mail mails email emails letter letters message messages sms review reviews comment "
+    "comments feedback tweet tweets post posts forum thread threads chat"
+)
+"""What people outside write."""
+_SAID: Final = _words(
+    "ticket tickets feed conversation conversations reply replies note notes document documents "
+    "file files attachment attachments transcript transcripts complaint complaints page pages help"
+)
+"""What holds sentences of people, if perhaps of one's own."""
+
+_TEXTS: Final = _words(
+    "body text content contents subject message note notes comment comments description title "
+    "summary remark remarks words html markdown instructions feedback reason bio memo review "
+    "caption question answer transcript"
+)
+_LEFT_BY_OTHERS: Final = _words(
+    "body message note notes comment comments remark remarks feedback memo review subject "
+    "instructions question answer transcript"
+)
+
+_RECIPIENT: Final = re.compile(
+    r"(to|cc|bcc|recipients?|e_?mails?|ibans?|payees?|beneficiary|phone|phone_number|attendees?"
+    r"|participants?|invitees?|webhook|account|account_number|channel|\w+_(email|e_mail|iban)"
+    r"|\w*email_address|\w+_account|(to|ship|shipping|delivery|target)_address)$"
+)
+_OBJECT: Final = re.compile(
+    r"(ids?|\w+_ids?|path|file_?path|file_?name|sku|isbn|\w+_(path|sku|number|ref))$"
+)
+_CODES: Final = re.compile(
+    r"(drug|product|item|order|booking|account|employee|patient|customer|part|article|ticket|stock"
+    r"|room|course|asset|device|record|invoice|policy|claim)_code$"
+)
+_SECRET: Final = re.compile(r"(password|passphrase|secret|api_?key|private_key|credentials?)$")
+_NO_OBJECT: Final = re.compile(r"(phone|page|line|version|serial|row|seat|house|flat)_(number|no)$")
+
+_STEERS: Final = _words(
+    "prompt query question instructions reason purpose description server command selector format "
+    "cwd dir folder path mode lang language encoding method limit offset"
+)
+"""What a fetch is given that it does not send to where it fetches from."""
+
+
+def least_tier(words: tuple[str, ...], arguments: Collection[str]) -> ApprovalMode | None:
+    """Return the least tier that the words of a tool's name say; None if they say nothing.
+
+    Args:
+        arguments: their names.
+    """
+    verbs = _verbs_in(words)
+    if not verbs:
+        return None
+    tiers = [_tier_of(verb, words) for verb in verbs]
+    found = max(tiers, key=_TIERS.index)
+    if found == "read_only" and _takes_link(arguments):
+        return "network"
+    return found
+
+
+def _verbs_in(words: tuple[str, ...]) -> list[str]:
+    """Return the verb of a name, and those behind an `and`."""
+    joined = [
+        word
+        for before, word in pairwise(words)
+        if before in ("and", "or", "then") and word in _TIER_OF
+    ]
+    if not words:
+        return joined
+    first, last = words[0], words[-1]
+    if first in _TIER_OF and not (len(words) > 1 and last in _NOUN_AFTER and first in _NOUNS):
+        return [first, *joined]
+    if first not in _TIER_OF and len(words) > 1 and last in _TIER_OF and last not in _NOUNS_LAST:
+        return [last, *joined]
+    return joined
+
+
+def _tier_of(verb: str, words: tuple[str, ...]) -> ApprovalMode:
+    tier = _TIER_OF[verb]
+    minor = not _MINOR.isdisjoint(words)
+    if minor and tier == "delegated":
+        return "local_write"
+    if minor and tier == "destructive" and not _FILES.isdisjoint(words):
+        return (
+            "destructive"
+            if verb in ("delete", "wipe", "erase", "purge", "destroy")
+            else "local_write"
+        )
+    return "local_write" if minor and tier == "destructive" else tier
+
+
+_TIERS: Final[tuple[ApprovalMode, ...]] = (
+    *("read_only", "local_write", "network", "delegated", "destructive"),
+)
+_TIER_OF: Final[Mapping[str, ApprovalMode]] = {
+    verb: tier for verb, tier in TIER_OF.items() if verb not in _EITHER_WAY
+}
+_FILES: Final = _words("file files")
+_NOUNS: Final = _TIER_OF.keys() - STAYS_A_VERB
+_NOUNS_LAST: Final = _words(
+    "mail email sms order issue draft store hold book status list count run test change place sign "
+    "release schedule charge transfer refund void wire reset close drop check search"
+)
+"""Verbs that end a name as nouns."""
+
+
+def says_more(floor: ApprovalMode, mode: ApprovalMode, words: tuple[str, ...]) -> bool:
+    """Return whether a name says plainly more than the tier that a policy gives."""
+    if _TIERS.index(floor) <= _TIERS.index(mode):
+        return False
+    if mode == "network":
+        return floor == "destructive"
+    if mode == "delegated":
+        return not _FOR_GOOD.isdisjoint(_verbs_in(words))
+    return True
+
+
+def _takes_link(arguments: Collection[str]) -> bool:
+    return any(name.lower() in _LINKS for name in arguments)
+
+
+def reads_web(words: tuple[str, ...], arguments: Collection[str]) -> bool:
+    """Return whether a tool that reads, reads pages that anybody may write."""
+    return not _WEB.isdisjoint(words) or _takes_link(arguments)
+
+
+def written_outside(words: tuple[str, ...]) -> bool:
+    """Return whether a name says that people outside write what is read: an inbox, reviews."""
+    return bool(words) and words[-1] in _OUTSIDE
+
+
+def holds_sentences(words: tuple[str, ...]) -> bool:
+    """Return whether a name says that people write what is read: mails, tickets, files."""
+    return bool(words) and words[-1] in _OUTSIDE | _SAID
+
+
+def is_text_field(name: str, *, of_others: bool = False) -> bool:
+    """Return whether a field of this name holds sentences.
+
+    Args:
+        of_others: ask for those only that whoever a record is with writes, such as a note.
+    """
+    words = tuple(words_of(name.rpartition("/")[2]))
+    return bool(words) and words[-1] in (_LEFT_BY_OTHERS if of_others else _TEXTS)
+
+
+def carries_out(name: str) -> bool:
+    """Return whether content that a fetch is given goes out with it: a body, not a prompt."""
+    return _STEERS.isdisjoint(words_of(name)[-1:])
+
+
+def plain_role(name: str) -> Role | None:
+    """Return the role that the name of an argument says plainly: of targets and secrets only."""
+    snake = "_".join(words_of(name))
+    if _SECRET.match(snake):
+        return "secret"
+    if _RECIPIENT.match(snake):
+        return "recipient"
+    if _NO_OBJECT.match(snake):
+        return None
+    return "object" if _OBJECT.match(snake) or _CODES.match(snake) else None
+
+
+def verb_of(words: tuple[str, ...]) -> str:
+    """Return the verb that a name begins or ends with, else its first word."""
+    return next(
+        (word for word in (*words[:1], *words[-1:]) if word in _TIER_OF), *words[:1] or ("",)
+    )
