@@ -65,6 +65,7 @@
         ToolNotRun
         Unanswered
         Unguardable
+        UnknownTool
         UnusableKey
         UsageError
         WentOnElsewhere

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from harness.guard.aio import AsyncGuard
     from harness.guard.course import OutOfPlace
     from harness.guard.guard import Answer, Guard
+    from harness.guard.guard_rules import UnknownTool
     from harness.guard.permits import CallPermit
     from harness.guard.recording import WentOnElsewhere
     from harness.guard.rulings import EventError, EventFault, Question, Ruling
@@ -57,6 +58,7 @@ __all__ = [
     "SessionFolder",
     "SessionReport",
     "SessionStatus",
+    "UnknownTool",
     "WentOnElsewhere",
     "parse_event",
 ]
@@ -69,6 +71,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "harness.guard.aio": "AsyncGuard",
             "harness.guard.course": "OutOfPlace",
             "harness.guard.guard": "Answer Guard",
+            "harness.guard.guard_rules": "UnknownTool",
             "harness.guard.permits": "CallPermit",
             "harness.guard.recording": "WentOnElsewhere",
             "harness.guard.rulings": "EventError EventFault Question Ruling",

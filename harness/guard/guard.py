@@ -9,7 +9,7 @@ Rule 5: where sessions are kept, one is open in every process that asks for it. 
         of its journal, and of two processes that make the same step one begins anew.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -23,7 +23,7 @@ from harness.clock import SystemClock
 from harness.errors import HarnessError
 from harness.failures import describe_error
 from harness.guard.course import Answered, Course, OutOfPlace, apply_event
-from harness.guard.guard_rules import require_confirmed, rules_of
+from harness.guard.guard_rules import require_confirmed, require_known, rules_of
 from harness.guard.guard_state import course_of, dump_course, parse_state
 from harness.guard.open_sessions import (
     OpenSession,
@@ -111,6 +111,14 @@ class Guard:
         self._lock: Final = Lock()
         self._entries: Final[dict[str, OpenSession]] = {}
         self._resumed: Final[dict[str, int]] = {}
+
+    def check_tools(self, names: Iterable[str]) -> None:
+        """Check that the policy knows the tools of an agent, by the names that it calls them by.
+
+        Raises:
+            UnknownTool: it does not know some of them, so that each call of them would be refused.
+        """
+        require_known(self._rules.tools, names)
 
     def handle(self, event: SessionEvent, *, note: str | None = None) -> Answer:
         """Take in one event. Total: it raises no Exception, and allows nothing by failing.

@@ -1,8 +1,33 @@
 """Turn a policy into what its sessions are judged by."""
 
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+
 from critic.session import SessionRules, SessionTool
 from evals.escaping import escape_name
+from harness.errors import HarnessError
 from harness.policy import SESSION_BUDGET, Policy
+
+
+class UnknownTool(HarnessError, ValueError):
+    """An agent has tools that its policy does not know: each call of them would be refused."""
+
+
+def require_known(known: Collection[str], names: Iterable[str]) -> None:
+    """Refuse tools that a policy does not know.
+
+    Raises:
+        UnknownTool: there are some, with all of them, the nearest names, and what to do.
+    """
+    unknown = [name for name in dict.fromkeys(names) if name not in known]
+    if unknown:
+        shown = ", ".join(_show_unknown(name, known) for name in unknown)
+        raise UnknownTool(f"the policy has no tool {shown}: add it, or take it from the agent")
+
+
+def _show_unknown(name: str, known: Collection[str]) -> str:
+    near = get_close_matches(name, known, 1)
+    return escape_name(name) + (f" (did you mean {escape_name(near[0])}?)" if near else "")
 
 
 def require_confirmed(policy: Policy) -> None:

@@ -165,7 +165,7 @@ GUARD = """
     Answer AnswerEvent AsyncGuard CallPermit CallsEvent CloseEvent EventError EventFault Guard
     JournalAltered KeepsSessions OpenEvent OutOfPlace PendingQuestion Question RequestedCall
     ResultEvent Ruling SaidEvent SessionEvent SessionFolder SessionReport SessionStatus
-    WentOnElsewhere parse_event
+    UnknownTool WentOnElsewhere parse_event
 """
 
 

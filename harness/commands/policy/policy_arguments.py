@@ -30,6 +30,13 @@ def add_policy(commands: Commands) -> None:
         action="store_true",
         help="exit 1 for notes too, such as guesses that nobody confirmed",
     )
+    check.add_argument(
+        "--against-agent",
+        action="append",
+        default=[],
+        metavar="MODULE:OBJECT",
+        help="find what the policy and the tools of an agent do not agree on; it is imported",
+    )
     test = add(actions, "test", "run case files that leave out what the policy says", _TEST_EXITS)
     test.add_argument("policy", metavar="FILE", help="the policy; - is standard input")
     test.add_argument(

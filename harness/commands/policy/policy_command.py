@@ -2,10 +2,11 @@
 
 import argparse
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from evals.escaping import escape_line
+from evals.escaping import escape_line, escape_name
 from harness.canonical import ascii_json
 from harness.cases import case_files
 from harness.commands.documents import read_whole, size_limit
@@ -14,6 +15,7 @@ from harness.errors import UsageError
 from harness.policy import (
     InvalidPolicy,
     LintFinding,
+    Policy,
     PolicyDocument,
     PolicyFault,
     parse_policy,
@@ -69,28 +71,52 @@ def _fault_text(fault: PolicyFault) -> str:
 
 def _check(args: argparse.Namespace) -> int:
     limit, as_json = size_limit(args), args.format == "json"
-    return max(_check_one(name, limit, as_json, strict=args.strict) for name in args.files)
+    drifted = _compare_with_agent(args.against_agent)
+    return max(
+        _check_one(name, limit, drifted, as_json=as_json, strict=args.strict) for name in args.files
+    )
 
 
-def _check_one(name: str, limit: int, as_json: bool, *, strict: bool) -> int:
+_Drift = Callable[[Policy], tuple[LintFinding, ...]]
+
+
+def _compare_with_agent(named: Sequence[str]) -> _Drift:
+    """Return what finds drift from agents, whose modules are imported; nothing without one."""
+    if not named:
+        return lambda _policy: ()
+    from harness.commands.policy.tool_sources import (  # noqa: PLC0415 - loads asyncio
+        ToolSource,
+        read_sources,
+    )
+    from harness.policy.analysis.tool_drift import find_drift  # noqa: PLC0415
+
+    tools = read_sources([ToolSource("agent", name) for name in named])
+    for note in tools.notes:
+        sys.stderr.write(f"{note}\n")
+    shown = ", ".join(map(escape_name, named))
+    return lambda policy: find_drift(policy, tools.drafts, shown)
+
+
+def _check_one(name: str, limit: int, drift: _Drift, *, as_json: bool, strict: bool) -> int:
     try:
         document = _read(name, limit)
     except InvalidInput as error:
         _tell_faults(name, error, as_json=as_json)
         return EXIT_INVALID
     report = lint_report(document.policy)
-    found = sorted((document.line_of(one.path), one) for one in report.findings)
+    findings = (*report.findings, *drift(document.policy))
+    found = sorted((document.line_of(one.path), one) for one in findings)
     accepted = sorted((document.line_of(one.finding.path), one) for one in report.accepted)
     guesses, left = count_guesses(document)
     failing = [finding for _, finding in found if strict or finding.severity != "note"]
     refused = bool(failing) or (strict and guesses + left > 0)
     if as_json:
-        findings = [_finding_wire(line, finding) for line, finding in found]
+        listed = [_finding_wire(line, finding) for line, finding in found]
         others = [
             {**_finding_wire(line, one.finding), "reason": one.reason} for line, one in accepted
         ]
         counted = {"guesses": guesses, "open": left} if guesses or left else {}
-        wire = {"file": name, "ok": not refused, "findings": findings}
+        wire = {"file": name, "ok": not refused, "findings": listed}
         _print_json({**wire, **({"accepted": others} if others else {}), **counted})
     else:
         _tell_findings(name, found)

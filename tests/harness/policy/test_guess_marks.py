@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from harness.guard import Guard
+from harness.guard import Guard, UnknownTool
 from harness.policy import InvalidPolicy, parse_policy
 from harness.policy.positions import toml_marks
 from tests.harness.policy.policies import GOOD, good
@@ -92,3 +92,16 @@ def test_a_strict_guard_takes_no_guess() -> None:
         Guard(parse_policy(MARKED.encode()).policy, strict=True)
     Guard(parse_policy(MARKED.encode()).policy)
     Guard(parse_policy(GOOD.encode()).policy, strict=True)
+
+
+def test_tools_that_no_policy_knows_are_named_with_the_nearest() -> None:
+    guard = Guard(parse_policy(GOOD.encode()).policy)
+    names = [*parse_policy(GOOD.encode()).policy.tools]
+    guard.check_tools(names)
+    guard.check_tools([])
+    with pytest.raises(UnknownTool) as caught:
+        guard.check_tools([*names, f"{names[0]}x", "\x1b", "\x1b"])
+    assert str(caught.value) == (
+        f"the policy has no tool {names[0]}x (did you mean {names[0]}?), \\u001b: add it, or take "
+        "it from the agent"
+    )

@@ -95,6 +95,24 @@ def test_guesses_are_one_note_and_refused_only_when_strict(critic: Critic, tmp_p
     assert critic("policy", "check", "--strict", saved(tmp_path, GOOD)).status == 0
 
 
+def test_drift_from_an_agent_is_a_finding(
+    critic: Critic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code = "def look(order: str): ...\nTOOLS = [look]\n"
+    Path("own_code.py").write_text(code)
+    assert critic("init", "own.toml", "--from-agent", "own_code.py:TOOLS").status == 0
+    against = ("policy", "check", "own.toml", "--against-agent", "own_code.py:TOOLS")
+    assert critic(*against).status == 0
+    Path("own_code.py").write_text(code.replace("look", "peek"))
+    said = critic(*against)
+    assert said.status == 1
+    assert [line.endswith("[drift]") for line in said.lines[:2]] == [True, True]
+    assert critic("policy", "check", "own.toml").status == 0
+    said = critic("policy", "check", "own.toml", "--against-agent", "own_code.py:gone")
+    assert (said.status, said.err.count("\n")) == (2, 1)
+
+
 def test_every_mistake_is_a_line_on_standard_error(critic: Critic, tmp_path: Path) -> None:
     path = saved(tmp_path, BROKEN)
     said = critic("policy", "check", path)
