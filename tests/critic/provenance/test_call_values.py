@@ -1,0 +1,55 @@
+"""Which values a call has, and what each of them is asked for."""
+
+from typing import Any, Final
+
+from critic import ToolCapability
+from critic.provenance.call_values import CallValues, target_keys
+
+ROLES: Final = {"album": "object", "basket": "object", "/order/id": "object", "note": "content"}
+
+
+def tool(name: str, mode: Any = "delegated", **fields: Any) -> ToolCapability:
+    return ToolCapability(adapter_id="a", capability_id=name, approval_mode=mode, **fields)
+
+
+TOOLS: Final = {
+    ("a", one.capability_id): one
+    for one in (
+        tool("move", arg_roles=ROLES, arg_kinds={"basket": "folder"}),
+        tool("drop", "destructive", arg_roles=ROLES, arg_kinds={"album": "folder"}),
+    )
+}
+MAIL: Final = "ask ada@x.example or bob@x.example"
+ARGS: Final = {"album": "x-1", "basket": "x-2", "order": {"id": "x-3"}, "note": MAIL}
+
+
+def test_each_value_is_asked_for_by_its_tool_its_name_and_its_kind() -> None:
+    """Two tools with the same arguments are told apart, though their calls are of one plan."""
+    values = CallValues(TOOLS)
+    for name, rank, kinds in (
+        ("move", 3, [None, "folder", None]),
+        ("drop", 4, ["folder", None, None]),
+        ("move", 3, [None, "folder", None]),
+    ):
+        found = [one for one in values.values_of(("a", name), ARGS) if one.content is None]
+        assert [one.written for one in found] == ["x-1", "x-2", "x-3"]
+        assert {(one.asked.pair, one.asked.rank) for one in found} == {(("a", name), rank)}
+        assert [one.asked.kind for one in found] == kinds
+        folder = {"folder"}
+        own = [set(one.asked.nouns.own) for one in found]
+        assert [one - folder for one in own] == [{"album"}, {"basket"}, {"order"}]
+        assert [one & folder == folder for one in own] == [kind == "folder" for kind in kinds]
+
+
+def test_a_call_is_aimed_at_what_it_reads_changes_or_reaches() -> None:
+    found = [*CallValues(TOOLS).values_of(("a", "move"), ARGS)]
+    written = [one.written for one in found if one.content is not None]
+    assert written == ["ada@x.example", "bob@x.example"]
+    assert {narrow for _, narrow in target_keys(found)} == {"x-1", "x-2", "x-3"}
+
+
+def test_elements_of_a_list_may_differ_in_their_kind() -> None:
+    roles = {"/pair/0": "object", "/pair/1": "object"}
+    pair = tool("copy", arg_roles=roles, arg_kinds={"/pair/1": "folder"})
+    found = [*CallValues({("a", "copy"): pair}).values_of(("a", "copy"), {"pair": ["x", "y"]})]
+    assert [(one.written, one.asked.kind) for one in found] == [("x", None), ("y", "folder")]
