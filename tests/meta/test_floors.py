@@ -52,7 +52,8 @@ PURE = words("""
     harness.policy.analysis.named_labels harness.policy.analysis.argument_shapes
     harness.policy.analysis.policy_facts harness.policy.analysis.label_lint
     harness.policy.analysis.argument_lint harness.policy.analysis.evidence_lint
-    harness.policy.analysis.setting_lint
+    harness.policy.analysis.setting_lint harness.policy.analysis.class_lint
+    harness.policy.analysis.reachability_lint
     harness.policy.analysis.origin_lint harness.policy.schema_lint harness.policy.schema_faults
     harness.policy.partial_documents harness.policy.analysis.policy_writing
     harness.policy.schema_parts harness.policy.analysis.samples harness.policy.analysis.backing

@@ -38,7 +38,7 @@ _ERRORS: Final = (
     *("unknown_class", "pointer_leads_nowhere", "never_equal", "constant_never"),
     *("demand_says_nothing", "demand_without_required", "makes_on_a_read", "provenance_off"),
     *("nobody_is_asked", "unreachable_tool", "mode_above_safety_mode", "over_budget"),
-    *("unsatisfiable_schema", "example_misses_schema", "drift"),
+    *("unsatisfiable_schema", "example_misses_schema", "evidence_misses_schema", "drift"),
 )
 _NOTES: Final = (
     *("amount_unlimited", "class_unused", "class_without_schema", "result_not_labelled"),

@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 from critic import MODE_RANK, Binding, Demand
 from evals.capability import FieldWriter
 from evals.escaping import escape_name, pointer
-from evals.json_schemas import compile_schema
 from evals.pointers import segments, values_at
 from evals.schema_budget import json_values
+from harness.policy.analysis.class_lint import lint_example
 from harness.policy.analysis.lint_effort import TOO_MUCH, LintEffort
 from harness.policy.analysis.lint_finding import Findings, LintFinding, guess_name, show_names
 from harness.policy.envelopes import Policy, PolicyClass, PolicyTool
@@ -355,13 +355,7 @@ def _lint_class(known: _Policy, one: PolicyClass, path: str) -> Findings:
         )
         message = f"class {one.name}: nobody fills its fields, because {what}"
         yield LintFinding("unfilled_class", f"{path}/fields", message)
-    if (
-        one.example is not None
-        and one.schema_ is not None
-        and not compile_schema(one.schema_).is_valid(one.example)
-    ):
-        message = f"class {one.name}: the example does not satisfy the schema: correct one of them"
-        yield LintFinding("example_misses_schema", f"{path}/example", message)
+    yield from lint_example(one, path)
 
 
 def _fields(one: PolicyClass, path: str) -> Findings:
@@ -375,7 +369,7 @@ def _fields(one: PolicyClass, path: str) -> Findings:
                 f"class {one.name}: nobody fills {escape_name(name)}: {hint}its members are "
                 f"{show_names(known_names)}"
             )
-            yield LintFinding("unfilled_field", f"{path}{pointer('fields', name)}", message)
+            yield LintFinding("pointer_leads_nowhere", f"{path}{pointer('fields', name)}", message)
 
 
 def _has_field(one: PolicyClass, name: str) -> bool:

@@ -13,6 +13,7 @@ from evals.escaping import escape_name, pointer
 from evals.json_schemas import compile_schema
 from evals.pointers import segments, values_at
 from harness.policy.analysis.argument_lint import lint_amounts, lint_arguments
+from harness.policy.analysis.class_lint import lint_shapes
 from harness.policy.analysis.evidence_lint import lint_classes, lint_evidence
 from harness.policy.analysis.label_lint import lint_labels
 from harness.policy.analysis.lint_effort import TOO_MUCH, LintEffort, cost_of_names
@@ -27,6 +28,7 @@ from harness.policy.analysis.lint_finding import (
 )
 from harness.policy.analysis.origin_lint import lint_origins
 from harness.policy.analysis.policy_facts import PolicyFacts
+from harness.policy.analysis.reachability_lint import lint_reachability
 from harness.policy.analysis.role_lint import missed_roles
 from harness.policy.analysis.setting_lint import lint_settings
 from harness.policy.envelopes import Policy, PolicyTool
@@ -109,6 +111,8 @@ def _all_findings(policy: Policy) -> Findings:
         lint_evidence(facts, effort),
         lint_amounts(facts, effort),
         lint_classes(facts),
+        lint_shapes(facts, effort),
+        lint_reachability(facts, effort),
     )
 
 

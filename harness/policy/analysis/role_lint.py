@@ -74,7 +74,7 @@ def _missed_at(
     """Yield what the schema allows at a place where roles are for members of these names."""
     lists = any(name == "*" or name.isdecimal() for name in names)
     shapes = _SHAPES[:-1] if lists else _SHAPES
-    found = [one for one in shapes if admits(schema, _with_value(path, one[1]))]
+    found = [one for one in shapes if admits(schema, schema_with_value(path, one[1]))]
     if not found:
         return
     kinds = " or ".join(kind for kind, _, _ in found)
@@ -95,8 +95,8 @@ def _is_below(role: str, path: tuple[str, ...]) -> bool:
     )
 
 
-def _with_value(path: tuple[str, ...], value: AnySchema) -> AnySchema:
-    """Return the schema of arguments that hold such a value at a place.
+def schema_with_value(path: tuple[str, ...], value: AnySchema) -> AnySchema:
+    """Return a schema of what holds such a value at a place: arguments, or evidence.
 
     `*` stands for some element of an array, or for all members of an object.
     """

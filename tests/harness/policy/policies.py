@@ -61,6 +61,12 @@ expires_at = 2030-01-01T00:00:00Z
 name = "payment_receipt"
 fields = { id = "system", payee = "party" }
 
+[[class]]
+name = "bill"
+
+[[class]]
+name = "rate_table"
+
 [[accept]]
 finding = "class_without_schema"
 reason = "bills have no fixed shape"

@@ -33,7 +33,7 @@ from tests.support.patience import PATIENT
 
 Json = dict[str, Any]
 
-BASE = with_spec(plain(), provenance=...)
+BASE = {**with_spec(plain(), provenance=...), "class": plain()["class"][:1], "accept": []}
 ARGS = BASE["tool"][1]["args_schema"]
 FREE = with_tool(BASE, bound_args=..., requires_evidence=...)
 
@@ -109,9 +109,9 @@ def with_result(**result: Any) -> Json:
 
 def with_fresh(seconds: int | None) -> Json:
     """Return a policy whose receipts are fresh for so long by their class."""
-    (one,) = BASE["class"]
+    one, *others = BASE["class"]
     limit = {} if seconds is None else {"fresh_s": seconds}
-    return {**with_tool(BASE, expires_after_s=...), "class": [{**one, **limit}]}
+    return {**with_tool(BASE, expires_after_s=...), "class": [{**one, **limit}, *others]}
 
 
 WRITES: Json = {"author": "member", "format": "json"}

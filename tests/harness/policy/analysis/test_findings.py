@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 
 from harness.policy import InvalidPolicy, lint
-from harness.policy.analysis import argument_lint, evidence_lint, label_lint, setting_lint
+from harness.policy.analysis import (
+    argument_lint,
+    class_lint,
+    evidence_lint,
+    label_lint,
+    reachability_lint,
+    setting_lint,
+)
 from harness.policy.analysis.argument_shapes import is_anchored
 from harness.policy.analysis.policy_lint import lint_report
 from tests.harness.policy.analysis.shop_policies import (
@@ -88,6 +95,52 @@ def guarded(**settings: Any) -> Json:
 def evidence(author: str) -> Json:
     source = {"author": author, "standing": "named"}
     return {"id": "own", "classification": "account", "content": "DE89", "source": source}
+
+
+RECORD: Json = {
+    "type": "object",
+    "required": ["id", "due", "sum"],
+    "properties": {
+        "id": ITEM,
+        "note": ITEM,
+        "buyer": ITEM,
+        "due": {"type": "boolean"},
+        "sum": {"type": "integer", "maximum": 99},
+        "lines": {"type": "array", "items": {"type": "object", "properties": {"id": ITEM}}},
+    },
+}
+
+
+def recorded(*tools: Json, schema: Any = None, **more: Any) -> Json:
+    """Return the shop with the shape of an order."""
+    return shop(*tools, of=[CLASSES[0], changed(CLASSES[1], schema=schema or RECORD)], **more)
+
+
+def bound_to(at: str, argument: Any = None) -> Json:
+    schema = {**STRICT, "required": ["order"], "properties": {"order": argument or ITEM}}
+    roles = {"order": "object"}
+    bound = {"order": {"from": ["order"], "at": [at]}}
+    return recorded(changed(REFUNDS, arg_roles=roles, bound_args=bound, args_schema=schema))
+
+
+def asks(schema: Any, **more: Any) -> Json:
+    demand = {"class": "order", "content_schema": schema, "about": {"order": "/id"}}
+    return recorded(changed(REFUNDS, requires_evidence=[changed(demand, **more)]))
+
+
+def says(**properties: Any) -> Json:
+    return {"type": "object", "required": [*properties], "properties": properties}
+
+
+PERMITS = named(SENDS, "grant_permit", adapter_id="office", approval_mode="delegated")
+STAMPS = named(SENDS, "sign_stamp", adapter_id="office", approval_mode="delegated")
+BOTH = ["order", "amount"]
+
+
+def permits(needed: str, **more: Any) -> list[Json]:
+    """Return a tool that needs what the other yields, and the other, which needs something."""
+    first = changed(PERMITS, yields="permit", requires_evidence=["stamp"], **more)
+    return [first, changed(STAMPS, yields="stamp", requires_evidence=[needed])]
 
 
 CASES: dict[str, tuple[str, Json, Json, str]] = {
@@ -397,6 +450,108 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         shop(),
         "any content counts as order",
     ),
+    "a class without a table beside others": (
+        "unknown_class",
+        shop(changed(SENDS, yields="receipt")),
+        shop(changed(SENDS, yields="receipt"), of=[*CLASSES, {"name": "receipt"}]),
+        "receipt has no [[class]], and other classes have one",
+    ),
+    "evidence of no table": (
+        "unknown_class",
+        shop(evidence=[evidence("operator")]),
+        shop(evidence=[evidence("operator")], of=[*CLASSES, {"name": "account"}]),
+        "account has no [[class]]",
+    ),
+    "evidence that is not what its class says": (
+        "evidence_misses_schema",
+        shop(
+            evidence=[evidence("operator")],
+            of=[*CLASSES, {"name": "account", "schema": {"type": "object"}}],
+        ),
+        shop(
+            evidence=[evidence("operator")],
+            of=[*CLASSES, {"name": "account", "schema": {"type": "string"}}],
+        ),
+        "evidence own does not satisfy the schema of its class account",
+    ),
+    "a place that no record has": (
+        "pointer_leads_nowhere",
+        bound_to("/order_id"),
+        bound_to("/id"),
+        "order has nothing at /order_id",
+    ),
+    "a place that holds records": (
+        "pointer_leads_nowhere",
+        bound_to("/lines"),
+        bound_to("/lines/*/id"),
+        "is no text, number or boolean",
+    ),
+    "a demand about a place that no record has": (
+        "pointer_leads_nowhere",
+        asks(says(due={"const": True}), about={"order": "/ident"}),
+        asks(says(due={"const": True})),
+        "order has nothing at /ident",
+    ),
+    "a demand of a member that no record has": (
+        "pointer_leads_nowhere",
+        asks(says(paid={"const": True})),
+        asks(says(due={"const": True})),
+        "order has nothing at /paid",
+    ),
+    "a number that is to be a text": (
+        "never_equal",
+        bound_to("/id", {"type": "integer"}),
+        bound_to("/id", {"type": ["integer", "string"]}),
+        "make both schemas the same",
+    ),
+    "a number that is too large for a record": (
+        "never_equal",
+        bound_to("/sum", {"type": "integer", "minimum": 100}),
+        bound_to("/sum", {"type": "integer", "minimum": 99}),
+        "no value of order by args_schema",
+    ),
+    "true as a text": (
+        "constant_never",
+        asks(says(due={"const": "true"})),
+        asks(says(due={"const": True})),
+        "no order can be what is demanded of due",
+    ),
+    "a demand that each record meets": (
+        "demand_says_nothing",
+        asks(says(due={"type": "boolean"})),
+        asks(says(due={"type": "boolean", "const": True})),
+        "every order meets the demand",
+    ),
+    "a demand of nothing": (
+        "demand_says_nothing",
+        asks({}, about=...),
+        asks({"type": "object"}),
+        "so it asks for nothing",
+    ),
+    "evidence that needs itself": (
+        "unreachable_tool",
+        shop(*permits("permit")),
+        shop(*permits("order")),
+        "first yield permit, so no call of it can pass",
+    ),
+    "a bound argument that cannot be there": (
+        "unreachable_tool",
+        shop(changed(REFUNDS, bound_args={"id": {"from": ["order"]}})),
+        shop(changed(REFUNDS, bound_args={"id": {"from": ["order"], "optional": True}})),
+        "id is bound and must be there",
+    ),
+    "a group of no class": (
+        "unreachable_tool",
+        binds({"amount": {"from": ["mail"], "at": ["/id"]}}, bound_together=[BOTH]),
+        binds({"amount": {"from": ["mail", "order"], "at": ["/id"]}}, bound_together=[BOTH]),
+        "one item must back order, amount",
+    ),
+    "fewer calls than it takes": (
+        "over_budget",
+        guarded(budget={"max_steps": 1, "bucket_tokens": 99}),
+        guarded(budget={"max_steps": 2, "bucket_tokens": 99}),
+        "it takes 2 calls to get to it",
+    ),
     "roles that nothing judges": (
         "provenance_off",
         shop(spec={"provenance": ...}),
@@ -440,10 +595,15 @@ def test_a_finding_is_of_its_policy_and_not_of_a_near_one(name: str) -> None:
 
 
 def test_every_finding_has_a_case() -> None:
-    modules = (label_lint, argument_lint, evidence_lint, setting_lint)
+    modules = (
+        *(label_lint, argument_lint, evidence_lint, setting_lint, class_lint),
+        reachability_lint,
+    )
     text = "".join(Path(str(module.__file__)).read_text("utf-8") for module in modules)
     written = re.findall(r'(?:report_finding|LintFinding)\(\s*"(\w+)"', text)
-    assert {*written} - {"not_linted"} == {rule for rule, *_ in CASES.values()}
+    assert {*written} - {"not_linted", "example_misses_schema"} == {
+        rule for rule, *_ in CASES.values()
+    }
 
 
 @pytest.mark.parametrize(
