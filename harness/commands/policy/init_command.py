@@ -5,23 +5,33 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from evals.escaping import escape_line
 from harness.commands.exit_status import EXIT_OK
 from harness.commands.mcp.pin_files import pin_file
 from harness.commands.policy.policy_command import guesses_text
-from harness.commands.policy.tool_sources import ToolSource, read_sources
+from harness.commands.policy.tool_sources import ToolSource, read_results, read_sources
 from harness.errors import UsageError
 from harness.integrations.mcp.mcp_pins import Pin
 from harness.policy import PolicyDocument, parse_policy
-from harness.policy.analysis.policy_writing import STARTER, derived_policy
+from harness.policy.analysis.policy_writing import (
+    STARTER,
+    ResultAuthor,
+    derived_policy,
+    unanswered_authors,
+)
+from harness.policy.analysis.recorded_results import with_recorded_results
 from harness.whole_files import replace_file
+
+_ANSWERS: Final[Mapping[str, ResultAuthor]] = MappingProxyType(
+    {"s": "system", "m": "member", "p": "public"}
+)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the file, and say what is left to do."""
-    text, notes, pins = _derive_text([ToolSource(*source) for source in args.sources or ()])
+    text, notes, pins = _derive_text(args)
     document = parse_policy(text.encode(), syntax="toml")
     if args.file == "-":
         sys.stdout.write(text)
@@ -51,12 +61,45 @@ class _Derived(NamedTuple):
     pins: Mapping[str, Pin] = MappingProxyType({})
 
 
-def _derive_text(sources: Sequence[ToolSource]) -> _Derived:
+def _derive_text(args: argparse.Namespace) -> _Derived:
+    sources = [ToolSource(*source) for source in args.sources or ()]
     if not sources:
+        if args.ask or args.results:
+            raise UsageError("--ask and --results are for derived tools: name a source of them")
         return _Derived(STARTER)
     drafts, names, notes, pins = read_sources(sources)
+    results = read_results(args.results)
+    drafts = [with_recorded_results(one, results.get(one.capability_id, ())) for one in drafts]
+    if args.results and not any(draft.capability_id in results for draft in drafts):
+        notes = [*notes, "no result of these tools was recorded"]
+    authors = _ask_authors(unanswered_authors(drafts)) if args.ask else {}
     named = ", ".join(source.name for source in sources)
-    return _Derived(derived_policy(named, names[0], drafts), notes, pins)
+    return _Derived(derived_policy(named, names[0], drafts, authors), notes, pins)
+
+
+def _ask_authors(tools: Sequence[str]) -> dict[str, ResultAuthor]:
+    """Ask a person who can write what each tool returns, until the end of standard input."""
+    answers: dict[str, ResultAuthor] = {}
+    for tool in tools:
+        answer = _ask_author(tool)
+        if answer is None:
+            break
+        answers[tool] = answer
+    return answers
+
+
+def _ask_author(tool: str) -> ResultAuthor | None:
+    while True:
+        sys.stderr.write(
+            f"Who can write what {tool} returns? [s] our systems [m] our people [p] anybody: "
+        )
+        sys.stderr.flush()
+        line = sys.stdin.readline() if sys.stdin else ""
+        if not line:
+            sys.stderr.write("\n")
+            return None
+        if (answer := _ANSWERS.get(line.strip().lower())) is not None:
+            return answer
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:

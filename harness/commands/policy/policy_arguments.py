@@ -99,4 +99,14 @@ def add_init(commands: Commands) -> None:
             metavar=name,
             help=f"derive the tools from {what}",
         )
+    init.add_argument(
+        "--ask", action="store_true", help="ask who can write what each tool that reads returns"
+    )
+    init.add_argument(
+        "--results",
+        action="append",
+        default=[],
+        metavar="EVENTS",
+        help="read the types of results, and examples, from recorded session events (JSON lines)",
+    )
     init.add_argument("--force", action="store_true", help="replace a file that is there already")

@@ -10,9 +10,10 @@ from types import MappingProxyType, ModuleType
 from typing import Any, Literal, NamedTuple, assert_never
 
 from evals.escaping import escape_line, escape_name
-from harness.commands.documents import read_whole
+from harness.commands.documents import InputDocument, read_lines, read_whole
 from harness.errors import UsageError
 from harness.failures import describe_error
+from harness.guard import CallsEvent, ResultEvent, SessionEvent, parse_event
 from harness.integrations.mcp.mcp_listing import list_server
 from harness.integrations.mcp.mcp_pins import Pin, pin_of
 from harness.policy.analysis.derive_agent import AgentTools, tools_of_object
@@ -199,3 +200,35 @@ def _from_openai(name: str) -> SourceTools:
         raise UsageError(f"{document.source}: {error}") from None
     notes = [f"left out a tool of type {kind}: its arguments are not known" for kind in others]
     return SourceTools(drafts, ["tools"], notes)
+
+
+def read_results(files: Sequence[str]) -> dict[str, list[Any]]:
+    """Return what calls returned that completed, by tool, from session event files.
+
+    Raises:
+        UsageError: a line is not an event.
+    """
+    results: dict[str, list[Any]] = {}
+    for name in files:
+        tools: dict[tuple[str, str], str] = {}
+        for document in read_lines(name):
+            event = _event_in(document)
+            if isinstance(event, CallsEvent):
+                tools.update({(event.session, call.id): call.tool for call in event.calls})
+            if isinstance(event, ResultEvent) and _is_of_its_tool(event):
+                tool = tools.get((event.session, event.id), "")
+                results.setdefault(tool, []).append(event.output)
+    return results
+
+
+def _is_of_its_tool(event: ResultEvent) -> bool:
+    """Return whether the tool that was asked for returned something, and all of it is there."""
+    is_whole = not event.sent and not event.cut
+    return is_whole and event.status == "completed" and event.output is not None
+
+
+def _event_in(document: InputDocument) -> SessionEvent:
+    try:
+        return document.parse_with(parse_event)
+    except InvalidInput as error:
+        raise UsageError(f"{document.source}: {error}") from None

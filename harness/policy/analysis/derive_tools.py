@@ -37,7 +37,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 
 from evals.escaping import escape_line, escape_name, pointer
 from evals.json_schemas import compile_schema
-from evals.schema_keywords import schemas_in
+from evals.schema_keywords import every_object, schemas_in
 from harness.policy.schema_faults import faults_of_schema
 from harness.wire import InvalidInput
 
@@ -132,6 +132,8 @@ _CONTEXTS: Final = re.compile(
 IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,127}")
 """What a tool may be called."""
 
+_TIME: Final = r"^[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?$"
+_DATE_TIME: Final = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T{_TIME[1:]}"
 _NO_ARGS: Final = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -163,10 +165,17 @@ class ToolDraft(NamedTuple):
 
 
 class ResultType(NamedTuple):
-    """The type of a tool's results: its name, or "", and its JSON Schema."""
+    """The type of a tool's results: its name, or "", and its JSON Schema.
+
+    Attributes:
+        is_recorded: whether it was read from results, and not from an annotation.
+        example: a result; None if there is none.
+    """
 
     name: str
     schema: dict[str, Any]
+    is_recorded: bool = False
+    example: Any = None
 
 
 def identifier(text: str) -> str:
@@ -236,7 +245,10 @@ def result_of_schema(schema: Any) -> ResultType | None:
     if not isinstance(schema, dict):
         return None
     try:
-        return ResultType(_name_of_type(schema), plain_schema(schema))
+        plain = plain_schema(schema)
+        examples = plain.get("examples")
+        example = examples[0] if isinstance(examples, list) and examples else None
+        return ResultType(_name_of_type(schema), plain, example=example)
     except Exception:  # of the library, on any schema
         return None
 
@@ -367,6 +379,15 @@ def _of_openai(function: Any, at: str) -> ToolDraft:
         raise InvalidInput(f"{at}/parameters", f"no JSON Schema (draft 2020-12): {why}") from None
     description = function.get("description")
     return ToolDraft("tools", name, description if isinstance(description, str) else "", schema)
+
+
+def without_zones(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that takes times without a zone, which types of Python write too."""
+    changed = copy.deepcopy(schema)
+    for part in every_object(changed):
+        if part.get("format") in ("date-time", "time"):
+            part["pattern"] = _DATE_TIME if part.pop("format") == "date-time" else _TIME
+    return changed
 
 
 def plain_schema(schema: Any) -> dict[str, Any]:

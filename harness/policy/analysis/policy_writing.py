@@ -4,23 +4,22 @@ What is guessed is marked at the end of its line, and so is what is left open, w
 value: such a tool is destructive, and a person approves each call.
 """
 
-import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
 
 from critic import MODE_RANK
 from critic.session.session_rules import is_default_class
-from evals.schema_keywords import every_object
-from harness.policy.analysis.derive_tools import ResultType, ToolDraft, identifier
+from harness.policy.analysis.derive_tools import ResultType, ToolDraft, identifier, without_zones
 from harness.policy.analysis.guessing.guess_tables import TIER_ROWS
 from harness.policy.analysis.guessing.result_guess import ResultGuess
 from harness.policy.analysis.guessing.tier_guess import TierGuess, snake_case
 from harness.policy.analysis.guessing.tool_guess import ToolDescription, ToolGuess, guess_labels
 from harness.policy.analysis.toml_spelling import toml_comment, toml_key, toml_value
 
+ResultAuthor = Literal["system", "member", "public"]
+
 _WIDTH: Final = 96
-_TIME: Final = r"^[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?$"
-_DATE_TIME: Final = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T{_TIME[1:]}"
 _MARK_AT: Final = 48
 _LONGEST_NAME: Final = 128
 _LONGEST_SCHEMA: Final = 120
@@ -101,14 +100,29 @@ subject = {{ type = "string", maxLength = 140 }}
 """
 
 
-def derived_policy(source: str, spec_id: str, drafts: Iterable[ToolDraft]) -> str:
+def unanswered_authors(drafts: Iterable[ToolDraft]) -> list[str]:
+    """Return the tools that read what a person alone can say who writes."""
+    return [draft.capability_id for draft in drafts if _leaves_author_open(_guess(draft))]
+
+
+def _leaves_author_open(guess: ToolGuess) -> bool:
+    return guess.is_read and guess.result.author == "public" and not guess.result.web
+
+
+def derived_policy(
+    source: str,
+    spec_id: str,
+    drafts: Iterable[ToolDraft],
+    authors: Mapping[str, ResultAuthor] = MappingProxyType({}),
+) -> str:
     """Return the text of a policy for derived tools, the highest tier first.
 
     Args:
         source: what they were derived from, for the first line.
         spec_id: the id of the spec.
+        authors: who can write what a tool returns, as a person has answered.
     """
-    tools = [_Guessed(draft, _guess(draft)) for draft in drafts]
+    tools = [_Guessed(draft, _guess(draft), authors.get(draft.capability_id)) for draft in drafts]
     tools.sort(key=lambda one: (-MODE_RANK[one.guess.tier.tier], one.draft.capability_id))
     classes = _Classes(tools)
     head = f"""\
@@ -140,10 +154,18 @@ def _tier_lines() -> str:
 
 
 class _Guessed(NamedTuple):
-    """A tool, and what is guessed of it."""
+    """A tool, what is guessed of it, and who writes its results, if a person has said so."""
 
     draft: ToolDraft
     guess: ToolGuess
+    author: ResultAuthor | None
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Who fills the fields of its records. A trusted author did not fill those of free text."""
+        result = self.guess.result
+        is_trusted = self.author not in (None, "public")
+        return {**(dict.fromkeys(result.free, "public") if is_trusted else {}), **result.fields}
 
 
 def _guess(draft: ToolDraft) -> ToolGuess:
@@ -159,6 +181,9 @@ def _guess(draft: ToolDraft) -> ToolGuess:
             draft.needs_approval,
         )
     )
+    if draft.result is not None and draft.result.is_recorded:
+        # What was recorded is no promise: the next number may be a sentence.
+        guess = guess._replace(result=guess.result._replace(author="public"))
     if draft.args_schema is not None:
         return guess
     return guess._replace(
@@ -171,7 +196,7 @@ class _ClassEntry(NamedTuple):
 
     name: str
     result: ResultType
-    guess: ResultGuess
+    fields: Mapping[str, str]
 
 
 class _Classes:
@@ -180,12 +205,16 @@ class _Classes:
     def __init__(self, tools: Sequence[_Guessed]) -> None:
         self._names: dict[str, str] = {}
         known: dict[str, _ClassEntry] = {}
-        for draft, guess in tools:
-            if draft.result is None or not _has_class(draft.result, guess.result):
+        for tool in tools:
+            draft = tool.draft
+            if draft.result is None or not _has_class(draft.result, tool.guess.result):
                 continue
-            entry = _ClassEntry(_class_name(draft), draft.result, guess.result)
-            if known.setdefault(entry.name, entry).result.schema != draft.result.schema:
+            entry = _ClassEntry(_class_name(draft), draft.result, tool.fields)
+            other = known.setdefault(entry.name, entry)
+            if other.result.schema != draft.result.schema:
                 entry = entry._replace(name=identifier(f"{draft.capability_id}_record"))
+                known[entry.name] = entry
+            elif len(other.fields) < len(entry.fields):
                 known[entry.name] = entry
             self._names[draft.capability_id] = entry.name
         self.entries: Final = [known[name] for name in sorted(known)]
@@ -207,25 +236,19 @@ def _class_name(draft: ToolDraft) -> str:
 
 def _class_text(entry: _ClassEntry) -> str:
     lines = ["[[class]]", f"name = {toml_value(entry.name)}"]
-    lines += _table_lines("fields", entry.guess.fields, "by name and type")
-    examples = entry.result.schema.get("examples")
-    if isinstance(examples, list) and examples:
-        lines.append(f"example = {toml_value(examples[0])}")
-    lines += _schema_lines("class", "schema", _without_zones(entry.result.schema))
+    lines += _table_lines("fields", entry.fields, "by name and type")
+    if entry.result.example is not None:
+        lines.append(f"example = {toml_value(entry.result.example)}")
+    schema = [*_schema_lines("class", "schema", without_zones(entry.result.schema))]
+    if entry.result.is_recorded:
+        at = 0 if schema[0] else 1
+        schema[at] = _marked(schema[at], "from recorded results")
+    lines += schema
     return "\n".join(lines) + "\n"
 
 
-def _without_zones(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema that takes times without a zone, which types of Python write too."""
-    changed = copy.deepcopy(schema)
-    for part in every_object(changed):
-        if part.get("format") in ("date-time", "time"):
-            part["pattern"] = _DATE_TIME if part.pop("format") == "date-time" else _TIME
-    return changed
-
-
 def _tool_text(tool: _Guessed, classes: _Classes) -> str:
-    draft, guess = tool
+    draft, guess = tool.draft, tool.guess
     lines = [toml_comment(draft.summary[:_WIDTH])] if draft.summary else []
     lines += [toml_comment(one[:1].upper() + one[1:]) for one in draft.todo]
     tier = f"approval_mode = {toml_value(guess.tier.tier)}"
@@ -254,14 +277,14 @@ def _why_roles(guess: ToolGuess) -> str:
 
 def _result_lines(tool: _Guessed, class_name: str | None) -> Iterator[str]:
     result, makes = tool.guess.result, tool.guess.makes
-    written: dict[str, Any] = {"author": result.author}
+    written: dict[str, Any] = {"author": tool.author or result.author}
     if result.web:
         written["web"] = True
     if class_name:
         written["format"] = "json"
     if makes:
         written["makes"] = dict(makes)
-    if tool.guess.is_read and result.author == "public":
+    if tool.author is None and _leaves_author_open(tool.guess):
         yield "# Who can write what it returns? system: our systems; member: us; public: anybody"
     line = f"result = {toml_value(written)}"
     if makes:

@@ -31,12 +31,14 @@ class ResultGuess(NamedTuple):
         web: whether it comes from the web.
         is_record: whether it is an object or a list, so that it may have fields.
         fields: who fills which field, by its name in a record, or by its place.
+        free: all other fields: what stands there is text of whoever wrote the record.
     """
 
     author: Literal["system", "public"] = "public"
     web: bool = False
     is_record: bool = False
     fields: Mapping[str, FieldOwner] = {}
+    free: tuple[str, ...] = ()
 
 
 def is_web(name: str, description: str, arguments: Mapping[str, Any]) -> bool:
@@ -61,7 +63,9 @@ def guess_result(name: str, returns: Any, *, deals_with_web: bool) -> ResultGues
         closed = bool(leaves) and all(_is_closed(leaf.schema) for leaf in leaves)
         return ResultGuess("system" if closed else "public")
     fields = {_place(leaf.path): owner for leaf in leaves if (owner := _owner_of(leaf))}
-    return ResultGuess(is_record=True, fields=fields)
+    others = [leaf.path[:-1] if leaf.path[-1:] == ("",) else leaf.path for leaf in leaves]
+    free = dict.fromkeys(_place(path) for path in others if path and _place(path) not in fields)
+    return ResultGuess(is_record=True, fields=fields, free=tuple(free))
 
 
 class _Leaf(NamedTuple):

@@ -218,3 +218,69 @@ def test_a_thousand_tools_of_odd_names_are_written_and_checked(
     policy = read_policy(folder / "critic.toml")
     assert len(policy.tool) == 998
     assert {tool.approval_mode for tool in policy.tool} == {"destructive"}
+
+
+READS = """
+from typing import TypedDict
+class Order(TypedDict):
+    order_id: str
+    remarks: str
+def get_order(order_id: str) -> Order: ...
+def get_plan(plan_id: str) -> str: ...
+def get_note(note_id: str): ...
+def search_web(query: str) -> str: ...
+def send_mail(to: str) -> str: ...
+TOOLS = [get_order, get_plan, get_note, search_web, send_mail]
+"""
+
+
+def test_a_person_is_asked_who_writes_what_each_read_returns(critic: Critic, folder: Path) -> None:
+    (folder / "own_reads.py").write_text(READS)
+    init = ("init", "critic.toml", "--from-agent", "own_reads.py:TOOLS", "--ask")
+    said = critic(*init, stdin=b"S\nx\nm\n")
+    assert said.status == 0
+    asked = "Who can write what {} returns? [s] our systems [m] our people [p] anybody: "
+    names = ("get_order", "get_plan", "get_plan", "get_note")
+    assert said.err == "".join(map(asked.format, names)) + "\n"
+    policy = read_policy(folder / "critic.toml")
+    authors = {name: tool.result and tool.result.author for name, tool in policy.tools.items()}
+    assert authors == {
+        "get_order": "system",
+        "get_plan": "member",
+        "get_note": "public",
+        "search_web": "public",
+        "send_mail": "public",
+    }
+    assert [one.fields for one in policy.class_] == [{"order_id": "system", "remarks": "public"}]
+    text = (folder / "critic.toml").read_text()
+    assert text.count("# Who can write what it returns?") == 1
+    assert critic("policy", "check", "critic.toml").status == 0
+
+
+def test_types_are_read_from_recorded_results(critic: Critic, folder: Path) -> None:
+    (folder / "own_reads.py").write_text(READS)
+    calls = [{"id": "c1", "tool": "get_note", "args": {}}, {"id": "c2", "tool": "gone", "args": {}}]
+    output = {"note_id": "n1", "text": "Hello"}
+    result = {"event": "result", "session": "s", "status": "completed"}
+    events = [
+        {"event": "open", "session": "s", "request": "Read."},
+        {"event": "calls", "session": "s", "calls": calls},
+        {**result, "id": "c1", "output": output},
+        {**result, "id": "c2", "output": 7},
+    ]
+    (folder / "s.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    init = ("init", "--force", "--from-agent", "own_reads.py:TOOLS", "--results")
+    said = critic(*init, "s.jsonl")
+    assert (said.status, said.err) == (0, "")
+    (note,) = (
+        one for one in read_policy(folder / "critic.toml").class_ if one.name.startswith("get_note")
+    )
+    assert (note.example, note.fields) == (output, {"note_id": "system"})
+    (folder / "none.jsonl").write_text(json.dumps(events[0]))
+    assert critic(*init, "none.jsonl").err == "no result of these tools was recorded\n"
+    (folder / "bad.jsonl").write_text("{}\n")
+    said = critic(*init, "bad.jsonl")
+    assert (said.status, said.err[:26]) == (2, "critic: bad.jsonl line 1: ")
+    assert critic(*init, "gone.jsonl").status == 2
+    said = critic("init", "x.toml", "--ask")
+    assert (said.status, said.err.count("\n")) == (2, 1)

@@ -199,7 +199,9 @@ RECORD = {
 def test_fields_are_filled_by_whom_their_names_and_types_say() -> None:
     fields = {"order_id": "system", "email": "party", "eur": "system"}
     found = guess("get_order", returns=RECORD).result
-    assert found == ("public", False, True, {**fields, "/lines/*/qty": "system"})
+    assert found.fields == {**fields, "/lines/*/qty": "system"}
+    assert found.free == ("note", "state", "/lines/*/sku")
+    assert (found.author, found.web, found.is_record) == ("public", False, True)
     many = guess("get_orders", returns={"type": "array", "items": RECORD, "$defs": RECORD["$defs"]})
     assert many.result.fields == {**fields, "/*/lines/*/qty": "system"}
 
@@ -225,7 +227,7 @@ def test_a_result_is_the_systems_only_where_no_sentence_fits(returns: Any, autho
 
 def test_what_the_web_returns_has_no_fields() -> None:
     found = guess("search_web", "Search the web.", returns=RECORD).result
-    assert found == ("public", True, True, {})
+    assert found == ("public", True, True, {}, ())
     assert not guess("send_page", "Send a page to the web.", returns=RECORD).result.web
 
 
