@@ -94,3 +94,25 @@ def test_deep_arguments_are_walked_without_recursion() -> None:
         deep = [deep]
     (only,) = placed_values(roles_tree({"a": "object"}), {"a": deep})
     assert len(only.path) == 5001
+
+
+@pytest.mark.parametrize("role", ["recipient", "object", "locator", "secret", "content"])
+def test_a_name_is_a_value_where_a_role_is_aimed_at_it_or_sends_it(role: str) -> None:
+    args = {"a": {"": 1, "k": 2}}
+    names = [one for one in placed_values(roles_tree({"a": role}), args) if one.is_name]
+    assert [(one.path, one.value, one.roles) for one in names] == [(("a", "k"), "k", (role,))]
+    assert not [one for one in placed_values(roles_tree({"b": role}), args) if one.is_name]
+
+
+@pytest.mark.parametrize("role", ["attribute", "time", "code"])
+def test_a_name_below_another_role_is_no_value(role: str) -> None:
+    args = {"a": {"k": 2}}
+    assert not [one for one in placed_values(roles_tree({"a": role}), args) if one.is_name]
+
+
+def test_a_place_has_each_of_its_roles_once_and_in_one_order() -> None:
+    args = {"a": {"b": 1}}
+    assert found({"/a/*": "object", "/a/b": "object"}, args) == [("a/b", ("object",))]
+    for roles in (("object", "code"), ("code", "object")):
+        expected = [("a/b", ("object", "code"))]
+        assert found({"/a/*": roles[0], "/a/b": roles[1]}, args) == expected
