@@ -3,7 +3,7 @@
 import pytest
 
 from critic.provenance.roles import Placed, placed_values, roles_tree, tool_roles, without_role
-from evals.capability import ToolCapability
+from evals.capability import Role, ToolCapability
 from tests.support.model.facts import Json
 
 
@@ -97,7 +97,7 @@ def test_deep_arguments_are_walked_without_recursion() -> None:
 
 
 @pytest.mark.parametrize("role", ["recipient", "object", "locator", "secret", "content"])
-def test_a_name_is_a_value_where_a_role_is_aimed_at_it_or_sends_it(role: str) -> None:
+def test_a_name_is_a_value_where_a_role_is_aimed_at_it_or_sends_it(role: Role) -> None:
     args = {"a": {"": 1, "k": 2}}
     names = [one for one in placed_values(roles_tree({"a": role}), args) if one.is_name]
     assert [(one.path, one.value, one.roles) for one in names] == [(("a", "k"), "k", (role,))]
@@ -105,7 +105,7 @@ def test_a_name_is_a_value_where_a_role_is_aimed_at_it_or_sends_it(role: str) ->
 
 
 @pytest.mark.parametrize("role", ["attribute", "time", "code"])
-def test_a_name_below_another_role_is_no_value(role: str) -> None:
+def test_a_name_below_another_role_is_no_value(role: Role) -> None:
     args = {"a": {"k": 2}}
     assert not [one for one in placed_values(roles_tree({"a": role}), args) if one.is_name]
 
