@@ -42,8 +42,8 @@ class SchemaParts:
         """Return the schemas of a property, or of the elements; `*` is any of them."""
         found: list[AnySchema] = []
         for schema in self.same_schemas(level):
-            members = _members_of(schema, "properties").items()
-            found += [inner for name, inner in members if part in ("*", name)]
+            members = _members_of(schema, "properties")
+            found += members.values() if part == "*" else [members[part]] if part in members else []
             if part.isdecimal() or part in ("*", "-"):
                 found += [schema["items"]] if "items" in schema else []
                 found += schema.get("prefixItems", [])

@@ -2,11 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Final
+from itertools import product
+from typing import Final, NamedTuple
 
 from critic import MODE_RANK
 from evals.escaping import escape_name, pointer
-from harness.policy.analysis.lint_effort import LintEffort
+from harness.policy.analysis.lint_effort import TOO_MUCH, LintEffort
 from harness.policy.analysis.lint_finding import Findings, LintFinding
 from harness.policy.analysis.named_labels import (
     carries_out,
@@ -34,6 +35,8 @@ _WORTH: Final[Mapping[str, int]] = {
     "secret": 3,
 }
 """How much is asked of the source of a value, by its role."""
+_OF_PAIR: Final = 2
+"""What it costs to compare two tools, in units of the effort."""
 _UNUSED_BY_READS: Final = AIMED_ROLES | {"secret", "content"}
 
 
@@ -231,9 +234,8 @@ def _follows(facts: PolicyFacts, one: ToolFacts) -> Findings:
     """Yield a tool that is expected after any reading, so that nobody has to ask for it."""
     if one.rank < _NETWORK or "locator" in one.roles.values():
         return
-    reads = {read.tool.pair: read for read in facts.tools if read.rank == 0}
     for index, followed in enumerate(one.tool.follows or ()):
-        read = reads.get((followed.adapter_id, followed.capability_id))
+        read = facts.reads.get((followed.adapter_id, followed.capability_id))
         if read is not None:
             message = (
                 f"it follows {read.tool.called}, so after any such reading nobody needs to have "
@@ -252,22 +254,34 @@ def _twins(facts: PolicyFacts, effort: LintEffort) -> Findings:
                 alike[verb_of(words), _targets_of(one)].append(one)
     seen: set[str] = set()
     for group in alike.values():
-        if len(group) < 2 or not effort.allows(len(group) ** 2):
+        strengths = [_Strength(one.rank, frozenset(_needs(one))) for one in group]
+        if len({*strengths}) < 2:
             continue
-        for weak, strong in ((weak, strong) for weak in group for strong in group):
-            if weak.path not in seen and _is_weaker(weak, strong) and are_twins(weak, strong):
+        if not effort.allows(_OF_PAIR * len(group) ** 2):
+            yield group[0].report_finding("not_linted", "", TOO_MUCH)
+            continue
+        sides = list(zip(group, strengths, strict=True))
+        for (weak, less), (strong, more) in product(sides, sides):
+            if weak.path not in seen and _is_weaker(less, more) and are_twins(weak, strong):
                 seen.add(weak.path)
                 yield weak.report_finding("weaker_twin", "", _twin_text(weak, strong))
+
+
+class _Strength(NamedTuple):
+    """How much is asked of the calls of a tool: by its tier, and what backs them."""
+
+    rank: int
+    needs: frozenset[str]
 
 
 def _targets_of(one: ToolFacts) -> frozenset[tuple[str, str]]:
     return frozenset((name, role) for name, role in one.roles.items() if role in AIMED_ROLES)
 
 
-def _is_weaker(one: ToolFacts, other: ToolFacts) -> bool:
-    if one is other or one.rank > other.rank:
-        return False
-    return one.rank < other.rank or set(_needs(one)) < set(_needs(other))
+def _is_weaker(one: _Strength, other: _Strength) -> bool:
+    if one.rank == other.rank:
+        return one.needs < other.needs
+    return one.rank < other.rank
 
 
 def _needs(one: ToolFacts) -> Iterator[str]:

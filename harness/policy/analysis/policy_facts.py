@@ -108,6 +108,11 @@ class PolicyFacts:
         """How the spec judges where values come from."""
         return self.policy.spec.provenance
 
+    @cached_property
+    def reads(self) -> Mapping[tuple[str, str], ToolFacts]:
+        """Return the tools that only read, by their ids."""
+        return {one.tool.pair: one for one in self.tools if one.rank == 0}
+
     @property
     def effects(self) -> list[ToolFacts]:
         """The tools that do more than read."""
