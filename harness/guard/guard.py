@@ -1,7 +1,6 @@
 """The guard: sessions with their policy, log, clock and locks. What integrations call.
 
-Rule 1: whatever fails inside is a refusal with `critic_error`, or an error: never an allow. The
-        session is then as it was.
+Rule 1: what fails inside is a refusal with `critic_error`, or an error: no allow, and no change.
 Rule 2: what is decided is recorded before it is answered.
 Rule 3: sessions do not wait for one another, and the events of one come one at a time.
 Rule 4: what the guard decides by, it never hands out. What it is given, it copies.
@@ -23,7 +22,7 @@ from harness.clock import SystemClock
 from harness.errors import HarnessError
 from harness.failures import describe_error
 from harness.guard.course import Answered, Course, OutOfPlace, apply_event
-from harness.guard.guard_rules import require_confirmed, require_known, rules_of
+from harness.guard.guard_rules import require_confirmed, require_known
 from harness.guard.guard_state import course_of, dump_course, parse_state
 from harness.guard.open_sessions import (
     OpenSession,
@@ -52,6 +51,7 @@ from harness.guard.status import SessionStatus, session_status
 from harness.log.journal_rows import JournalMoved
 from harness.log.log_errors import LogError
 from harness.policy import Policy
+from harness.policy.policy_rules import rules_of
 from harness.record import AlreadyClaimed
 from harness.runtime.ports import Clock
 from harness.single_use import PermitError

@@ -22,8 +22,8 @@ from critic.session import Call, Session, verify_batch
 from evals.envelope import is_identifier
 from harness.canonical import digest
 from harness.guard import RequestedCall
-from harness.guard.guard_rules import rules_of
 from harness.policy import Policy
+from harness.policy.policy_rules import rules_of
 from harness.runtime.ports import Clock
 from harness.serve.answering import Json, RequestFault, RequestRefused, item_error, json_answer
 from harness.serve.document_judging import VerdictDesk

@@ -27,8 +27,8 @@ from critic.session import SessionRules
 from evals.escaping import escape_name
 from evals.kinds import ApprovalMode
 from harness.canonical import digest
-from harness.guard.guard_rules import rules_of
 from harness.policy import SESSION_BUDGET, Policy
+from harness.policy.policy_rules import rules_of
 from harness.replay.session_reading import is_of_a_guard
 from harness.what_if.changed_turns import Unjudgeable, turn_under
 

@@ -69,7 +69,7 @@ def helped(parser: ArgumentParser, command: str) -> str:
     "command",
     [
         *(*COMMANDS, "log list", "log show", "log verify"),
-        *("policy check", "policy diff", "policy test"),
+        *("policy check", "policy reach", "policy diff", "policy test"),
     ],
     ids=lambda text: text,
 )

@@ -45,7 +45,7 @@ PURE = words("""
     harness.loops.agents.invocation harness.loops.templates harness.loops.code.agent_output
     harness.loops.code.critic_decision harness.loops.code.prompt harness.loops.code.review
     harness.guard.course harness.guard.session_events harness.guard.permits
-    harness.single_use harness.guard.guard_rules harness.guard.rulings
+    harness.single_use harness.guard.guard_rules harness.guard.rulings harness.policy.policy_rules
     harness.guard.guard_state harness.guard.status harness.guard.session_time
     harness.integrations.importers harness.policy.envelopes harness.policy.positions
     harness.policy.faults harness.policy.analysis.policy_lint harness.policy.analysis.lint_finding
@@ -53,7 +53,8 @@ PURE = words("""
     harness.policy.analysis.policy_facts harness.policy.analysis.label_lint
     harness.policy.analysis.argument_lint harness.policy.analysis.evidence_lint
     harness.policy.analysis.setting_lint harness.policy.analysis.class_lint
-    harness.policy.analysis.reachability_lint
+    harness.policy.analysis.reachability_lint harness.policy.analysis.trial_session
+    harness.policy.analysis.label_witness harness.policy.analysis.reach
     harness.policy.analysis.origin_lint harness.policy.schema_lint harness.policy.schema_faults
     harness.policy.partial_documents harness.policy.analysis.policy_writing
     harness.policy.schema_parts harness.policy.analysis.samples harness.policy.analysis.backing

@@ -11,6 +11,7 @@ _CHECK_EXITS: Final = "Exit status: 0 no errors and no warnings; 1 some; 2 a fil
 _DIFF_EXITS: Final = (
     "Exit status: 0 equal; 1 tighter, looser, both or not decided; 2 a file is not a policy."
 )
+_REACH_EXITS: Final = "Exit status: 0 told; 2 the file is not a policy, or has no such tool."
 _TEST_EXITS: Final = (
     "Exit status: 0 every case holds; 1 some do not; 2 the policy or a case is invalid, or no case "
     "uses the policy."
@@ -18,7 +19,7 @@ _TEST_EXITS: Final = (
 
 
 def add_policy(commands: Commands) -> None:
-    """Add `critic policy check`, `critic policy diff` and `critic policy test`."""
+    """Add `critic policy check`, `reach`, `diff` and `test`."""
     policy = add_command(commands, "policy")
     actions = policy.add_subparsers(dest="action", metavar="ACTION", required=True)
     check = add(actions, "check", "explain every mistake, and what is ineffective", _CHECK_EXITS)
@@ -45,7 +46,10 @@ def add_policy(commands: Commands) -> None:
     diff = add(actions, "diff", "say what is tighter and what is looser, and show it", _DIFF_EXITS)
     diff.add_argument("old", metavar="OLD", help="the policy before")
     diff.add_argument("new", metavar="NEW", help="the policy after")
-    for action in (check, diff, test):
+    reach = add(actions, "reach", "say who can choose what each call does", _REACH_EXITS)
+    reach.add_argument("policy", metavar="FILE", help="the policy; - is standard input")
+    reach.add_argument("tool", metavar="TOOL", nargs="?", help="the calls of this tool only")
+    for action in (check, reach, diff, test):
         action.add_argument("--format", choices=("text", "json"), default="text")
         action.add_argument(
             "--max-bytes",

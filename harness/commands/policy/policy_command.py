@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from evals.escaping import escape_line, escape_name
 from harness.canonical import ascii_json
@@ -22,14 +22,17 @@ from harness.policy import (
 )
 from harness.policy.analysis.policy_diff import PolicyChange, diff_policies, overall
 from harness.policy.analysis.policy_lint import AcceptedRisk, lint_report
+from harness.policy.analysis.reach import reach_rows
 from harness.policy.policy_cases import CaseResult, run_cases
 from harness.policy.policy_reading import syntax_of
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
 
+_MOST_NAMED: Final = 20
+
 
 def run(args: argparse.Namespace) -> int:
     """Run the action. Exit status as documented by `critic policy ACTION --help`."""
-    return {"check": _check, "diff": _diff, "test": _test}[args.action](args)
+    return {"check": _check, "reach": _reach, "diff": _diff, "test": _test}[args.action](args)
 
 
 def load_policy(name: str, limit: int = MAX_DOCUMENT_BYTES) -> PolicyDocument:
@@ -195,6 +198,25 @@ def _tell_sum(
 
 def _count(many: int, what: str) -> str:
     return f"{many} {what}{'' if many == 1 else 's'}"
+
+
+def _reach(args: argparse.Namespace) -> int:
+    policy = load_policy(args.policy, size_limit(args)).policy
+    if args.tool is not None and args.tool not in policy.tools:
+        known = ", ".join(map(escape_line, list(policy.tools)[:_MOST_NAMED])) or "none"
+        raise UsageError(f"no tool {escape_line(args.tool)} in the policy: known are {known}")
+    told: tuple[str, str] | None = None
+    for row in reach_rows(policy, args.tool):
+        if args.format == "json":
+            _print_json(row._asdict())
+            continue
+        if told != (row.tool, row.argument):
+            told = row.tool, row.argument
+            sys.stdout.write(f"{row.tool} {escape_name(row.argument)} ({row.role})\n")
+        through = f", through {', '.join(row.through)}" if row.through else ""
+        sources = ", ".join(row.sources)
+        sys.stdout.write(f"  {row.answer:<9}  {row.who}: {sources}{through}\n")
+    return EXIT_OK
 
 
 def _diff(args: argparse.Namespace) -> int:

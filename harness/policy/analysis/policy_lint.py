@@ -16,6 +16,7 @@ from harness.policy.analysis.argument_lint import lint_amounts, lint_arguments
 from harness.policy.analysis.class_lint import lint_shapes
 from harness.policy.analysis.evidence_lint import lint_classes, lint_evidence
 from harness.policy.analysis.label_lint import lint_labels
+from harness.policy.analysis.label_witness import show_witnesses
 from harness.policy.analysis.lint_effort import TOO_MUCH, LintEffort, cost_of_names
 from harness.policy.analysis.lint_finding import (
     MOST_FINDINGS,
@@ -101,7 +102,7 @@ def _idle_entry(policy: Policy, index: int) -> LintFinding:
 def _all_findings(policy: Policy) -> Findings:
     known, facts = _known_evidence(policy), PolicyFacts(policy)
     effort = LintEffort()
-    return chain(
+    found = chain(
         _lint_tools(policy, known, effort),
         lint_origins(policy, effort),
         _lint_spec(policy, known.classes),
@@ -114,6 +115,7 @@ def _all_findings(policy: Policy) -> Findings:
         lint_shapes(facts, effort),
         lint_reachability(facts, effort),
     )
+    return show_witnesses(facts, found)
 
 
 def _lint_tools(policy: Policy, known: "_Known", effort: LintEffort) -> Findings:

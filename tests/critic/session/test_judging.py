@@ -28,7 +28,7 @@ from critic.session.changed import change_fields
 from evals.canonical_json import canonical_bytes, digest
 from evals.json_value import MAX_DEPTH, detach_json
 from evals.run import CallStatus
-from harness.guard.guard_rules import rules_of
+from harness.policy.policy_rules import rules_of
 from harness.wire import parse
 from tests.critic.session.building import NOW, after, allowed, opened, read
 from tests.support.effort import examples

@@ -6,8 +6,8 @@ import pytest
 
 from critic.session import Call, Session
 from harness.guard import Guard
-from harness.guard.guard_rules import rules_of
 from harness.integrations.seam.guarded import AskedCall, GuardedSession
+from harness.policy.policy_rules import rules_of
 from tests.harness.guard.test_expiries import Log
 from tests.support.guarding import (
     ASKS,

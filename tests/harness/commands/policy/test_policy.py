@@ -398,3 +398,22 @@ def test_cases_that_are_not_there_are_named(critic: Critic, tmp_path: Path) -> N
     path.write_text(GOOD)
     said = critic("policy", "test", path, tmp_path / "gone")
     assert (said.status, said.err) == (2, f"critic: {tmp_path / 'gone'}: no such file or folder\n")
+
+
+# --- reach ------------------------------------------------------------------------------------
+
+
+def test_reach_tells_who_can_choose_each_argument(critic: Critic, tmp_path: Path) -> None:
+    path = saved(tmp_path, GOOD)
+    said = critic("policy", "reach", path, "pay")
+    assert (said.status, said.err) == (0, "")
+    assert said.lines[0] == "pay to (recipient)"
+    assert said.lines[1].startswith("  refused    anybody: read_file")
+    rows = [json.loads(line) for line in critic("policy", "reach", path, "--format", "json").lines]
+    assert {row["argument"] for row in rows} == {"to", "memo", "amount"}
+
+
+def test_reach_of_a_tool_that_is_not_there_is_told(critic: Critic, tmp_path: Path) -> None:
+    said = critic("policy", "reach", saved(tmp_path, GOOD), "pays")
+    assert (said.status, said.err.count("\n")) == (2, 1)
+    assert "no tool pays in the policy: known are read_file, pay" in said.err

@@ -1,0 +1,32 @@
+"""Turn a policy into what its sessions are judged by."""
+
+from critic.session import SessionRules, SessionTool
+from harness.policy.envelopes import SESSION_BUDGET, Policy
+
+
+def rules_of(policy: Policy) -> SessionRules:
+    """Return the rules of all sessions under a policy. Make them once: schemas are compiled.
+
+    Raises:
+        ValueError: the policy gives evidence an id, or a class a name, that sessions give.
+    """
+    expiries = policy.expiries()
+    tools = {
+        name: SessionTool.of(
+            tool.capability,
+            result_class=tool.result_class,
+            expires_after_s=expiries.get(tool.pair),
+        )
+        for name, tool in policy.tools.items()
+    }
+    return SessionRules(
+        digest=policy.digest(),
+        tools=tools,
+        spec=policy.spec,
+        safety_mode=policy.guard.safety_mode,
+        default_budget=SESSION_BUDGET,
+        budget=policy.guard.budget,
+        classes=policy.classes,
+        record_fields=policy.record_fields,
+        evidence=policy.evidence,
+    )
