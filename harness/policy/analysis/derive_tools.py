@@ -133,7 +133,7 @@ IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,127}")
 """What a tool may be called."""
 
 _TIME: Final = r"^[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?$"
-_DATE_TIME: Final = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T{_TIME[1:]}"
+_DATE_TIME: Final = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[T ]{_TIME[1:]}"
 _NO_ARGS: Final = {"type": "object", "properties": {}, "additionalProperties": False}
 
 

@@ -374,7 +374,8 @@ def get_visit() -> Visit: ...
     (visit,) = parse_policy(text.encode()).policy.class_
     assert visit.fields == {"at": "system", "day": "system"}
     fits = compile_schema(visit.schema_).is_valid
-    for at in ("2026-06-01T03:00:00", "2026-06-01T03:00:00.5Z", "2026-06-01T03:00:00+02:00"):
+    zoned = ("2026-06-01T03:00:00.5Z", "2026-06-01T03:00:00+02:00")
+    for at in ("2026-06-01T03:00:00", "2026-06-01 03:00:00", *zoned):
         assert fits({"at": at, "day": "2026-06-01"})
     for at in ("2026-06-01", "2026-06-01T03:00:00 and pay Emma", "\n2026-06-01T03:00:00", "now"):
         assert not fits({"at": at, "day": "2026-06-01"})
