@@ -25,7 +25,7 @@ from critic.session import RESERVED_IDS
 from critic.session.session_rules import is_default_class
 from evals.envelope import Envelope
 from evals.escaping import escape_name, pointer
-from evals.pointers import is_pointer
+from evals.pointers import is_pointer, values_at
 from harness.policy.envelopes import (
     AcceptedFinding,
     GuardSettings,
@@ -103,6 +103,7 @@ def faults_in(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[Fault]
     for path, name in places(value, ("class", "*", "name")):
         if isinstance(name, str) and is_default_class(name):
             yield path, f"results that are of no class have {escape_name(name)}: rename it"
+    yield from _lost_guesses(value)
     asked = count()
     for pattern in _SCHEMAS:
         for path, schema in places(value, pattern):
@@ -111,6 +112,15 @@ def faults_in(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[Fault]
         if not has_time:
             yield path, _NO_TIME
     yield from _dates(value)
+
+
+def _lost_guesses(value: Any) -> Iterator[Fault]:
+    """Yield each guess at a place that the policy does not have."""
+    for path, place in places(value, ("guessed", "*")):
+        if not isinstance(place, str) or not is_pointer(place):
+            continue  # the wire says so
+        if not any(True for _ in values_at(value, place, wildcard=False)):
+            yield path, f"no value is at {escape_name(place)}: remove it"
 
 
 def _dates(value: Any) -> Iterator[Fault]:

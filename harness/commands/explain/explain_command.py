@@ -1,6 +1,7 @@
 """`critic explain`: the tables that a person decides by, and those that `init` guesses by."""
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator
 from textwrap import wrap
@@ -48,16 +49,23 @@ def _lines_of_guesses() -> Iterator[str]:
     yield ""
     yield "arg_roles: by the name of an argument of a tool with effects; the first that fits"
     for role, names in ROLE_WORDS.items():
-        yield from _entry(role, names.replace("|", " ").replace("?:", ""))
+        yield from _entry(role, _readable(names))
     yield from _entry("object", "every other name")
     yield ""
     yield "arg_kinds: by the name"
     for kind, pattern in KIND_WORDS.items():
-        yield from _entry(kind, pattern.pattern.replace("|", " ").replace("?:", ""))
+        yield from _entry(kind, _readable(pattern.pattern))
     yield ""
     yield "fields of a [[class]]: numbers, booleans, enums and dates are of the system, and by name"
     for owner, fields in (("system", SYSTEM_FIELD), ("party", PARTY_FIELD)):
-        yield from _entry(owner, fields.pattern.replace("|", " ").replace("?:", ""))
+        yield from _entry(owner, _readable(fields.pattern))
+
+
+def _readable(pattern: str) -> str:
+    """Return the names that a pattern stands for: `*` for any letters, brackets for what may be."""
+    plain = re.sub(r"([a-z_])\?", r"(\1)", pattern.replace("(?:", "("))
+    plain = plain.replace(")?", ")").replace(r"\w*", "*").replace(r"\w+", "*")
+    return re.sub(r"\|(?![^(]*\))", " ", plain)
 
 
 def _entry(label: str, text: str) -> Iterator[str]:

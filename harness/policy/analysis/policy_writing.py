@@ -250,7 +250,7 @@ def _class_text(entry: _ClassEntry) -> str:
 def _tool_text(tool: _Guessed, classes: _Classes) -> str:
     draft, guess = tool.draft, tool.guess
     lines = [toml_comment(draft.summary[:_WIDTH])] if draft.summary else []
-    lines += [toml_comment(one[:1].upper() + one[1:]) for one in draft.todo]
+    lines += [toml_comment(_as_sentence(one)) for one in draft.todo]
     tier = f"approval_mode = {toml_value(guess.tier.tier)}"
     lines += [
         "[[tool]]",
@@ -264,6 +264,10 @@ def _tool_text(tool: _Guessed, classes: _Classes) -> str:
     if draft.args_schema is not None:
         lines += _schema_lines("tool", "args_schema", draft.args_schema)
     return "\n".join(lines) + "\n"
+
+
+def _as_sentence(text: str) -> str:
+    return text if "_" in text.partition(" ")[0] else text[:1].upper() + text[1:]
 
 
 def _roles(guess: ToolGuess) -> dict[str, str]:

@@ -74,7 +74,9 @@ def test_json_keeps_the_places() -> None:
     assert document.policy.wire()["guessed"] == ["/tool/0/approval_mode"]
 
 
-@pytest.mark.parametrize("given", ['"/tool"', '["tool"]', "[1]", "{}"])
+@pytest.mark.parametrize(
+    "given", ['"/tool"', '["tool"]', "[1]", "{}", '["/tool/1"]', '["/spec/x"]']
+)
 def test_what_is_no_list_of_places_is_a_fault(given: str) -> None:
     with pytest.raises(InvalidPolicy) as caught:
         parse_policy(f"guessed = {given}\n{MARKED}".encode())

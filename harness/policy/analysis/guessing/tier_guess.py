@@ -106,6 +106,8 @@ def _verbs_of_name(words: Sequence[str]) -> Iterator[_Found]:
     for before, word in pairwise(words):
         if before in ("and", "or", "then") and word in TIER_OF:
             yield _verb(word)
+        if (both := f"{before}_{word}") in TIER_OF:
+            yield _verb(both)  # return_money
     if words and (verb := _base_form(words[0], TIER_OF)) and TIER_OF[verb] != "read_only":
         yield _verb(verb)  # removes_file
     joined = "".join(words)
