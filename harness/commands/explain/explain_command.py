@@ -8,6 +8,7 @@ from textwrap import wrap
 
 from harness.commands.exit_status import EXIT_OK
 from harness.policy.analysis.guessing.guess_tables import (
+    AMBIGUOUS_READS,
     KIND_WORDS,
     OWN_THINGS,
     PARTY_FIELD,
@@ -46,6 +47,9 @@ def _lines_of_guesses() -> Iterator[str]:
     )
     yield from _entry("raised to network", "a read with a URL among its arguments")
     yield from _entry("open", "no such verb; a noun of one, as in refund_window; code that is run")
+    yield from _entry(
+        "open where the description has another verb", " ".join(sorted(AMBIGUOUS_READS))
+    )
     yield ""
     yield "arg_roles: by the name of an argument of a tool with effects; the first that fits"
     for role, names in ROLE_WORDS.items():

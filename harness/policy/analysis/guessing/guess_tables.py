@@ -109,8 +109,9 @@ OFTEN_NOUNS: Final = _words(
 """Words that a description begins with or joins as nouns more often than as verbs."""
 
 RAISING: Final = _words(
-    "access code command credential database money passcode password payment payout "
-    "permission prod production refund role shell sql table transfer wire"
+    "access balance bonus cash code command credit credential database fund money passcode "
+    "password payment payout permission prod production refund role salary shell sql table "
+    "transfer voucher wallet wire"
 )
 """What an effect is destructive of, whatever its verb."""
 
@@ -128,6 +129,29 @@ STAYS_A_VERB: Final = _words("add cancel change create delete edit remove reset 
 
 PARTICLES: Final = _words("away down in off on out over rid up")
 """Words that make another verb of the one before them: `check_out`, `get_rid_of`."""
+
+AMBIGUOUS_READS: Final = _words(
+    "check convert count filter load match preview price quote rank read search show stat status "
+    "track validate verify view"
+)
+"""Reads that are nouns or other acts as well: `track_event`, `status_update`."""
+
+NOUNS_FIRST: Final = _words("price quote status")
+"""Of these, those that are nouns before any verb: `price_change`."""
+
+OPENERS: Final = _words("a all an given return the this use used useful whether")
+"""Words that a description of a read begins with, beside verbs."""
+
+DISPLAYS: Final = _words("fetch get load preview price quote read show stat status track view")
+SENT_TEXTS: Final = _words(
+    "body caption comment content contents html markdown message subject text"
+)
+"""Arguments that such a tool sends or shows to somebody: `show_alert(text)`."""
+
+UNLISTED_EFFECTS: Final = _words(
+    "activate bind call compile deactivate fix install into launch load onto patch replace trigger"
+)
+"""Words behind a verb that reads, after which it may do more: `find_replace`, `load_into_db`."""
 
 OWN_THINGS: Final = _words(
     "bookmark cache document draft file journal log memory note notes outline scratch "
@@ -154,7 +178,7 @@ ROLE_WORDS: Final[Mapping[Role, str]] = MappingProxyType(
         "recipient": (
             r"to|cc|bcc|recipients?|emails?|e_?mail|iban|payee|beneficiary|phone(?:_number)?|"
             r"mobile|channel|participants?|attendees?|invitees?|webhook|destination|reviewers?|"
-            r"assignees?|to_\w+|\w+_to|\w*email(?:_address)?|\w*_?address|notify|share_with|"
+            r"assignees?|(?:\w+_)?accounts?(?:_number|_no)?|to_\w+|\w+_to|\w*email(?:_address)?|\w*_?address|notify|share_with|"
             r"shared_with|audience|host|group|team|mailing_list"
         ),
         "time": (
@@ -164,7 +188,7 @@ ROLE_WORDS: Final[Mapping[Role, str]] = MappingProxyType(
         "attribute": (
             r"amount|price|quantity|qty|count|n|limit|total|currency|status|priority|severity|"
             r"first_name|last_name|street|city|zip|country|\w*amount\w*|\w*quantity|"
-            r"\w*_?(?:count|price|hours|minutes|days|nights|seats|pct|percent|cents|eur|usd|inr|"
+            r"(?:\w+_)?(?:count|price|hours|minutes|days|nights|seats|pct|percent|cents|eur|usd|inr|"
             r"level|rating|size|color|colour)"
         ),
         "content": (

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from evals.capability import Role
-from evals.kinds import ApprovalMode
 from harness.policy.analysis.guessing.guess_tables import (
     KIND_WORDS,
     LOCATOR,
@@ -25,6 +24,8 @@ from harness.policy.analysis.guessing.tier_guess import snake_case, words_of
 _BY_NAME: Final[tuple[Role, ...]] = ("recipient", "time", "attribute", "content", "object")
 _COMPARED: Final = frozenset({"recipient", "object", "locator"})
 _NUMBER_THAT_NAMES: Final = frozenset({"id", "ids", "no", "number", "account"})
+_RUNS: Final = frozenset({"run", "exec", "execute", "pay", "refund", "charge", "deploy"})
+_TITLES: Final = frozenset({"title", "headline", "caption", "entry"})
 _OF_PEOPLE: Final = ("_id", "_name", "_email")
 
 
@@ -40,23 +41,28 @@ class ToolTraits(NamedTuple):
 
     Attributes:
         verb: the first word of the tool's name.
+        things: its other words, as written and without a final s.
+        is_read: whether its arguments only say what is read.
         is_web: whether its results come from the web.
     """
 
     verb: str
-    tier: ApprovalMode
+    things: frozenset[str]
+    is_read: bool
     is_web: bool
 
     @property
-    def is_read(self) -> bool:
-        """Whether its arguments only say what is read."""
-        fetches = self.tier == "network" and TIER_OF.get(self.verb) == "read_only"
-        return self.tier == "read_only" or fetches
+    def ends_things(self) -> bool:
+        """Whether its verb destroys what an argument names, by whatever name: `delete_page`."""
+        return TIER_OF.get(self.verb) == "destructive" and self.verb not in _RUNS
 
 
-def traits_of(name: str, tier: ApprovalMode, *, is_web: bool) -> ToolTraits:
+def traits_of(name: str, *, is_read: bool, is_web: bool) -> ToolTraits:
     """Return the traits of a tool by its name."""
-    return ToolTraits(next(iter(words_of(name)), ""), tier, is_web)
+    verb, *others = words_of(name) or [""]
+    return ToolTraits(
+        verb, frozenset(others + [one.rstrip("s") for one in others]), is_read, is_web
+    )
 
 
 def guess_roles(
@@ -99,6 +105,8 @@ def _role_of_effect(traits: ToolTraits, name: str, schema: Mapping[str, Any]) ->
     if found := _role_by_form(traits, name, schema):
         return RoleGuess(found)
     known = next((role for role in _BY_NAME if ROLE_PATTERNS[role].fullmatch(name)), None)
+    if known == "content" and traits.ends_things and (name in traits.things or name in _TITLES):
+        return RoleGuess("object")  # delete_note(note), close_page(title)
     return RoleGuess(known) if known else RoleGuess("object", is_unknown=True)
 
 
@@ -114,8 +122,21 @@ def _role_by_form(traits: ToolTraits, name: str, schema: Mapping[str, Any]) -> R
     if secret := next((role for role in secrets if ROLE_PATTERNS[role].fullmatch(name)), None):
         return secret
     is_number = schema.get("type") in ("integer", "number")
-    names_a_thing = name.rpartition("_")[2] in _NUMBER_THAT_NAMES
-    return "attribute" if "enum" in schema or (is_number and not names_a_thing) else None
+    return (
+        "attribute"
+        if "enum" in schema or (is_number and not _names_a_thing(traits, name))
+        else None
+    )
+
+
+def _names_a_thing(traits: ToolTraits, name: str) -> bool:
+    """Return whether a number names a thing, and is no measure of one."""
+    if name.rpartition("_")[2] in _NUMBER_THAT_NAMES:
+        return True
+    if ROLE_PATTERNS["attribute"].fullmatch(name):
+        return False
+    ended = traits.ends_things and name in traits.things  # delete_row(row)
+    return ended or ROLE_PATTERNS["object"].fullmatch(name) is not None
 
 
 def _without_ending(name: str) -> str:

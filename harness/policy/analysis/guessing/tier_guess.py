@@ -17,21 +17,28 @@ from critic import MODE_RANK
 from evals.kinds import ApprovalMode
 from harness.policy.analysis.guessing.guess_tables import (
     ABOUT,
+    AMBIGUOUS_READS,
+    DISPLAYS,
     GIVES_TO_OTHERS,
+    NOUNS_FIRST,
     OFTEN_NOUNS,
+    OPENERS,
     OUTSIDE,
     OWN_THINGS,
     PARTICLES,
     PLAIN_DESTRUCTION,
     RAISING,
     RAISING_ARGUMENTS,
+    SENT_TEXTS,
     STAYS_A_VERB,
     TIER_OF,
+    UNLISTED_EFFECTS,
 )
 
 _PIECE: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _WORD: Final = re.compile(r"[a-z]+")
 _ANOTHER: Final = re.compile(r"(?:\b(?:and|or|then|also)\s|[.,;:]\s)\s*(?=([a-z]+))")
+_AFTER_DOING: Final = re.compile(r"\b(?:after|by|while)\s+([a-z]+)ing\b")
 _OF_ARGUMENTS: Final = re.compile(
     r"^\s*(?:args|arguments|parameters|returns|raises|examples?)\s*:|^\s*:(?:param|return)|^\s*---",
     re.IGNORECASE | re.MULTILINE,
@@ -41,12 +48,14 @@ _OF_ARGUMENTS: Final = re.compile(
 class TierGuess(NamedTuple):
     """A tier, and why. One that is open is for a person to decide, and is `destructive` till then.
 
-    `why` is one line without characters of the description.
+    `why` is one line without characters of the description. `is_read` is whether it only reads,
+    also where what it reads lies outside.
     """
 
     tier: ApprovalMode
     why: str
     is_open: bool = False
+    is_read: bool = False
 
 
 class _Found(NamedTuple):
@@ -80,18 +89,20 @@ def guess_tier(
     words = words_of(name)
     named = list(_verbs_of_name(words))
     told = list(_verbs_of_text(description))
-    if why := _why_open(words, named, told, arguments):
-        return TierGuess("destructive", why, is_open=True)
+    doubt = _why_open(words, named, told, arguments) or _says_otherwise(words, named, description)
+    if doubt:
+        return TierGuess("destructive", doubt, is_open=True)
     found = max((*named, *told), key=lambda one: one.rank)
     found = _of_own_things(words, found)
+    is_read = found.tier == "read_only"
     if found.tier == "read_only" and any(OUTSIDE.fullmatch(snake_case(one)) for one in arguments):
         found = _Found("network", f"{found.why}, with a URL")
-    raising = next((word for word in words[1:] if word in RAISING), None)
-    if found.rank > 0 and raising:
+    raising = next((word for word in words[1:] if {word, word.rstrip("s")} & RAISING), None)
+    if not is_read and raising:
         found = _Found("destructive", f"{found.why}, of {raising}")
     if found.rank > 0 and hints_at_destruction:
         found = _Found("destructive", "the server says destructiveHint")
-    return TierGuess(*found)
+    return TierGuess(*found, is_read=is_read and found.tier != "destructive")
 
 
 def _verbs_of_name(words: Sequence[str]) -> Iterator[_Found]:
@@ -129,6 +140,8 @@ def _verbs_of_text(description: str) -> Iterator[_Found]:
     for word in said:
         if verb := _base_form(word, PLAIN_DESTRUCTION):
             yield _verb(verb)
+    for stem in _AFTER_DOING.findall(text):  # by charging the account
+        yield from (_verb(verb) for verb in (stem, f"{stem}e") if verb in TIER_OF)
 
 
 def _base_form(word: str, verbs: Collection[str]) -> str | None:
@@ -147,20 +160,55 @@ def _why_open(
     arguments: Collection[str],
 ) -> str:
     """Return why the tier is left to a person, or nothing."""
-    first, last = words[0] if words else "", words[-1] if words else ""
     highest = max((*named, *told), key=lambda one: one.rank, default=None)
     if highest is None:
         return "no known verb in its name"
     if highest.tier == "destructive":
         return ""
+    return next(_doubts(words, highest, arguments), "")
+
+
+def _doubts(words: Sequence[str], highest: _Found, arguments: Collection[str]) -> Iterator[str]:
+    """Yield why the verb may not say all, or may be none."""
+    first, last = words[0] if words else "", words[-1] if words else ""
     if len(words) > 1 and last in ABOUT and _may_be_noun(first):
-        return f"{first} is a noun before {last}"
+        yield f"{first} is a noun before {last}"
     if first in TIER_OF and len(words) > 1 and words[1] in PARTICLES:
-        return f"{first} {words[1]} is another verb than {first}"
+        yield f"{first} {words[1]} is another verb than {first}"
     if not any(word in TIER_OF for word in words) and highest.tier in ("local_write", "network"):
-        return "only its description has a verb"
-    run = next((one for one in arguments if RAISING_ARGUMENTS & {*words_of(one)}), None)
-    return "an argument of it is run" if run else ""
+        yield "only its description has a verb"
+    if highest.tier == "read_only" and (more := _does_more(words)):
+        yield f"it may do more than {first}: {more}"
+    if any(RAISING_ARGUMENTS & {*words_of(one)} for one in arguments):
+        yield "an argument of it is run"
+    if highest.tier == "read_only" and first in DISPLAYS and SENT_TEXTS & {*arguments}:
+        yield f"{first} with a text of its own may show it to somebody"
+
+
+def _says_otherwise(words: Sequence[str], named: Sequence[_Found], description: str) -> str:
+    """Return why an ambiguous read is in doubt, or nothing: its description has another verb."""
+    said = _WORD.findall(description.lower())[:1]
+    if not words or words[0] not in AMBIGUOUS_READS or not said:
+        return ""
+    if any(found.tier != "read_only" for found in named):
+        return ""
+    verb = _base_form(said[0], TIER_OF) or _base_form(said[0], OPENERS)
+    return "" if verb else f"{words[0]} is more than a read, and its description has another verb"
+
+
+def _does_more(words: Sequence[str]) -> str:
+    """Return a word behind the first that may be an effect, or nothing."""
+    joined = [
+        word
+        for before, word in pairwise(words)
+        if before in ("and", "or", "then") and word not in TIER_OF and not word.endswith("s")
+    ]
+    joined += [word for word in words[1:] if word in UNLISTED_EFFECTS]
+    first, last = words[:1], words[-1:]
+    if AMBIGUOUS_READS.issuperset(first) and TIER_OF.get("".join(last), "read_only") != "read_only":
+        is_verb = NOUNS_FIRST.issuperset(first) or OFTEN_NOUNS.isdisjoint(last)
+        joined += last if is_verb else []  # status_update
+    return next(iter(joined), "")
 
 
 def _may_be_noun(word: str) -> bool:

@@ -59,7 +59,7 @@ def guess_labels(tool: ToolDescription) -> ToolGuess:
     if tool.needs_approval:
         tier = TierGuess("destructive", "its framework asks for approval")
     web = is_web(tool.name, tool.description, tool.args)
-    traits = traits_of(tool.name, tier.tier, is_web=web)
+    traits = traits_of(tool.name, is_read=tier.is_read, is_web=web)
     roles, kinds = guess_roles(traits, tool.args)
     makes = {
         name: "path"

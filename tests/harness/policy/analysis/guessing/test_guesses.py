@@ -81,6 +81,13 @@ def test_every_argument_of_an_effect_has_a_role_but_a_flag(
         ("list_orders", "Lists the orders, cancels the oldest.", "destructive"),
         ("read_and_purge", "", "destructive"),
         ("read_then_pay", "", "destructive"),
+        ("track_visit", "Returns the visits.", "read_only"),
+        ("search_messages", "", "read_only"),
+        ("issue_credit", "", "destructive"),
+        ("send_payments", "", "destructive"),
+        ("get_balance", "Gets the balance after charging the account.", "destructive"),
+        ("get_state", "Gets the state by paying for it.", "destructive"),
+        ("get_terms_and_conditions", "", "read_only"),
         ("return_money_now", "Lists what was returned.", "destructive"),
         ("patient_order_lookup", "", "read_only"),
         ("patient_order_form", "", "delegated"),
@@ -111,6 +118,15 @@ def test_a_tier_follows_from_the_verbs(name: str, description: str, tier: str) -
         ("refund_window", "Returns the window.", {}),
         ("check_out", "Checks a guest out.", {}),
         ("get_rid_of", "", {}),
+        ("price_update", "", {}),
+        ("price_change", "", {}),
+        ("search_archive", "Rebuilds the archive.", {}),
+        ("track_visit", "Records a visit.", {}),
+        ("show_alert", "Shows an alert.", {"text": {"type": "string"}}),
+        ("find_and_replace", "", {}),
+        ("find_replace", "", {}),
+        ("load_into_db", "", {}),
+        ("check_or_activate", "", {}),
         ("query_orders", "Queries the orders.", {"sql": {"type": "string"}}),
     ],
 )
@@ -169,6 +185,29 @@ def test_roles_follow_from_names_formats_and_types() -> None:
     assert [name for name, one in found.roles.items() if one.is_unknown] == ["zzz"]
     assert roles(guess("invite_all", args={"user_id": text})) == {"user_id": "recipient"}
     assert roles(guess("update_all", args={"user_id": text})) == {"user_id": "object"}
+
+
+def test_a_read_that_sends_has_the_roles_of_an_effect() -> None:
+    args = {"email": {"type": "string"}, "account": {"type": "string"}}
+    found = guess("verify_email", "Sends a mail.", args=args)
+    assert (found.tier.tier, found.is_read) == ("network", False)
+    assert roles(found) == dict.fromkeys(args, "recipient")
+    assert roles(guess("verify_email", args=args)) == dict.fromkeys(args, "locator")
+
+
+def test_what_is_destroyed_is_an_object_whatever_it_is_called() -> None:
+    text, number = {"type": "string"}, {"type": "integer"}
+    args = {"note": text, "title": text, "reason": text}
+    assert roles(guess("delete_note", args=args)) == {
+        "note": "object",
+        "title": "object",
+        "reason": "content",
+    }
+    assert roles(guess("delete_rows", args={"row": number})) == {"row": "object"}
+    assert roles(guess("cancel_all", args={"order": number})) == {"order": "object"}
+    assert roles(guess("update_note", args=args)) == dict.fromkeys(args, "content")
+    measures = {"amount": number, "row": number}
+    assert roles(guess("refund_amount", args=measures)) == dict.fromkeys(measures, "attribute")
 
 
 def test_the_words_of_a_search_of_the_web_locate_nothing() -> None:
