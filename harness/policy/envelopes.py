@@ -121,12 +121,14 @@ class PolicyTool(ToolCapability):
     """A tool as agents know it. `name` is its `capability_id` unless given.
 
     `yields` is the class of its results as evidence, and `expires_after_s` how many seconds they
-    are fresh.
+    are fresh. `must_reach = false` says that no call of it is meant to pass: the laws of a policy
+    demand one of every other tool.
     """
 
     name: Annotated[Identifier | None, OPTIONAL] = None
     yields: Annotated[Identifier | None, OPTIONAL] = None
     expires_after_s: Annotated[Count | None, RESTRICTION] = None
+    must_reach: Annotated[bool | None, OPTIONAL] = None
 
     if TYPE_CHECKING:  # fields as the wire has them: see rule 4 of `evals.envelope`
 

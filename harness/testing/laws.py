@@ -31,6 +31,7 @@ from hypothesis import strategies as st
 from critic import CompiledContext, DecisionSpec, Proposal, RunContext, verify
 from evals.escaping import escape_name
 from harness.policy import InvalidPolicy, Policy, read_policy
+from harness.policy.analysis.reach import unreached_tools
 from harness.testing._draw.bounds import bounds_of
 from harness.testing._draw.drawn_plans import Args
 from harness.testing._draw.policies import context_of, with_results
@@ -107,8 +108,10 @@ class Laws:
         args: Args | None = None,
         settings: hypothesis_settings | None = None,
     ) -> None:
+        self._policy: Policy | None = None
         if policy is not None:
-            compiled, spec, ctx = _parts_of(policy, compiled, spec, ctx)
+            self._policy = policy if isinstance(policy, Policy) else _read(policy)
+            compiled, spec, ctx = _parts_of(self._policy, compiled, spec, ctx)
         self._inputs = (compiled, spec, ctx)
         self._proposals = proposals
         self._args: Args = args or {}
@@ -171,7 +174,7 @@ class Laws:
         return proposals(*self._inputs, args=self._args)
 
     def check_all(self) -> None:
-        """Check every law.
+        """Check every law; of a policy also that a call of each tool can pass.
 
         Raises:
             LawBroken: a law does not hold.
@@ -179,18 +182,33 @@ class Laws:
         __tracebackhide__ = True
         for name in self.names:
             self.check(name)
+        if self._policy is not None:
+            _require_reached(self._policy, self._args)
+
+
+def _require_reached(policy: Policy, args: Args) -> None:
+    """Require that of each tool some call passes that is asked for and approved.
+
+    Tools whose arguments have strategies of their own are left to the law of valid plans.
+    """
+    __tracebackhide__ = True
+    for tool, why in unreached_tools(policy):
+        if tool.pair not in args:
+            raise LawBroken(
+                f"no passing session could be drawn for {tool.called}: {why}; if that is meant, "
+                "write must_reach = false for the tool"
+            )
 
 
 def _parts_of(
-    policy: PolicyLike,
+    policy: Policy,
     compiled: CompiledContext | None,
     spec: DecisionSpec | None,
     ctx: RunContext | None,
 ) -> tuple[CompiledContext, DecisionSpec, RunContext]:
     if compiled is not None or spec is not None:
         raise TypeError("a policy says what compiled and spec are: give one or the other")
-    read = policy if isinstance(policy, Policy) else _read(policy)
-    return with_results(read), read.spec, context_of(read) if ctx is None else ctx
+    return with_results(policy), policy.spec, context_of(policy) if ctx is None else ctx
 
 
 def _read(path: Path | str) -> Policy:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from critic import ToolResult
+from critic import MODE_RANK, ToolResult
 from critic.session import Action
 from evals.escaping import escape_name, pointer
 from evals.pointers import segments
@@ -27,9 +27,9 @@ _OF_LABELS: Final = frozenset(
     {"web_is_trusted", "web_not_said", "author_above_guess", "trusted_result"}
 )
 _WITNESSED: Final = _OF_LABELS | {"free_text_as_field", "evidence_from_untrusted"}
-_MOST_JUDGED: Final = 240
-"""How many sessions are judged for all findings of one policy: a second or so."""
-_MOST_OF_ONE: Final = 60
+_MOST_JUDGED: Final = 120
+"""How many sessions are judged for all findings of one policy: half a second."""
+_MOST_OF_ONE: Final = 40
 _MOST_VALUES: Final = 4
 """How many values are tried in one argument."""
 
@@ -132,14 +132,21 @@ def _cases(facts: PolicyFacts, finding: LintFinding) -> Iterator[_Case]:
             if not source.is_believed or name in facts.classes:
                 yield _Case(source, [sink], _with_tool(facts.policy, source, yields=None))
     else:
+        table = facts.policy.class_[int(place[1])].name if place[0] == "class" else None
         for source in facts.tools:
-            if source.tool.result is not None and source.tool.result.format == "json":
+            is_record = source.tool.result is not None and source.tool.result.format == "json"
+            if is_record and table in (None, source.tool.yields):
                 yield _Case(source, _sinks(facts), _without_field(facts.policy, place))
 
 
 def _sinks(facts: PolicyFacts) -> list[ToolFacts]:
-    """Return the tools with effects, those that are aimed at something first."""
-    return sorted(facts.effects, key=lambda one: AIMED_ROLES.isdisjoint(one.roles.values()))
+    """Return the tools with effects, those that no person is asked about first."""
+    asked = facts.policy.spec.approval_required_from
+    limit = len(MODE_RANK) if asked is None else MODE_RANK[asked]
+    return sorted(
+        facts.effects,
+        key=lambda one: (one.rank >= limit, AIMED_ROLES.isdisjoint(one.roles.values())),
+    )
 
 
 def _relabelled(policy: Policy, source: ToolFacts, rule: str) -> Policy:

@@ -346,15 +346,16 @@ _DEAR_RULES: Final = (_edges, _kinds)
 
 def _lint_class(known: _Policy, one: PolicyClass, path: str) -> Findings:
     """Yield fields that nobody fills, and an example that is none."""
-    if one.fields and not known.fills(one.name):
+    if (one.fields or one.schema_ is not None) and not known.fills(one.name):
         yielding = known.yielding.get(one.name)
         what = (
             f'{yielding} yields it as text: write format = "json" in its result'
             if yielding
             else "no tool yields it and no evidence has it: name it in yields"
         )
-        message = f"class {one.name}: nobody fills its fields, because {what}"
-        yield LintFinding("unfilled_class", f"{path}/fields", message)
+        message = f"class {one.name}: nothing is of it, because {what}"
+        place = f"{path}/fields" if one.fields else f"{path}/schema"
+        yield LintFinding("unfilled_class", place, message)
     yield from lint_example(one, path)
 
 

@@ -24,7 +24,7 @@ class ToolFacts:
         self.path: Final = path
         self.rank: Final = MODE_RANK[tool.approval_mode]
         self.names: Final = tuple(
-            {tuple(words_of(one)): None for one in (tool.called, tool.capability_id)}
+            {_words_in(one): None for one in (tool.called, tool.capability_id)}
         )
 
     @cached_property
@@ -81,6 +81,11 @@ class ToolFacts:
         """Return a finding about the tool, at a JSON pointer below it."""
         text = f"tool {self.tool.called}: {message}"
         return LintFinding(rule, f"{self.path}{path}", text, is_latent)
+
+
+def _words_in(name: str) -> tuple[str, ...]:
+    """Return the words of a name, without numbers and versions: `read_mail_v2` reads mail."""
+    return tuple(word for word in words_of(name) if not word.isdecimal() and word != "v")
 
 
 def _way_of(name: str) -> tuple[str, ...]:

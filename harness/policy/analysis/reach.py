@@ -7,8 +7,14 @@ from typing import Final, Literal, NamedTuple
 from critic import MODE_RANK
 from harness.policy.analysis.backing import scalars_of
 from harness.policy.analysis.policy_facts import PolicyFacts, ToolFacts
-from harness.policy.analysis.trial_session import Choice, choices_of, judge_choice
-from harness.policy.envelopes import Policy
+from harness.policy.analysis.trial_session import (
+    Choice,
+    asked_choices,
+    choices_of,
+    judge_choice,
+    play_choice,
+)
+from harness.policy.envelopes import Policy, PolicyTool
 
 ReachAnswer = Literal["allowed", "asked", "refused", "not tried"]
 
@@ -103,3 +109,30 @@ def _lookups_of(choice: Choice) -> tuple[str, ...]:
     """Return the tools that looked the value up, after it was read."""
     calls = choice.before[1:]
     return tuple(one.tool.tool.called for one in calls if choice.value in scalars_of(one.args))
+
+
+_MOST_ASKED: Final = 200
+_APPROVER: Final = "approver"
+_NONE_MADE: Final = (
+    "no arguments could be made for its args_schema (examples in it help), or no tool yields what "
+    "it needs"
+)
+
+
+def unreached_tools(policy: Policy) -> Iterator[tuple[PolicyTool, str]]:
+    """Yield each tool of which no call passes that the user asks for, and a person approves.
+
+    With it comes why the last one did not. Tools with `must_reach = false` are left out.
+    """
+    facts = PolicyFacts(policy)
+    for one in facts.tools:
+        if one.tool.must_reach is False:
+            continue
+        why = _NONE_MADE
+        for choice in islice(asked_choices(facts, one), _MOST_ASKED):
+            judged = play_choice(policy, choice, approver=_APPROVER)
+            if judged.is_last and judged.action == "allow":
+                break
+            why = judged.reasons[0]
+        else:
+            yield one.tool, why

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
+from critic import EvidenceItem, Refused, Verified
 from critic.session import Action, Call, CallResult, Session, verify_batch
 from evals.json_schemas import compile_schema
 from evals.pointers import segments
@@ -17,6 +18,7 @@ from harness.policy.analysis.policy_facts import PolicyFacts, ToolFacts
 from harness.policy.analysis.samples import samples
 from harness.policy.envelopes import Policy
 from harness.policy.policy_rules import rules_of
+from harness.wire import build
 
 Json = dict[str, Any]
 
@@ -56,6 +58,7 @@ class Choice(NamedTuple):
     Attributes:
         before: what is called first: what backs the call, and last what returns the value.
         spoken: the values that the request holds.
+        outside: evidence, as JSON, that was there before.
     """
 
     sink: ToolFacts
@@ -64,6 +67,7 @@ class Choice(NamedTuple):
     args: Json
     before: tuple[TrialCall, ...]
     spoken: tuple[Any, ...]
+    outside: tuple[Json, ...] = ()
 
     @property
     def calls(self) -> tuple[TrialCall, ...]:
@@ -71,33 +75,54 @@ class Choice(NamedTuple):
         return *self.before, TrialCall(self.sink, self.args)
 
 
+class TrialRuling(NamedTuple):
+    """What was said to the last call that came to be judged, and why."""
+
+    action: Action
+    is_last: bool
+    reasons: tuple[str, ...]
+
+
 def judge_choice(policy: Policy, choice: Choice) -> Action | None:
     """Return the ruling on the last call; None if one before it may not run."""
-    called = {play.tool.tool.pair for play in choice.calls}
-    small = _with_tools(policy, called)
+    judged = play_choice(policy, choice)
+    return judged.action if judged.is_last else None
+
+
+def play_choice(policy: Policy, choice: Choice, *, approver: str | None = None) -> TrialRuling:
+    """Play a session until a call may not run. An approver says yes to each question."""
+    small = _with_tools(policy, {one.tool.tool.pair for one in choice.calls})
+    if choice.outside:
+        held = tuple(build(EvidenceItem, item) for item in choice.outside)
+        small = small.model_copy(update={"evidence": (*small.evidence, *held)})
     names = [tool.called for tool in small.tool]
     words = " and ".join(name.replace("_", " ") for name in names)
     request = f"Please {words}: {', '.join(map(_quote, choice.spoken))}."
     session = Session.opened(rules_of(small), _SESSION, request, scope=names)
-    action: Action | None = None
-    for index, play in enumerate(choice.calls):
-        if action not in (None, "allow"):
-            return None
-        session, action = _play_call(session, f"c{index}", play)
-    return action
-
-
-def _play_call(session: Session, name: str, play: TrialCall) -> tuple[Session, Action]:
-    """Return the session after a call, and what was said to it: with its result if it may run."""
-    call = Call(name, play.tool.tool.called, play.args)
-    batch = session.propose([call], _NOW)
-    verdict = verify_batch(batch)
+    for index, one in enumerate(choice.calls):
+        session, verdict = _play_call(session, f"c{index}", one, approver)
+        is_last = index == len(choice.calls) - 1
+        if is_last or not verdict.ok:
+            break
     action: Action = "allow" if verdict.ok else "ask" if verdict.approvable else "refuse"
+    return TrialRuling(action, is_last, () if verdict.ok else tuple(verdict.reasons))
+
+
+def _play_call(
+    session: Session, name: str, one: TrialCall, approver: str | None
+) -> tuple[Session, Verified | Refused]:
+    """Return the session after a call, and what was said to it: with its result if it may run."""
+    batch = session.propose([Call(name, one.tool.tool.called, one.args)], _NOW)
+    verdict = verify_batch(batch)
+    if not verdict.ok and verdict.approvable and approver is not None:
+        session, batch = session.approved(batch, approver)
+        verdict = verify_batch(batch)
+    action: Action = "allow" if verdict.ok else "refuse"
     session = session.decided(batch, action, verdict, digest(batch.plan))
-    if action == "allow":
-        done = CallResult(status="completed", output=play.output)
+    if verdict.ok:
+        done = CallResult(status="completed", output=one.output)
         session = session.ran(name, done, _NOW).session
-    return session, action
+    return session, verdict
 
 
 def _with_tools(policy: Policy, pairs: set[tuple[str, str]]) -> Policy:
@@ -121,7 +146,7 @@ def choices_of(
     if read is None:
         return
     for args, value in _chosen_args(sink, name):
-        backing = _backing(facts, sink, args, value=value)
+        backing = _backing(facts, _needed_items(sink, args), sink, value=value)
         others = {key: one for key, one in args.items() if key != name}
         spoken = [*scalars_of(others), *scalars_of(read)]
         if backing is None or value in spoken:
@@ -132,10 +157,36 @@ def choices_of(
             yield Choice(sink, name, value, args, before, tuple(spoken))
 
 
+def asked_choices(facts: PolicyFacts, sink: ToolFacts) -> Iterator[Choice]:
+    """Yield sessions in which the user asks for a call, and for all that it needs.
+
+    Evidence that no tool yields and the policy does not hold is made up: it comes from outside.
+    """
+    for args in _sample_args(sink):
+        needed = _needed_items(sink, args)
+        outside = [
+            item
+            for item in needed
+            if item["classification"] not in facts.yielding
+            and item["classification"] not in facts.held
+        ]
+        backing = _backing(facts, [item for item in needed if item not in outside], sink)
+        if backing is not None:
+            spoken = [*scalars_of(args)]
+            spoken += [one for play in backing for one in scalars_of(play.args)]
+            yield Choice(sink, "", None, args, tuple(backing), tuple(spoken), tuple(outside))
+
+
+def _needed_items(sink: ToolFacts, args: Json) -> list[Json]:
+    """Return the evidence that a call needs."""
+    found = next(iter(backed_steps(sink.tool, [args], None)), None)
+    return list(found[1]) if found else []
+
+
 def backing_choices(facts: PolicyFacts, source: ToolFacts, sink: ToolFacts) -> Iterator[Choice]:
     """Yield sessions in which the source returns what the sink needs as evidence."""
     for args in _sample_args(sink)[:_MOST_ARGS]:
-        backing = _backing(facts, sink, args, preferred=source)
+        backing = _backing(facts, _needed_items(sink, args), sink, preferred=source)
         if backing is None or not any(play.tool is source for play in backing):
             continue
         spoken = [*scalars_of(args)]
@@ -222,21 +273,20 @@ def _chosen_args(sink: ToolFacts, name: str) -> Iterator[tuple[Json, Any]]:
 
 def _backing(
     facts: PolicyFacts,
+    items: list[Json],
     sink: ToolFacts,
-    args: Json,
     *,
     preferred: ToolFacts | None = None,
     value: Any = None,
 ) -> list[TrialCall] | None:
-    """Return the calls whose results back a call; None if no tool yields what it needs.
+    """Return the calls whose results are the evidence that a call needs; None if nothing yields it.
 
     Args:
         preferred: the tool that yields what it can.
         value: what is looked up, where a call takes it: whoever chose it chose that, too.
     """
-    found = next(iter(backed_steps(sink.tool, [args], None)), None)
     plays: list[TrialCall] = []
-    for item in found[1] if found else ():
+    for item in items:
         yielding = facts.yielding.get(item["classification"], [])
         source = preferred if preferred in yielding else next(iter(yielding), None)
         read = None if source is None or source is sink else _read_args(source)
@@ -244,8 +294,18 @@ def _backing(
             if item["classification"] not in facts.held:
                 return None
             continue
-        plays.append(TrialCall(source, _looking_up(source, read, value), item["content"]))
+        output = _like_example(facts, item["classification"], item["content"])
+        plays.append(TrialCall(source, _looking_up(source, read, value), output))
     return plays
+
+
+def _like_example(facts: PolicyFacts, name: str, content: Any) -> Any:
+    """Return the content with the members that the example of its class has beside."""
+    table = facts.classes.get(name)
+    example = table.example if table is not None else None
+    if isinstance(example, dict) and isinstance(content, dict):
+        return {**example, **content}
+    return content
 
 
 def _looking_up(source: ToolFacts, args: Json, value: Any) -> Json:

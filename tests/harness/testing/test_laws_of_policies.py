@@ -5,11 +5,14 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from harness.policy import InvalidPolicy, parse_policy
+from critic import DecisionSpec
+from harness.policy import InvalidPolicy, Policy, parse_policy
 from harness.policy.analysis.derive_tools import drafts_of_openai
 from harness.policy.analysis.policy_writing import STARTER, derived_policy
+from harness.policy.analysis.reach import unreached_tools
 from harness.testing._draw.policies import context_of, with_results
-from harness.testing.laws import LAWS, Laws, check_laws
+from harness.testing.laws import LAWS, LawBroken, Laws, check_laws
+from harness.wire import build
 
 FEW = settings(max_examples=2, derandomize=True, database=None, deadline=None)
 POLICY = """
@@ -100,3 +103,65 @@ def test_a_policy_and_its_parts_exclude_each_other() -> None:
     policy = parse_policy(PLAIN.encode()).policy
     with pytest.raises(TypeError, match="give one or the other"):
         check_laws(with_results(policy), policy=policy)
+
+
+LIMITED = """
+[guard]
+safety_mode = "destructive"
+[spec]
+id = "limits"
+required_outputs = []
+[[class]]
+name = "limit_check"
+[class.schema]
+type = "object"
+required = ["account"]
+properties.account = {{ type = "{kind}" }}
+[[tool]]
+adapter_id = "bank"
+capability_id = "check_limit"
+approval_mode = "read_only"
+yields = "limit_check"
+result = {{ author = "system", format = "json" }}
+[tool.args_schema]
+properties.account = {{ type = "string", examples = ["DE89370400440532013000"] }}
+required = ["account"]
+[[tool]]
+adapter_id = "bank"
+capability_id = "transfer"
+approval_mode = "destructive"
+bound_args.account = {{ from = ["limit_check"], at = ["/account"] }}
+{more}
+[tool.args_schema]
+properties.account = {{ type = "string", examples = ["DE89370400440532013000"] }}
+required = ["account"]
+"""
+
+
+def limited(kind: str, more: str = "") -> Policy:
+    return parse_policy(LIMITED.format(kind=kind, more=more).encode()).policy
+
+
+def test_a_tool_that_no_call_can_reach_breaks_a_law() -> None:
+    assert not [*unreached_tools(limited("string"))]
+    strict = {"approval_mode": "network"}
+    blocked = limited("string").model_copy(
+        update={"spec": build(DecisionSpec, {"id": "l", "required_outputs": [], **strict})}
+    )
+    with pytest.raises(LawBroken, match=r"no passing session could be drawn for transfer: .*mode"):
+        check_laws(policy=blocked, settings=FEW)
+
+
+def test_a_tool_whose_evidence_never_says_what_it_needs_is_not_reached() -> None:
+    ((tool, why),) = unreached_tools(
+        limited("string", 'requires_evidence = [{ class = "limit_check", content_schema = false }]')
+    )
+    assert tool.called == "transfer"
+    assert "limit_check" in why
+
+
+def test_a_tool_that_need_not_be_reached_is_left_out() -> None:
+    lacking = 'requires_evidence = [{ class = "limit_check", content_schema = false }]'
+    assert [tool.called for tool, _ in unreached_tools(limited("string", lacking))] == ["transfer"]
+    meant = f"{lacking}\nmust_reach = false"
+    assert not [*unreached_tools(limited("string", meant))]

@@ -163,6 +163,12 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         shop(),
         "list_mail yields it as text",
     ),
+    "a class with a shape that no tool promises": (
+        "unfilled_class",
+        shop(changed(LISTS, result={"author": "public"}), of=classes(fields=..., schema=SHAPE)),
+        shop(of=classes(fields=..., schema=SHAPE)),
+        "list_mail yields it as text",
+    ),
     "a class that nothing is of": (
         "unfilled_class",
         shop(of=[*CLASSES, {"name": "bill", "fields": {"id": "system"}}]),
