@@ -47,8 +47,9 @@ def _lines_of_guesses() -> Iterator[str]:
     )
     yield from _entry("raised to network", "a read with a URL among its arguments")
     yield from _entry("open", "no such verb; a noun of one, as in refund_window; code that is run")
+    yield from _entry("open", "a read whose description begins with another act")
     yield from _entry(
-        "open where the description has another verb", " ".join(sorted(AMBIGUOUS_READS))
+        "open before another verb, as in status_update", " ".join(sorted(AMBIGUOUS_READS))
     )
     yield ""
     yield "arg_roles: by the name of an argument of a tool with effects; the first that fits"

@@ -64,7 +64,7 @@ VERBS: Final[Mapping[ApprovalMode, str]] = MappingProxyType(
     {
         "read_only": (
             "analyse analyze browse calc calculate check compare compute convert count describe "
-            "estimate explain fetch filter find get grep has inspect is list load look lookup "
+            "estimate explain fetch filter find get grep has inspect is list look lookup "
             "match peek preview price query quote rank read recommend retrieve search show stat "
             "status suggest summarise summarize track validate verify view whoami"
         ),
@@ -131,7 +131,7 @@ PARTICLES: Final = _words("away down in off on out over rid up")
 """Words that make another verb of the one before them: `check_out`, `get_rid_of`."""
 
 AMBIGUOUS_READS: Final = _words(
-    "check convert count filter load match preview price quote rank read search show stat status "
+    "check convert count filter match preview price quote rank read search show stat status "
     "track validate verify view"
 )
 """Reads that are nouns or other acts as well: `track_event`, `status_update`."""
@@ -139,10 +139,16 @@ AMBIGUOUS_READS: Final = _words(
 NOUNS_FIRST: Final = _words("price quote status")
 """Of these, those that are nouns before any verb: `price_change`."""
 
-OPENERS: Final = _words("a all an given return the this use used useful whether")
+OPENERS: Final = _words(
+    "a all an any collect display every give given how is it obtain produce provide report return "
+    "tell the this tool use used useful what when where whether which who why your"
+)
 """Words that a description of a read begins with, beside verbs."""
 
-DISPLAYS: Final = _words("fetch get load preview price quote read show stat status track view")
+DETERMINERS: Final = _words("a all an every it its my that the their them these this those your")
+"""Words that make a verb of a noun before them: `email the customer`."""
+
+DISPLAYS: Final = _words("fetch get preview price quote read show stat status track view")
 SENT_TEXTS: Final = _words(
     "body caption comment content contents html markdown message subject text"
 )
@@ -151,7 +157,7 @@ SENT_TEXTS: Final = _words(
 UNLISTED_EFFECTS: Final = _words(
     "activate bind call compile deactivate fix install into launch load onto patch replace trigger"
 )
-"""Words behind a verb that reads, after which it may do more: `find_replace`, `load_into_db`."""
+"""Words behind a verb that reads, after which it may do more: `find_replace`, `read_into_db`."""
 
 OWN_THINGS: Final = _words(
     "bookmark cache document draft file journal log memory note notes outline scratch "

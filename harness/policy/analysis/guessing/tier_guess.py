@@ -18,6 +18,7 @@ from evals.kinds import ApprovalMode
 from harness.policy.analysis.guessing.guess_tables import (
     ABOUT,
     AMBIGUOUS_READS,
+    DETERMINERS,
     DISPLAYS,
     GIVES_TO_OTHERS,
     NOUNS_FIRST,
@@ -37,7 +38,7 @@ from harness.policy.analysis.guessing.guess_tables import (
 
 _PIECE: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _WORD: Final = re.compile(r"[a-z]+")
-_ANOTHER: Final = re.compile(r"(?:\b(?:and|or|then|also)\s|[.,;:]\s)\s*(?=([a-z]+))")
+_ANOTHER: Final = re.compile(r"(?:\b(?:and|or|then|also)\s|[.,;:]\s)\s*(?=([a-z]+)\W?([a-z]*))")
 _AFTER_DOING: Final = re.compile(r"\b(?:after|by|while)\s+([a-z]+)ing\b")
 _OF_ARGUMENTS: Final = re.compile(
     r"^\s*(?:args|arguments|parameters|returns|raises|examples?)\s*:|^\s*:(?:param|return)|^\s*---",
@@ -89,10 +90,10 @@ def guess_tier(
     words = words_of(name)
     named = list(_verbs_of_name(words))
     told = list(_verbs_of_text(description))
-    doubt = _why_open(words, named, told, arguments) or _says_otherwise(words, named, description)
-    if doubt:
+    doubt = _why_open(words, named, told, arguments) or _says_otherwise(named, description)
+    found = max((*named, *told), key=lambda one: one.rank, default=None)
+    if found is None or (doubt and found.tier != "destructive"):
         return TierGuess("destructive", doubt, is_open=True)
-    found = max((*named, *told), key=lambda one: one.rank)
     found = _of_own_things(words, found)
     is_read = found.tier == "read_only"
     if found.tier == "read_only" and any(OUTSIDE.fullmatch(snake_case(one)) for one in arguments):
@@ -133,9 +134,10 @@ def _verbs_of_text(description: str) -> Iterator[_Found]:
     """Yield the verbs that a description begins with, that it joins, and that destroy anywhere."""
     text = _OF_ARGUMENTS.split(description, maxsplit=1)[0].lower()
     said = _WORD.findall(text)
-    for word in (*said[:1], *_ANOTHER.findall(text)):
+    pairs = [*pairwise((*said[:2], "", ""))][:1] + _ANOTHER.findall(text)
+    for word, following in pairs:
         verb = _base_form(word, TIER_OF)
-        if verb and verb not in OFTEN_NOUNS:
+        if verb and (verb not in OFTEN_NOUNS or following in DETERMINERS):
             yield _verb(verb)
     for word in said:
         if verb := _base_form(word, PLAIN_DESTRUCTION):
@@ -185,15 +187,14 @@ def _doubts(words: Sequence[str], highest: _Found, arguments: Collection[str]) -
         yield f"{first} with a text of its own may show it to somebody"
 
 
-def _says_otherwise(words: Sequence[str], named: Sequence[_Found], description: str) -> str:
-    """Return why an ambiguous read is in doubt, or nothing: its description has another verb."""
-    said = _WORD.findall(description.lower())[:1]
-    if not words or words[0] not in AMBIGUOUS_READS or not said:
-        return ""
-    if any(found.tier != "read_only" for found in named):
+def _says_otherwise(named: Sequence[_Found], description: str) -> str:
+    """Return why a name that reads is in doubt, or nothing: its description has another verb."""
+    said = _WORD.findall(description.lower())[:2]
+    if not said or not named or any(found.tier != "read_only" for found in named):
         return ""
     verb = _base_form(said[0], TIER_OF) or _base_form(said[0], OPENERS)
-    return "" if verb else f"{words[0]} is more than a read, and its description has another verb"
+    reads = verb in OPENERS or verb in OFTEN_NOUNS or TIER_OF.get(verb or "") == "read_only"
+    return "" if reads else "its name reads, and its description has another verb"
 
 
 def _does_more(words: Sequence[str]) -> str:

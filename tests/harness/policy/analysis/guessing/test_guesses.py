@@ -81,6 +81,11 @@ def test_every_argument_of_an_effect_has_a_role_but_a_flag(
         ("list_orders", "Lists the orders, cancels the oldest.", "destructive"),
         ("read_and_purge", "", "destructive"),
         ("read_then_pay", "", "destructive"),
+        ("inspect_box", "Opens the box and runs its script.", "destructive"),
+        ("list_people", "Lists names and email addresses.", "read_only"),
+        ("get_cart", "Returns the price and order status.", "read_only"),
+        ("get_cart", "Shows the cart and emails it.", "network"),
+        ("show_state", "Emails the customer.", "network"),
         ("track_visit", "Returns the visits.", "read_only"),
         ("search_messages", "", "read_only"),
         ("issue_credit", "", "destructive"),
@@ -118,6 +123,9 @@ def test_a_tier_follows_from_the_verbs(name: str, description: str, tier: str) -
         ("refund_window", "Returns the window.", {}),
         ("check_out", "Checks a guest out.", {}),
         ("get_rid_of", "", {}),
+        ("recommend_person", "Sends a profile to somebody.", {}),
+        ("get_signature", "Asks a person to sign.", {}),
+        ("explain_it", "Writes to a person.", {}),
         ("price_update", "", {}),
         ("price_change", "", {}),
         ("search_archive", "Rebuilds the archive.", {}),
@@ -189,7 +197,7 @@ def test_roles_follow_from_names_formats_and_types() -> None:
 
 def test_a_read_that_sends_has_the_roles_of_an_effect() -> None:
     args = {"email": {"type": "string"}, "account": {"type": "string"}}
-    found = guess("verify_email", "Sends a mail.", args=args)
+    found = guess("verify_email", "Looks it up, sends a mail.", args=args)
     assert (found.tier.tier, found.is_read) == ("network", False)
     assert roles(found) == dict.fromkeys(args, "recipient")
     assert roles(guess("verify_email", args=args)) == dict.fromkeys(args, "locator")
