@@ -11,7 +11,6 @@ from harness.policy.analysis.policy_facts import AIMED_ROLES, PolicyFacts, ToolF
 
 _NETWORK: Final = MODE_RANK["network"]
 _DELEGATED: Final = MODE_RANK["delegated"]
-_DESTRUCTIVE: Final = MODE_RANK["destructive"]
 _NAMED: Final = AIMED_ROLES | {"secret"}
 _OF_NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _OF_TEXTS: Final = ("minLength", "maxLength", "pattern")
@@ -64,7 +63,7 @@ def _optional_targets(one: ToolFacts) -> Findings:
         named = [name for name, own in targets.items() if own == role]
         left = [name for name in named if name in lacking and name not in allowed]
         others = {*targets} - {*lacking} if role == "object" else {*named} - {*lacking}
-        if left and (not others or (role == "object" and one.rank >= _DESTRUCTIVE)):
+        if left and (not others or (role == "object" and one.rank >= _DELEGATED)):
             message = (
                 f"a call may leave out {escape_name(left[0])}, and the tool then chooses it: add "
                 "it to required"

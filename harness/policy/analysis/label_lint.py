@@ -62,7 +62,7 @@ def _tier(one: ToolFacts) -> Findings:
     """Yield a tier that is below what the name says."""
     mode = one.tool.approval_mode
     for words in one.names:
-        floor = least_tier(words, () if "locator" not in one.roles.values() else one.arguments)
+        floor = least_tier(words, one.arguments)
         if floor is not None and says_more(floor, mode, words):
             message = (
                 f"its name says {floor}, and approval_mode says {mode}, so it is judged as less "
@@ -125,7 +125,7 @@ def _author(facts: PolicyFacts, one: ToolFacts) -> Findings:
     elif web and not one.is_web:
         message = "its name says that it reads web pages: add web = true to result"
         yield one.report_finding("web_not_said", "/result", message)
-    elif one.rank == 0 and not web and not _narrows(facts, one):
+    elif one.rank == 0 and not web and "public" not in _writers(facts, one):
         yield from _above_name(one)
 
 
@@ -148,12 +148,11 @@ def _above_name(one: ToolFacts) -> Findings:
         yield one.report_finding("author_above_guess", "/result/author", message)
 
 
-def _narrows(facts: PolicyFacts, one: ToolFacts) -> bool:
-    """Return whether a class says of some fields that others than a system fill them."""
+def _writers(facts: PolicyFacts, one: ToolFacts) -> set[str]:
+    """Return who fills the fields of the records that a tool promises."""
     table = facts.classes.get(one.tool.yields or "")
     promised = one.tool.result is not None and one.tool.result.format == "json"
-    fields = (table.fields if table else None) or {}
-    return promised and any(who != "system" for who in fields.values())
+    return {*((table.fields if table and promised else None) or {}).values()}
 
 
 def _echoes(facts: PolicyFacts) -> Findings:
@@ -164,14 +163,15 @@ def _echoes(facts: PolicyFacts) -> Findings:
     for one in facts.effects:
         text = next(filter(None, (_text_of(one, name) for name in one.roles)), "")
         if text and one.rank != _NETWORK:
-            for word in _things_of(one):
+            changes = any(verb_of(words) in _CHANGES for words in one.names)
+            for word in _things_of(one, with_arguments=changes):
                 writing.setdefault((one.tool.adapter_id, word), (one, text))
     for one in facts.tools:
         if (
             one.rank > 0
             or one.tool.result is None
             or one.author != "system"
-            or _narrows(facts, one)
+            or _writers(facts, one) - {"system"}
         ):
             continue
         keys = ((one.tool.adapter_id, word) for word in _things_of(one))
@@ -197,9 +197,19 @@ def _text_of(one: ToolFacts, name: str) -> str:
 _CLOSING: Final = frozenset({"enum", "const", "pattern", "format"})
 
 
-def _things_of(one: ToolFacts) -> Iterator[str]:
+_CHANGES: Final = frozenset(
+    (
+        *("add", "append", "annotate", "change", "comment", "create", "edit", "insert", "log"),
+        *("modify", "note", "post", "put", "record", "register", "save", "set", "store"),
+        *("submit", "tag", "update", "write"),
+    )
+)
+"""Verbs of what writes into the thing that a call names."""
+
+
+def _things_of(one: ToolFacts, *, with_arguments: bool = True) -> Iterator[str]:
     """Yield what a tool is about: what its calls name, and the nouns of its name."""
-    for name, role in one.roles.items():
+    for name, role in one.roles.items() if with_arguments else ():
         if role in ("object", "locator"):
             yield f"argument {name}"
     for words in one.names:

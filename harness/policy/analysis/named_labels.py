@@ -11,7 +11,7 @@ from typing import Final
 
 from critic import ApprovalMode
 from evals.capability import Role
-from harness.policy.analysis.guessing.guess_tables import STAYS_A_VERB, TIER_OF
+from harness.policy.analysis.guessing.guess_tables import RAISING_ARGUMENTS, STAYS_A_VERB, TIER_OF
 from harness.policy.analysis.guessing.tier_guess import words_of
 
 
@@ -20,10 +20,11 @@ def _words(text: str) -> frozenset[str]:
 
 
 _EITHER_WAY: Final = _words(
-    "answer archive block book call close link log mark match move open page place post put rank "
+    "answer archive block call close link log mark match move open page place post put rank "
     "request restart rotate run set start state store"
 )
 """Verbs that suggest a tier to whoever writes a policy, and too little to doubt one by."""
+_RUNS: Final = _words("run execute exec eval")
 _FOR_GOOD: Final = _words(
     "delete remove pay refund transfer charge drop purge revoke wipe withdraw destroy erase "
     "truncate wire payout dispense uninstall terminate evict"
@@ -54,7 +55,8 @@ _OUTSIDE: Final = _words(
 """What people outside write."""
 _SAID: Final = _words(
     "ticket tickets feed conversation conversations reply replies note notes document documents "
-    "file files attachment attachments transcript transcripts complaint complaints page pages help"
+    "file files attachment attachments transcript transcripts complaint complaints page pages "
+    "help article articles wiki news blog listing listings answers papers"
 )
 """What holds sentences of people, if perhaps of one's own."""
 
@@ -69,12 +71,12 @@ _LEFT_BY_OTHERS: Final = _words(
 )
 
 _RECIPIENT: Final = re.compile(
-    r"(to|cc|bcc|recipients?|e_?mails?|ibans?|payees?|beneficiary|phone|phone_number|attendees?"
+    r"(to|cc|bcc|recipients?|e_?mails?|ibans?|payees?|beneficiary|destination|phone|phone_number|attendees?"
     r"|participants?|invitees?|webhook|account|account_number|channel|\w+_(email|e_mail|iban)"
     r"|\w*email_address|\w+_account|(to|ship|shipping|delivery|target)_address)$"
 )
 _OBJECT: Final = re.compile(
-    r"(ids?|\w+_ids?|path|file_?path|file_?name|sku|isbn|\w+_(path|sku|number|ref))$"
+    r"(ids?|\w+_ids?|path|file_?path|file_?name|sku|isbn|service|host|host_?name|repo|repository|branch|database|\w+_(path|sku|number|ref))$"
 )
 _CODES: Final = re.compile(
     r"(drug|product|item|order|booking|account|employee|patient|customer|part|article|ticket|stock"
@@ -96,10 +98,15 @@ def least_tier(words: tuple[str, ...], arguments: Collection[str]) -> ApprovalMo
     Args:
         arguments: their names.
     """
-    verbs = _verbs_in(words)
-    if not verbs:
+    if not words:
         return None
-    tiers = [_tier_of(verb, words) for verb in verbs]
+    tiers = [_tier_of(verb, words) for verb in _verbs_in(words)]
+    if words[0] in _RUNS and not RAISING_ARGUMENTS.isdisjoint({*words, *arguments}):
+        return "destructive"
+    if words[1:2] == ("to",) and words[0] in TIER_OF:
+        tiers.append(TIER_OF[words[0]])
+    if not tiers:
+        return None
     found = max(tiers, key=_TIERS.index)
     if found == "read_only" and _takes_link(arguments):
         return "network"
