@@ -19,8 +19,9 @@ from harness.policy.analysis.guessing.tier_guess import snake_case, words_of
 FieldOwner = Literal["system", "party"]
 
 _MOST_LEVELS: Final = 6
-_CLOSED_FORMATS: Final = frozenset({"date", "date-time", "uuid"})
-_CLOSED_TYPES: Final = frozenset({"integer", "number", "boolean"})
+_MOST_PARTS: Final = 5_000
+_CLOSED_FORMATS: Final = ("date", "date-time", "uuid")
+_CLOSED_TYPES: Final = ("integer", "number", "boolean")
 
 
 class ResultGuess(NamedTuple):
@@ -55,12 +56,12 @@ def guess_result(name: str, returns: Any, *, deals_with_web: bool) -> ResultGues
     web = deals_with_web and TIER_OF.get(verb) not in ("network", "destructive")
     if not isinstance(returns, dict):
         return ResultGuess(web=web)
-    leaves = list(_leaves(returns, returns.get("$defs", {})))
+    leaves, are_all = _leaves(returns)
     is_record = any(leaf.path for leaf in leaves)
     if web:
         return ResultGuess(web=True, is_record=is_record)
     if not is_record:
-        closed = bool(leaves) and all(_is_closed(leaf.schema) for leaf in leaves)
+        closed = bool(leaves) and are_all and all(_is_closed(leaf.schema) for leaf in leaves)
         return ResultGuess("system" if closed else "public")
     fields = {_place(leaf.path): owner for leaf in leaves if (owner := _owner_of(leaf))}
     others = [leaf.path[:-1] if leaf.path[-1:] == ("",) else leaf.path for leaf in leaves]
@@ -75,32 +76,48 @@ class _Leaf(NamedTuple):
     schema: Mapping[str, Any]
 
 
-def _leaves(
-    schema: Any, defs: Any, path: tuple[str, ...] = (), levels: int = _MOST_LEVELS
-) -> Iterator[_Leaf]:
-    if levels < 0 or not isinstance(schema, dict):
-        return
-    if isinstance(schema.get("$ref"), str):
-        schema = defs.get(schema["$ref"].rpartition("/")[2]) or {}
-    choices = [*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())]
-    inner: list[tuple[tuple[str, ...], Any]] = [(path, one) for one in choices]
+def _leaves(root: Any) -> tuple[list[_Leaf], bool]:
+    """Return the parts of a result, and whether no other can be there: schemas may have no end."""
+    defs = root.get("$defs", {})
+    waiting: list[tuple[tuple[str, ...], Any, int]] = [((), root, 0)]
+    leaves: list[_Leaf] = []
+    are_all = True
+    for _ in range(_MOST_PARTS):
+        if not waiting:
+            return leaves, are_all
+        path, schema, level = waiting.pop()
+        if isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
+            schema = defs.get(schema["$ref"].rpartition("/")[2])
+        if not isinstance(schema, dict) or level > _MOST_LEVELS:
+            are_all = False
+            continue
+        inner = [(way, part, level + 1) for way, part in _parts(path, schema)]
+        waiting += reversed(inner)
+        if not inner and schema.get("type") != "null":
+            leaves.append(_Leaf((*path, "") if schema.get("type") == "object" else path, schema))
+    return leaves, False
+
+
+def _parts(
+    path: tuple[str, ...], schema: Mapping[str, Any]
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        yield from ((path, one) for one in schema.get(keyword, ()))
     if schema.get("type") == "array":
-        inner.append(((*path, "*"), schema.get("items", {})))
+        yield (*path, "*"), schema.get("items", {})
     properties = schema.get("properties")
     if isinstance(properties, dict):
-        inner += [((*path, name), one) for name, one in properties.items()]
+        yield from (((*path, name), one) for name, one in properties.items())
     elif isinstance(schema.get("additionalProperties"), dict):
-        inner.append(((*path, "*"), schema["additionalProperties"]))
-    for way, part in inner:
-        yield from _leaves(part, defs, way, levels - 1)
-    if not inner and schema.get("type") != "null":
-        yield _Leaf((*path, "") if schema.get("type") == "object" else path, schema)
+        yield (*path, "*"), schema["additionalProperties"]
 
 
 def _is_closed(schema: Mapping[str, Any]) -> bool:
     """Return whether nobody can write a sentence into a value."""
+    named = schema.get("type")
+    kinds = [one for one in named if one != "null"] if isinstance(named, list) else [named]
     return (
-        schema.get("type") in _CLOSED_TYPES
+        (kinds != [] and all(kind in _CLOSED_TYPES for kind in kinds))
         or "enum" in schema
         or "const" in schema
         or schema.get("format") in _CLOSED_FORMATS

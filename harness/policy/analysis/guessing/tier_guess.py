@@ -36,12 +36,14 @@ from harness.policy.analysis.guessing.guess_tables import (
     UNLISTED_EFFECTS,
 )
 
+_LONGEST_NAME: Final = 128
 _PIECE: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _WORD: Final = re.compile(r"[a-z]+")
 _ANOTHER: Final = re.compile(r"(?:\b(?:and|or|then|also)\s|[.,;:]\s)\s*(?=([a-z]+)\W?([a-z]*))")
 _AFTER_DOING: Final = re.compile(r"\b(?:after|by|while)\s+([a-z]+)ing\b")
 _OF_ARGUMENTS: Final = re.compile(
-    r"^\s*(?:args|arguments|parameters|returns|raises|examples?)\s*:|^\s*:(?:param|return)|^\s*---",
+    r"^[ \t]*(?:(?:args|arguments|parameters|returns|raises|examples?)[ \t]*:"
+    r"|:(?:param|return)|---)",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -74,7 +76,8 @@ def words_of(name: str) -> list[str]:
 
 
 def snake_case(name: str) -> str:
-    """Return a name in snake case."""
+    """Return a name in snake case; of one that nobody reads, the end."""
+    name = name[-_LONGEST_NAME:]
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_")
 
 

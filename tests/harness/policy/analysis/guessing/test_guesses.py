@@ -257,12 +257,24 @@ def test_fields_are_filled_by_whom_their_names_and_types_say() -> None:
     assert many.result.fields == {**fields, "/*/lines/*/qty": "system"}
 
 
+def nested(schema: Any) -> Any:
+    """Return the schema below more levels than are looked through."""
+    for _ in range(9):
+        schema = {"anyOf": [{"type": "number"}, schema]}
+    return schema
+
+
 @pytest.mark.parametrize(
     ("returns", "author"),
     [
         ({"type": "integer"}, "system"),
         ({"enum": ["a"]}, "system"),
         ({"anyOf": [{"type": "number"}, {"type": "null"}]}, "system"),
+        ({"type": ["number", "null"]}, "system"),
+        ({"type": ["number", "string"]}, "public"),
+        ({"anyOf": [{"type": "number"}, True]}, "public"),
+        ({"anyOf": [{"type": "number"}, {"$ref": "#/elsewhere"}]}, "public"),
+        (nested({"anyOf": [{"type": "number"}, {"type": "string"}]}), "public"),
         ({"anyOf": [{"type": "number"}, {"type": "string"}]}, "public"),
         ({"type": "string"}, "public"),
         ({}, "public"),
@@ -288,3 +300,18 @@ def test_a_schema_that_refers_to_itself_has_an_end() -> None:
         "$defs": {"T": {"properties": {"id": {"type": "string"}, "t": {"$ref": "#/$defs/T"}}}},
     }
     assert guess("get_tree", returns=tree).result.fields["id"] == "system"
+
+
+def test_what_a_server_describes_without_end_is_guessed_at_once() -> None:
+    names = [f"n{count}" for count in range(60)]
+    again = {name: {"$ref": "#/$defs/T"} for name in names}
+    endless = {"$ref": "#/$defs/T", "$defs": {"T": {"type": "object", "properties": again}}}
+    numbers = {"anyOf": [{"type": "integer"}, {"anyOf": [{"$ref": "#/$defs/N"}] * 60}]}
+    deep = {"$ref": "#/$defs/N", "$defs": {"N": numbers}}
+    for returns in (endless, deep):
+        found = guess("get_x", "\n" * 100_000 + " " * 100_000, returns=returns)
+        assert found.result.author == "public"
+    assert guess("get_" + "a_" * 10_000, "Gets " + ", and " * 10_000).tier.tier == "read_only"
+    for long in ("a_" * 50_000, "amount" * 30_000 + "!", "amount" * 30_000 + "_url"):
+        assert guess("send", args={long: {"type": "string"}}).roles
+    assert guess("get_x", args={"x" * 300 + "_url": {}}).tier.tier == "network"
