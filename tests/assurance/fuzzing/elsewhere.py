@@ -265,6 +265,7 @@ COMMANDS_IN: Final[Mapping[str, str]] = {
     "loop": "loop",
     "sessions": "reads what loop wrote",
     "schema": "reads nothing",
+    "explain": "reads nothing",
     "doctor": "reads nothing",
 }
 """Each command with an entry that it is weighed by, or why it has none."""

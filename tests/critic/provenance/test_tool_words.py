@@ -2,7 +2,7 @@
 
 import pytest
 
-from critic.provenance.tool_words import stems_of, stems_of_name
+from critic.provenance.tool_words import stem_of, stems_of, stems_of_name, words_of_name
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,35 @@ def test_a_common_word_says_nothing_about_a_tool(word: str) -> None:
 )
 def test_the_longest_ending_is_taken_off(words: str, stem: str) -> None:
     assert {*stems_of(words)} == {stem}
+
+
+@pytest.mark.parametrize("name", ["pay_the_bill", "pay-the-bill", "pay.the.bill", "pay/the/bill"])
+def test_words_of_a_name_stand_between_any_separators(name: str) -> None:
+    assert words_of_name(name) == ["pay", "the", "bill"]
+    assert words_of_name("payTheBILLNow") == ["pay", "the", "bill", "now"]
+    assert stems_of_name(name) == stems_of_name(f"_{name}__") == {stem_of("pay"), "bill"}
+
+
+STEMS = {
+    "reservations": "reserv",
+    "reservation": "reserv",
+    "bookings": "book",
+    "booking": "book",
+    "sessions": "sess",
+    "session": "sess",
+    "houses": "hous",
+    "deleted": "delet",
+    "deletes": "delet",
+    "delete": "delet",
+    "notes": "not",
+    "files": "fil",
+    "boss": "boss",
+    "pay": "pai",
+    "use": "use",
+    "": "",
+}
+
+
+@pytest.mark.parametrize("word", STEMS)
+def test_one_ending_is_taken_off_where_enough_is_left(word: str) -> None:
+    assert stem_of(word) == STEMS[word]
