@@ -18,7 +18,7 @@ from harness.policy.analysis.policy_facts import PolicyFacts, ToolFacts
 from harness.policy.analysis.samples import samples
 from harness.policy.envelopes import Policy
 from harness.policy.policy_rules import rules_of
-from harness.wire import build
+from harness.wire import InvalidInput, build
 
 Json = dict[str, Any]
 
@@ -90,7 +90,17 @@ def judge_choice(policy: Policy, choice: Choice) -> Action | None:
 
 
 def play_choice(policy: Policy, choice: Choice, *, approver: str | None = None) -> TrialRuling:
-    """Play a session until a call may not run. An approver says yes to each question."""
+    """Play a session until a call may not run. An approver says yes to each question.
+
+    One that cannot be played, such as with a sample that no call may hold, is refused.
+    """
+    try:
+        return _play(policy, choice, approver)
+    except (InvalidInput, ValueError) as error:
+        return TrialRuling("refuse", False, (str(error),))
+
+
+def _play(policy: Policy, choice: Choice, approver: str | None) -> TrialRuling:
     small = _with_tools(policy, {one.tool.tool.pair for one in choice.calls})
     if choice.outside:
         held = tuple(build(EvidenceItem, item) for item in choice.outside)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from critic import EvidenceItem
 from harness.policy import lint
 from harness.policy.analysis.label_witness import show_witnesses
 from harness.policy.analysis.lint_finding import LintFinding
@@ -115,6 +116,16 @@ def test_a_witness_is_a_session_that_the_right_label_stops(rule: str) -> None:
     claimed = LintFinding(rule, f"/tool/{at}/result/author", "x: y")
     (said,) = show_witnesses(facts, [claimed])
     assert said.is_latent
+
+
+def test_a_session_that_cannot_be_played_is_refused() -> None:
+    facts = PolicyFacts(document(shop(BELIEVED)).policy)
+    tools = {one.tool.called: one for one in facts.tools}
+    choice = next(choices_of(facts, tools["list_mail"], tools["send"], "to"))
+    assert judge_choice(facts.policy, choice) == "allow"
+    reserved = EvidenceItem(id="call/1", classification="mail", content="x")
+    taken = facts.policy.model_copy(update={"evidence": (reserved,)})
+    assert judge_choice(taken, choice) is None
 
 
 def test_a_choice_is_made_of_nothing_that_was_asked_for() -> None:
