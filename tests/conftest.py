@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.support.effort import register_profiles
+from tests.support.effort import mark_all_but_samples, register_profiles
 from tests.support.postgres import NoServer, PostgresServer, postgres_server
 from tests.support.skips import fail_if_missing
 from tests.support.wheel import built_wheel
@@ -42,10 +42,11 @@ SLOW_TO_MAKE = {"postgres", "wheel"}
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test as slow that needs what is slow to make."""
+    """Mark each test as slow that needs what is slow to make, or is no sample of its cases."""
     for item in items:
         if _needs(item) & SLOW_TO_MAKE:
             item.add_marker("slow")
+    mark_all_but_samples(items)
 
 
 def _needs(item: pytest.Item) -> set[str]:

@@ -30,6 +30,7 @@ def _failed(results: list[Result]) -> dict[str, str]:
     return {result.name: result.why for result in results if result.status == "failed"}
 
 
+@pytest.mark.slow
 def test_the_engine_passes_exactly(cases: list[Named]) -> None:
     results = check(module("engine"), cases, Level(strict=True), encoded=True, folder=ROOT)
     assert [result.name for result in results] == [one.name for one in cases]

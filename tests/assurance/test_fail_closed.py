@@ -99,6 +99,7 @@ ENVELOPES: dict[str, tuple[type[Envelope], ...]] = {
 }
 
 
+@pytest.mark.slow
 def test_every_field_of_every_envelope_is_met() -> None:
     """A field that no fixture case holds would never be taken away."""
     wanted = {

@@ -97,6 +97,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         yield Path(name)
 
 
+@pytest.mark.slow
 def test_every_proposal_gets_its_verdict(critic: Critic, tmp_path: Path) -> None:
     records = [json.loads(line) for line in recorded("proposals.jsonl.xz")]
     assert len(records) == PROPOSALS
@@ -120,6 +121,7 @@ def test_every_run_gets_its_score(critic: Critic, runs: tuple[Path, list[str]]) 
     assert Counter(zip(kinds, found, strict=True)) == SCORES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one_in", [pytest.param(1, marks=pytest.mark.slow), 8])
 def test_every_run_is_recorded_and_replayed_the_same(
     critic: Critic, runs: tuple[Path, list[str]], folder: Path, one_in: int

@@ -94,6 +94,7 @@ def test_uneven_plans_have_caveats_of_their_own() -> None:
     assert len({verdict.wire()["caveats"][-1] for verdict in verdicts}) == 100
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "make",
     [

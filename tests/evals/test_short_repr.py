@@ -88,6 +88,7 @@ def calls_of(action: Callable[[], object]) -> int:
     return counted
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", GROWING)
 @pytest.mark.parametrize("shows", [repr, str], ids=["repr", "str"])
 def test_to_print_much_costs_no_more_than_to_print_some(

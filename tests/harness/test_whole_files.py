@@ -156,6 +156,7 @@ whole_files.replace_file(Path(sys.argv[2]), (new[:70_000], new[70_000:]))
 """
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("before", [None, 0o600, 0o640, 0o444])
 def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new(
     tmp_path: Path, before: int | None

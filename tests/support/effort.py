@@ -3,6 +3,7 @@
 See decisions 0058, 0070 and 0069.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -43,3 +44,20 @@ def sampled_rows(rows: Iterable[tuple[Any, ...]], *, one_in: int) -> list[Any]:
         pytest.param(*row, marks=[] if number % one_in == 0 else [pytest.mark.slow])
         for number, row in enumerate(rows)
     ]
+
+
+def mark_all_but_samples(items: Iterable[pytest.Item]) -> None:
+    """Mark the cases of a test with `one_in(n)` as slow but for one in n, the first among them.
+
+    Cases that are slow already are not counted.
+    """
+    met = Counter[str]()
+    for item in items:
+        mark = item.get_closest_marker("one_in")
+        if mark is None or item.get_closest_marker("slow") is not None:
+            continue
+        (most,) = mark.args
+        function = item.nodeid.partition("[")[0]
+        if met[function] % most:
+            item.add_marker("slow")
+        met[function] += 1

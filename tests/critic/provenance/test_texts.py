@@ -240,6 +240,7 @@ def test_an_item_that_expires_remembers_no_table_that_is_not_kept() -> None:
     assert len(entry._held_by) <= windows._KEPT + 2
 
 
+@pytest.mark.slow
 def test_many_values_of_frequent_words_are_found_in_linear_time() -> None:
     phrases = [" ".join(words) for words in product(["aa", "bb"], repeat=12)]
     texts = index(phrases[::2])

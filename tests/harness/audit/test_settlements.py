@@ -279,6 +279,7 @@ def send(guard: Guard, event: Any) -> Any:
     return guard.handle_line(json.dumps(event).encode())
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("outcome", SETTLED_OUTCOMES)
 @pytest.mark.parametrize("end", sampled(ENDS, one_in=2))
 @pytest.mark.parametrize("where", ["here", "elsewhere"])

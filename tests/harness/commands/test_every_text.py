@@ -187,6 +187,7 @@ def require_no_formula(text: str) -> None:
             assert cell.lstrip(" \t'\"")[:1] not in ("=", "+", "-", "@") or cell[:1] == "'", cell
 
 
+@pytest.mark.slow
 def test_no_marker_is_printed_as_it_is_of_a_record(marked: Marked, critic: Critic) -> None:
     with SqlDecisionLog.open_for_reading(marked.path) as log:
         last = log.head().seq
@@ -206,6 +207,7 @@ def test_no_marker_is_printed_as_it_is_of_a_record(marked: Marked, critic: Criti
     assert seen["csv"]
 
 
+@pytest.mark.slow
 def test_no_marker_is_in_what_a_replay_prints(marked: Marked, critic: Critic) -> None:
     for form in ("text", "json", "github", "sarif", "junit"):
         for command in (("replay",), ("log", "verify"), ("what-if",)):

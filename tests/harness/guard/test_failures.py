@@ -136,6 +136,7 @@ def allows_nothing(answer: Any) -> bool:
     return isinstance(answer, EventError) and answer.error.message.startswith("critic_error: ")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("failure", LOG_FAILURES)
 def test_a_log_that_fails_allows_nothing_and_changes_nothing(event: str, failure: str) -> None:
@@ -178,6 +179,7 @@ def _fresh(event: str) -> tuple[Guard, Any, dict[int, Any]]:
     return guard, EVENTS[event], answers
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("failure", CLOCK_FAILURES)
 def test_a_clock_that_fails_allows_nothing_and_changes_nothing(event: str, failure: str) -> None:

@@ -75,6 +75,7 @@ def _plan_digest(decision: Decision) -> str:
     return decision.snapshot.members["inputs"].decode().partition('"plan":"')[2][:64]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", sampled(STREAMS, one_in=2), ids=lambda case: case["name"])
 def test_replay_derives_every_ruling_again(case: Any, tmp_path: Path) -> None:
     with SqlDecisionLog.open(tmp_path / "log.db") as log:
@@ -95,6 +96,7 @@ def expected_of(records: list[LogRecord]) -> list[str]:
     ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", sampled(STREAMS, one_in=2), ids=lambda case: case["name"])
 def test_each_batch_that_may_run_begins_on_record_and_its_end_names_it(
     case: Any, tmp_path: Path

@@ -43,6 +43,7 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[BatchInputs]:
     return made
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", STREAMS, ids=lambda case: case["name"])
 def test_it_is_named_as_the_whole_proposal_is(
     case: Any, batches: list[BatchInputs], tmp_path: Path
@@ -144,6 +145,7 @@ def acting(count: int) -> list[dict[str, Any]]:
     return events
 
 
+@pytest.mark.slow
 def test_what_a_session_did_is_spelled_once(
     batches: list[BatchInputs], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ class Among:
         return self.guards[self.pick(len(self.guards))].handle_line(data)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", sampled(STREAMS, one_in=3), ids=lambda case: case["name"])
 def test_events_that_come_in_at_any_process_are_answered_as_at_one(
     case: Json, places: Places, tmp_path: Path
@@ -148,6 +149,7 @@ RUNS: list[Json] = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("at", range(len(RUNS)))
 def test_a_process_that_dies_at_a_write_leaves_an_event_that_happened_once_or_not(

@@ -83,6 +83,7 @@ CASES: dict[str, tuple[list[Any], list[Fate]]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", CASES)
 def test_a_turn_has_its_fate_on_record(name: str, tmp_path: Path) -> None:
     events, fates = CASES[name]
@@ -168,6 +169,7 @@ def test_a_question_that_lapsed_gives_no_permit() -> None:
 ACTIONS = ("allow", "ask", "refuse", "shadow")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seq", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("action", ACTIONS)
 def test_an_action_that_does_not_follow_is_tampered(seq: int, action: str, tmp_path: Path) -> None:

@@ -102,6 +102,7 @@ MEDDLING: dict[str, Meddle] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("meddle", MEDDLING)
 def test_whatever_happens_to_the_file_is_met_as_by_a_log_that_was_just_opened(
     meddle: str, tmp_path: Path

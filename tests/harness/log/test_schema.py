@@ -255,6 +255,7 @@ def _connect_with(monkeypatch: pytest.MonkeyPatch, kind: type[sqlite3.Connection
     monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: original(*a, **k, factory=kind))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("code", CODES)
 def test_after_any_failure_of_a_commit_the_log_is_looked_at_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int

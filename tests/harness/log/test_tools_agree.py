@@ -149,6 +149,7 @@ VALUES = [
 """Values that a copy leaves out: in a record, an input, a part that many have, a part of a part."""
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("value", sampled(VALUES, one_in=3))
 def test_a_copy_without_a_value_is_the_log_without_that_value(
     value: str, kept: Path, tmp_path: Path

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -145,6 +146,7 @@ def columns_of(critic: Critic, log: Path) -> dict[str, Json]:
     return found
 
 
+@pytest.mark.slow
 def test_a_log_of_two_sessions_says_what_the_logs_of_each_say(
     critic: Critic, tmp_path: Path
 ) -> None:

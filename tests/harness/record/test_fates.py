@@ -165,6 +165,7 @@ APART = {("asked_open", "asked_no")}
 """Fates of which no facts have both: a question is open, or it is not."""
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("pair", sampled(combinations(FATES, 2), one_in=8), ids="-".join)
 def test_two_clauses_in_each_others_place_are_noticed(
     pair: tuple[Fate, Fate], monkeypatch: pytest.MonkeyPatch

@@ -84,6 +84,7 @@ ALTERATIONS: list[Alter] = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("number", sampled(range(4), one_in=4))
 @pytest.mark.parametrize("alter", ALTERATIONS, ids=lambda one: one.__name__)
 def test_no_record_that_replay_calls_damaged_is_counted(
@@ -118,8 +119,8 @@ def test_what_only_the_session_shows_excuses_nothing(critic: Critic, guard_log: 
 # --- several processes -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("alter", sampled([forge_turn, delete_record, None], one_in=3))
 @pytest.mark.slow
+@pytest.mark.parametrize("alter", sampled([forge_turn, delete_record, None], one_in=3))
 def test_any_number_of_processes_prints_the_same(
     critic: Critic,
     guard_log: Path,

@@ -208,6 +208,7 @@ def test_an_altered_part_is_noticed_in_each_record_that_holds_it(
         assert answers == answers_alone(path, monkeypatch)
 
 
+@pytest.mark.slow
 def test_a_missing_part_is_noticed_in_each_record_that_holds_it(
     path: Path, long_log: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -240,6 +241,7 @@ CHANGES: Final[dict[str, Callable[[Json], Any]]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", sampled(CHANGES, one_in=3))
 @pytest.mark.parametrize("turn", sampled([12, 30], one_in=2))
 def test_what_differs_between_two_records_of_a_session_is_noticed(
@@ -254,6 +256,7 @@ def test_what_differs_between_two_records_of_a_session_is_noticed(
     assert answers == answers_alone(path, monkeypatch)
 
 
+@pytest.mark.slow
 def test_what_is_different_in_the_second_of_two_sessions_is_noticed(tmp_path: Path) -> None:
     def change(ctx: Json) -> None:
         items = ctx["evidence"]
@@ -282,6 +285,7 @@ def test_a_permit_of_other_inputs_is_noticed(path: Path) -> None:
     assert "its permit is not of its inputs" in wrong[begun[-1]].reasons
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", sampled(list(SESSION_LOGS), one_in=4))
 def test_each_log_of_sessions_has_the_answers_that_it_has_alone(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

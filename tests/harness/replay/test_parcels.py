@@ -44,6 +44,7 @@ def in_parcels(
     return list(answers_in(batches, before, head, lambda _link: None, sessions))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("records", "most"), sampled_rows([(3, 10**6), (1, 10**6), (128, 3000), (128, 10**6)], one_in=3)
 )
@@ -57,6 +58,7 @@ def test_parcels_of_any_size_give_the_answers_of_one_go(
             assert in_parcels(log, head) == [*replay(log, head=head)]
 
 
+@pytest.mark.one_in(3)
 def test_what_is_left_after_any_record_gives_the_rest_of_the_answers(
     damaged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,6 +70,7 @@ def test_what_is_left_after_any_record_gives_the_rest_of_the_answers(
             assert in_parcels(log, after=number) == rest, number
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", sampled(reversed(SESSION_LOGS), one_in=4))
 def test_sessions_are_followed_through_parcels(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -17,6 +17,7 @@ from tests.harness.replay.test_stretches import in_processes, in_stretches
 from tests.support.effort import sampled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sampled(reversed(SESSION_LOGS), one_in=36))
 def test_what_earlier_stretches_say_of_a_session_counts(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

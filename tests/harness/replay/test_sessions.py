@@ -55,6 +55,7 @@ def test_inputs_that_several_records_name_are_judged_once(
     assert len(judged) == len({*judged}) < len(answers)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("turn", "change", "named"), REWRITTEN, ids=lambda one: "" if callable(one) else str(one)
 )
@@ -119,6 +120,7 @@ def test_turns_after_one_that_was_redacted_are_redacted_or_the_same(
 LATER = "an earlier record of its session is redacted: its facts cannot be derived"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("turn", "change", "named"),
     sampled_rows(REWRITTEN, one_in=3),

@@ -84,6 +84,7 @@ def in_stretches(
     return list(answers_in(batches, before, head, lambda _link: None, sessions))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("size", "lead"), sampled_rows([(3, 2), (1, 1), (128, 8), (5, 8)], one_in=4)
 )
@@ -98,6 +99,7 @@ def test_stretches_of_any_size_give_the_answers_of_one_go(
             assert in_stretches(log, head, judge=judge) == [*replay(log, head=head, judge=judge)]
 
 
+@pytest.mark.one_in(3)
 def test_what_is_left_after_any_record_gives_the_rest_of_the_answers(damaged: Path) -> None:
     with SqlDecisionLog.open_for_reading(damaged) as log:
         answers = list(replay(log))

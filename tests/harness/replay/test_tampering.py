@@ -292,6 +292,7 @@ def test_every_single_flipped_bit_of_a_record_is_noticed(path: LogPlace) -> None
         assert answer.replayed.status == "tampered", place
 
 
+@pytest.mark.slow
 def test_flipped_bits_in_a_stored_record_are_noticed(path: LogPlace) -> None:
     chance = random.Random(11)  # noqa: S311 - where to flip, not a secret
     for _ in range(25):

@@ -198,6 +198,7 @@ class Spoiling:
         return record
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("wire", [good_proposal(), refused_proposal()], ids=["good", "refused"])
 @pytest.mark.parametrize("how", SPOILT)
 def test_no_later_turn_is_decided_otherwise(wire: dict[str, Any], how: str) -> None:

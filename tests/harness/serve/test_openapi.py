@@ -35,6 +35,7 @@ MODES: Final = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "operation", sampled(OPERATIONS, one_in=3), ids=lambda operation: operation.label
@@ -92,6 +93,7 @@ def test_every_schema_is_there_once_and_leads_to_others_that_are() -> None:
         assert validator(schema)
 
 
+@pytest.mark.slow
 def test_a_service_and_its_document_load_no_loop() -> None:
     program = """if True:
         import sys, harness.serve.app, harness.serve.openapi

@@ -15,6 +15,7 @@ from tests.support.guarding import ASKS, call, close, desk, differences, open_, 
 STREAMS = [*streams("desk"), *streams("refunds")]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("part", range(4))
 def test_each_event_is_answered_as_by_a_guard(part: int) -> None:
     for case in STREAMS[part::4]:

@@ -62,6 +62,7 @@ OF_NO_USE = {law.__name__ for law in OF_SOURCED}
 PASSED = Verified(reasons=("planted",))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("world", "law"), sampled_rows([(world, law) for law in LAWS for world in WORLDS], one_in=2)
 )
@@ -574,6 +575,7 @@ BROKEN: dict[str, OwnEvaluator] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("law", [law.__name__ for law in EVALUATOR_LAWS])
 def test_a_broken_evaluator_breaks_its_law(law: str) -> None:
     with pytest.raises(LawBroken, match=f"law {law} is broken: ") as caught:
@@ -585,6 +587,7 @@ def test_a_crash_that_the_engine_catches_is_a_fail() -> None:
     check_evaluator(crashing, runs=runs(*WORLDS["all given"]), settings=STILL_HOLDS)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("score", [True, "1", float("nan"), -0.1, None])
 def test_a_score_is_a_number_from_0_to_1(score: Any) -> None:
     with pytest.raises(LawBroken, match="score_is_a_share"):

@@ -307,6 +307,7 @@ def test_every_record_of_a_log_is_a_test(run: Pytest, pytester: pytest.Pytester)
     result.stdout.fnmatch_lines(["audit.db::record-1 PASSED*", "audit.db::record-5 PASSED*"])
 
 
+@pytest.mark.slow
 def test_each_test_session_of_a_process_replays_anew(tmp_path: Path) -> None:
     log, empty = tmp_path / "audit.db", tmp_path / "empty"
     filled(log, 2).close()

@@ -19,6 +19,7 @@ from tests.support.effort import sampled
 from tests.support.tiny_agent import Office, TinyAgent, play_tiny
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("law", sampled(seam_laws(), one_in=2))
 def test_an_agent_that_keeps_the_contract_passes(law: str) -> None:
     check_seam(play_tiny, law)
@@ -313,6 +314,7 @@ def test_a_planted_mistake_breaks_its_law(planted: type[TinyAgent]) -> None:
     assert _breaks(planted, PLANTED[planted])
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("law", seam_laws(("streaming",)))
 def test_every_law_is_broken_by_a_planted_mistake(law: str) -> None:
     own_first = sorted(PLANTED, key=lambda planted: PLANTED[planted] != law)

@@ -140,6 +140,7 @@ def is_refund(step: Any) -> bool:
     return isinstance(step, ToolStep) and step.capability_id == "issue_refund"
 
 
+@pytest.mark.one_in(4)
 @every_world
 @pytest.mark.parametrize("way", sampled(WAYS, one_in=3))
 def test_a_near_miss_has_the_one_violation_that_it_says(world: Any, way: str) -> None:

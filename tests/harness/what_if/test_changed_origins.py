@@ -135,6 +135,7 @@ def changes_under(wire: Json, path: Path) -> set[tuple[str, str]]:
     return {pair for pair in kinds if pair[0] != pair[1]}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("wire", "changes"), JUDGED)
 def test_what_values_are_worth_is_judged_anew(
     wire: Json, changes: set[tuple[str, str]], tmp_path: Path
@@ -142,6 +143,7 @@ def test_what_values_are_worth_is_judged_anew(
     assert changes_under(wire, tmp_path / "log") == changes
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("wire", [policy_wire(), *RECORDED])
 def test_what_happened_stays_as_recorded(wire: Json, tmp_path: Path) -> None:
     assert changes_under(wire, tmp_path / "log") == set()
@@ -226,6 +228,7 @@ def evidence(path: Path, change: Alteration) -> dict[int | None, list[Json]]:
     return found
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("old", "output"),
     sampled_rows(product(range(len(LABELS)), OUTPUTS[1:]), one_in=3),

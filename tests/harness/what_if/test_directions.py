@@ -75,6 +75,7 @@ def changes(path: Path, settings: Json) -> list[str]:
     return [one.direction for one in found if isinstance(one, JudgedPlan)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("pair", sampled(PAIRS, one_in=9))
 def test_a_change_is_what_both_verdicts_say_and_the_reverse_of_the_way_back(
     pair: tuple[Json, Json], tmp_path: Path, critic: Critic

@@ -275,6 +275,7 @@ def first_turns(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return logs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", sampled(CHANGES, one_in=9))
 def test_a_first_turn_is_judged_as_a_guard_of_the_other_policy_would(
     tmp_path: Path, change: Callable[[Json], None], first_turns: list[Path]

@@ -147,6 +147,7 @@ def assert_gone(signed: Signed, before: list[tuple[int, str]], values: list[str]
     return new
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("place", sampled(PLACES, one_in=3))
 @pytest.mark.parametrize("spelling", sampled(SPELLINGS, one_in=2))
 def test_no_byte_of_the_copy_holds_the_value(signed: Signed, place: str, spelling: str) -> None:
@@ -162,6 +163,7 @@ def test_no_byte_of_the_copy_holds_the_value(signed: Signed, place: str, spellin
     assert MARK not in said.out
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("place", ["plan", "evidence", "outputs", "asked"])
 @pytest.mark.parametrize("spelling", sampled(NUMBERS, one_in=2))
 def test_a_number_is_gone_in_every_spelling(signed: Signed, place: str, spelling: str) -> None:

@@ -90,6 +90,7 @@ class Moving:
         self._log.close()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", sampled(STREAMS, one_in=5), ids=lambda case: case["name"])
 def test_events_over_a_line_of_logs_are_answered_as_with_one(case: Json, tmp_path: Path) -> None:
     chance = Random(case["name"])  # noqa: S311 - chance, not a secret
@@ -211,6 +212,7 @@ LATE: Final[list[tuple[SettledOutcome, str, Fate]]] = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("moves", [1, 2])
 @pytest.mark.parametrize("name", ["s", "s with a space"])
 @pytest.mark.parametrize("late", LATE)
@@ -333,6 +335,7 @@ PLACES: list[Any] = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("place", PLACES, ids=[f"{one[1]}-{one[2]}" for one in PLACES])
 def test_a_rotation_that_was_stopped_goes_on_and_there_is_one_log_at_a_time(
     place: tuple[Any, str, bool], path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -403,6 +406,7 @@ WRONG: list[tuple[Callable[[Path, Path], Any], str]] = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("wrong", "reason"), WRONG)
 def test_what_is_wrong_is_said_and_nothing_is_handed_over(
     wrong: Callable[[Path, Path], Any], reason: str, path: Path, tmp_path: Path, critic: Critic

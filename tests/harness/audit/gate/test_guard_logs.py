@@ -169,6 +169,7 @@ NEIGHBOURS: dict[str, tuple[str, list[Json], Json | None]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", NEIGHBOURS)
 def test_each_neighbour_that_is_worse_is_noticed(
     critic: Critic, base: Path, tmp_path: Path, name: str
@@ -210,6 +211,7 @@ def test_what_never_ends_is_not_counted_against_the_measures(
     assert [one["after"]["fate"] for one in answer["changed"]["first"]] == ["open"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("record", range(1, 7))
 def test_no_damaged_record_passes(critic: Critic, tmp_path: Path, record: int) -> None:
     """Of a session: a ruling, a beginning and an outcome, twice. No option leaves it out."""

@@ -169,11 +169,13 @@ def gate(critic: Critic, base: Path, candidate: Path) -> str:
     return status
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", AS_GOOD)
 def test_what_is_as_good_passes(name: str, base: Path, tmp_path: Path, critic: Critic) -> None:
     assert gate(critic, base, AS_GOOD[name](tmp_path / "new", base)) == "pass"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", WORSE)
 def test_what_is_worse_in_one_thing_does_not_pass(
     name: str, base: Path, tmp_path: Path, critic: Critic

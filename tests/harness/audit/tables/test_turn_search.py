@@ -107,6 +107,7 @@ def searches(names: Names) -> list[tuple[list[str], Test]]:
     ]
 
 
+@pytest.mark.slow
 def test_each_search_lists_the_turns_of_another_reader(critic: Critic, drawn: Drawn) -> None:
     path, names, turns = drawn
     hits = 0

@@ -40,6 +40,7 @@ def ask(signed: Signed, command: tuple[str, ...], *more: str | Path) -> Said:
     return signed.critic(*[places.get(one, one) for one in command], *more)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("command", READING, ids=" ".join)
 def test_each_prints_the_head_that_it_read(signed: Signed, command: tuple[str, ...]) -> None:
     ((own,),) = query(signed.log, "SELECT hash FROM records WHERE seq = 8")
@@ -52,6 +53,7 @@ def test_each_prints_the_head_that_it_read(signed: Signed, command: tuple[str, .
 
 
 # Without a change between its sides the gate is `inconclusive` in any case: the next test asks it.
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("command", [one for one in READING if one[0] != "gate"], ids=" ".join)
 def test_each_refuses_a_log_that_is_another_than_known(
     signed: Signed, command: tuple[str, ...]

@@ -62,6 +62,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("sql", REFUSED)
 def test_what_does_not_only_select_is_one_line(
     sql: str, critic: Critic, log: Path, tmp_path: Path

@@ -70,6 +70,7 @@ FILTERS: list[tuple[tuple[str, ...], Callable[[dict[str, Any]], bool]]] = [
 NAMES = [" ".join(option) for option, _ in FILTERS]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("option", "wanted"), FILTERS, ids=NAMES)
 def test_a_filter_lets_through_what_it_says(
     critic: Critic, log: LogPlace, option: tuple[str, ...], wanted: Callable[[Any], bool]
@@ -138,6 +139,7 @@ def test_statistics_are_counts_of_what_is_listed(critic: Critic, log: LogPlace) 
     assert critic("log", "stats", log, "--format", "csv", "--status", "partial").status == 0
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "command",
     [

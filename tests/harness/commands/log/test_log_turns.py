@@ -78,6 +78,7 @@ def test_filters_are_of_turns(critic: Critic, log: Path) -> None:
     assert json.loads(counted.out)["fates"] == {"ran_after_yes": 2}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("command", [("log", "list"), ("log", "stats"), ("replay",), ("report",)])
 def test_what_ran_although_refused_is_an_exit_status(
     command: tuple[str, ...], critic: Critic, log: Path, tmp_path: Path

@@ -52,6 +52,7 @@ def one_line(said: Said) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_a_proof_shows_the_decision_as_show_does(guarded: Signed) -> None:
     shown = 0
     for (seq,) in query(guarded.log, "SELECT seq FROM records ORDER BY seq"):

@@ -286,6 +286,7 @@ def test_what_goes_unnoticed_has_a_reason() -> None:
     assert {name for name, who in noticed.items() if who != {*COMMANDS}} == {*WHY_NOT, "nothing"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", sampled(ALTERATIONS, one_in=2))
 def test_who_notices_an_alteration(altered: Signed, name: str) -> None:
     assert _who_notices(altered, name) == _named(NOTICED[name][0])

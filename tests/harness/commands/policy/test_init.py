@@ -201,6 +201,7 @@ def test_an_agent_that_cannot_be_read_is_one_line(
     assert not (folder / "critic.toml").exists()
 
 
+@pytest.mark.slow
 def test_a_thousand_tools_of_odd_names_are_written_and_checked(
     critic: Critic, folder: Path
 ) -> None:

@@ -45,6 +45,7 @@ def kept(tmp_path: Path) -> Path:
     return tmp_path / "state"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", sampled(["json", "text"], one_in=2))
 @pytest.mark.parametrize("head", sampled([("--head", f"99:{'1' * 64}"), ()], one_in=2))
 def test_jobs_and_resume_change_no_answer(

@@ -88,6 +88,7 @@ _DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("damage", _DAMAGES)
 def test_the_page_and_the_exit_status_say_what_verify_says(
     critic: Critic, log: Path, damage: str

@@ -61,6 +61,7 @@ def is_cut_in(folder: Path) -> bool:
     return b'"cut":true' in stored
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
 @pytest.mark.parametrize("text", ["NaN", '{"a":1,"a":2}', "[" * 300 + "]" * 300])
 def test_a_call_whose_result_cannot_be_read_has_ended(

@@ -22,6 +22,7 @@ from tests.harness.integrations.hooks.agents import (
 every_agent = pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
 
 
+@pytest.mark.one_in(3)
 @every_agent
 def test_calls_are_allowed_asked_about_and_refused(
     agent: Agent, critic: Critic, tmp_path: Path
@@ -38,6 +39,7 @@ def test_calls_are_allowed_asked_about_and_refused(
     assert decided(agent.call(agent.foreign, "c5")) == "deny"
 
 
+@pytest.mark.one_in(3)
 @every_agent
 def test_a_session_is_found_in_the_log_and_replays(
     agent: Agent, critic: Critic, tmp_path: Path
@@ -85,6 +87,7 @@ def stopped(agent: Agent, name: str = "Stop", **members: Any) -> dict[str, Any]:
     return {**agent.prompt(""), "hook_event_name": name, **members}
 
 
+@pytest.mark.one_in(3)
 @witnesses
 @pytest.mark.parametrize("between", [False, True])
 def test_a_call_that_ran_after_a_question_was_shown_was_approved(
@@ -121,6 +124,7 @@ def test_a_call_that_ran_without_a_question_was_not_approved(
     assert "user-of-" not in critic("log", "export", log, "-o", "-").out + records(critic, log)
 
 
+@pytest.mark.one_in(3)
 @witnesses
 @pytest.mark.parametrize("name", ["Stop", "SessionEnd"])
 def test_a_question_that_was_shown_and_not_followed_is_a_no(
@@ -157,6 +161,7 @@ def test_two_questions_about_the_same_call_are_two(critic: Critic, tmp_path: Pat
     assert twice[-2:] == ["silence", "silence"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("agent", AGENTS[:-1], ids=lambda agent: agent.name)
 def test_a_call_that_the_agent_says_nothing_more_of_ends_with_the_turn(
     agent: Agent, critic: Critic, tmp_path: Path

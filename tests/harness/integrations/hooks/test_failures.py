@@ -47,6 +47,7 @@ DAMAGED = [
 ]
 
 
+@pytest.mark.one_in(4)
 @every_agent
 @pytest.mark.parametrize("registered", [False, True])
 def test_what_is_no_event_blocks(

@@ -31,6 +31,7 @@ def events(agent: Agent) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
 @a_fixture_for_all
 @given(data=st.data())

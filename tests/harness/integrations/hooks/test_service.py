@@ -58,6 +58,7 @@ def in_session(event: Any, session: str) -> Any:
     return {**event, **named}
 
 
+@pytest.mark.one_in(3)
 @every_agent
 @pytest.mark.parametrize("names", sampled([("5f2c", "5F2C"), ("a", "a ")], one_in=2))
 def test_two_sessions_at_one_desk_are_answered_as_each_alone(
@@ -81,6 +82,7 @@ def test_two_sessions_at_one_desk_are_answered_as_each_alone(
     assert alone[0] != alone[1]
 
 
+@pytest.mark.one_in(3)
 @every_agent
 def test_a_service_and_processes_that_take_turns_answer_as_one_that_works_alone(
     agent: Agent, critic: Critic, tmp_path: Path

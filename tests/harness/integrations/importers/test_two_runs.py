@@ -145,6 +145,7 @@ def _alike(pair: Pair) -> bool:
     return any(calls[0][name] != calls[1][name] for name in calls[0].keys() & calls[1].keys())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", FORMATS)
 def test_two_runs_in_one_file_are_each_as_alone(name: str) -> None:
     source, written = FORMATS[name]

@@ -15,11 +15,13 @@ CANNOT = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("law", contract_laws(CANNOT))
 def test_the_contract_holds(law: str) -> None:
     check_seam(play, law)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("law", sampled(seam_laws(CANNOT), one_in=6))
 def test_the_contract_holds_in_an_event_loop(law: str) -> None:
     check_seam(play_async, law)

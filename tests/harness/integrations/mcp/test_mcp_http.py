@@ -103,6 +103,7 @@ async def called(
         return names, [await client.call_tool(name, args) for name, args in calls]
 
 
+@pytest.mark.one_in(3)
 @eras
 @pytest.mark.parametrize("answer", [YES, {"action": "decline"}, None], ids=str)
 def test_the_real_client_sees_and_calls_what_the_policy_allows(

@@ -122,6 +122,7 @@ def play(era: str, both: tuple[Sequence[Step], Sequence[Step]], order: Sequence[
         return [(one.told, one.shop.ran) for one in pair]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", sampled(ERAS, one_in=2))
 def test_two_connections_that_take_turns_are_each_told_what_they_are_alone(era: str) -> None:
     """Their requests have equal ids: open requests, questions and states are those of each."""

@@ -27,6 +27,7 @@ CANNOT_ASK = (
 STREAMED = [law for law in seam_laws(CANNOT_ASK) if law.endswith(" streamed")]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("law", contract_laws())
 def test_the_contract_holds(law: str) -> None:
     check_seam(play_pydantic_ai, law)
@@ -36,6 +37,7 @@ def play_run_stream(scene: Scene) -> Trace:
     return asyncio.run(ScenePlayer(scene, run_stream).play())
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("law", sampled(STREAMED, one_in=2))
 def test_the_contract_holds_where_tools_run_before_the_response_is_at_its_end(law: str) -> None:
     check_seam(play_run_stream, law)

@@ -46,6 +46,7 @@ def test_an_entry_and_its_stored_record_have_the_same_row(path: LogPlace) -> Non
         }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("column", sampled(IndexRow._fields[1:], one_in=4))
 def test_every_changed_column_is_found(critic: Critic, path: LogPlace, column: str) -> None:
     other = f"coalesce({column}, 0) || 'x'"

@@ -37,6 +37,7 @@ def changed(repo: Path, patterns: tuple[str, ...], change: str) -> list[str]:
         return [path.decode() for path in protected.changed_in(workspace.capture())]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("patterns", "change", "expected"),
     sampled_rows(

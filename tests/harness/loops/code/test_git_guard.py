@@ -196,6 +196,7 @@ OF_OTHERS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", OF_OTHERS)
 def test_settings_of_submodules_and_other_work_trees_must_stay(
     with_submodule: Path, name: str

@@ -117,6 +117,7 @@ def test_an_actor_that_ran_out_of_time_is_never_done(repo: Path) -> None:
     assert kinds(ended) == [["actor_failed"]]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("critic", "message"),
     [

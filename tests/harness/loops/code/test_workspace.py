@@ -318,6 +318,7 @@ def test_a_file_too_large_to_review_is_refused_unless_it_was_there_and_stays(
         assert seen(workspace.capture()) == {"new": "added", "old": "modified"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("text", "lines"),
     [

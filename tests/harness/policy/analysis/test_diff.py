@@ -265,6 +265,7 @@ NAMED = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("what", "old", "new"), NAMED)
 def test_a_change_is_named_by_its_member(what: str, old: Json, new: Json) -> None:
     assert changes_of(old, new)[PAY].changed == (what,)
@@ -285,6 +286,7 @@ def test_trust_in_parties_is_of_tools_with_a_recipient() -> None:
 REVERSED = {"tighter": "looser", "looser": "tighter"}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("change", "subject", "old", "new"), sampled_rows(CHANGES, one_in=2))
 def test_each_change_is_named_and_shown(change: str, subject: str, old: Json, new: Json) -> None:
     assert changes_of(old, new)[subject].change == change
@@ -375,6 +377,7 @@ def test_what_is_confined_by_one_policy_is_sent_under_the_other() -> None:
 TARGETS = ("recipient", "object", "attribute", "locator", "secret", "code", "content", "time", ...)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("tier", ["network", "delegated"])
 @pytest.mark.parametrize("mode", ["closed", "open"])
 def test_no_plan_shows_what_a_change_of_roles_may_not_do(mode: str, tier: str) -> None:

@@ -7,6 +7,8 @@ Tests of single changes show that what is looser is called so. This is the other
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from harness.policy import Policy
 from harness.policy.analysis.policy_diff import diff_policies, overall
 from harness.wire import InvalidInput, build
@@ -60,6 +62,7 @@ def _is_reordered(old: list[Any], new: list[Any]) -> bool:
     return {*map(repr, old)} == {*map(repr, new)}
 
 
+@pytest.mark.slow
 def test_no_member_changes_unsaid() -> None:
     value = whole(ROLES)
     old, met = build(Policy, value), [*neighbours(value)]

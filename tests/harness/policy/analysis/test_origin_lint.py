@@ -293,6 +293,7 @@ def test_the_shop_is_quiet() -> None:
     assert {one.severity for one in rules_of(shop()).values()} <= {"note"}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", CASES)
 def test_a_finding_is_of_its_policy_and_not_of_a_near_one(name: str) -> None:
     rule, risky, near, words = CASES[name]

@@ -122,6 +122,7 @@ def test_plans_that_were_tried_before_are_judged_with_their_record(
     assert decisions == list(dict.fromkeys(row["seq"] for row in rows))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("case", sampled(STREAMS, one_in=12), ids=lambda case: case["name"])
 def test_the_turns_of_sessions_are_judged_as_in_the_log(
     critic: Critic, tmp_path: Path, case: dict[str, Any]

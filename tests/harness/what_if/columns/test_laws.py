@@ -47,6 +47,7 @@ def fixtures() -> list[Proposal]:
     return list(_fixtures())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", sampled(CHANGES.values(), one_in=9), ids=CHANGES)
 def test_every_case_is_answered_as_the_rules_do(
     tmp_path: Path, fixtures: list[Proposal], change: Alteration
