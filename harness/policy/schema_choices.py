@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from evals.schema_budget import Targets
-from evals.schema_keywords import Json, every_object, keywords_judging, parts_of
+from evals.schema_keywords import REFERENCES, Json, every_object, keywords_judging, parts_of
 
 _MAX_CHOICES: Final = 1_000
 """How many choices the canonical form of a schema may have: each takes some time and memory."""
@@ -11,8 +11,12 @@ _MAX_CHOICES: Final = 1_000
 _MAX_CONDITIONS: Final = 2_000
 """How many conditions may stand beside one another: each is compared with each."""
 
+_MAX_MULTIPLES: Final = 100
+"""How many multiples may be joined: their common multiple has as many digits."""
+
 _SAME: Final = keywords_judging("same")
 _ADDED: Final = frozenset({"anyOf", "oneOf"})
+_JOINING: Final = frozenset({"allOf", *REFERENCES})
 _DOUBLED: Final = frozenset({"if", "dependentSchemas", "dependencies"})
 _MOST: Final = 10**9
 
@@ -28,6 +32,10 @@ def has_many_choices(schema: Any) -> bool:
     objects = list(every_object(schema))
     if any(
         len(one["allOf"]) > _MAX_CONDITIONS for one in objects if type(one.get("allOf")) is list
+    ):
+        return True
+    if sum("multipleOf" in one for one in objects) > _MAX_MULTIPLES and any(
+        not one.keys().isdisjoint(_JOINING) for one in objects
     ):
         return True
     if all(one.keys().isdisjoint(_CHOOSING) for one in objects):

@@ -48,9 +48,14 @@ def cost_of_names(tool: PolicyTool) -> int:
     pointers = [name for name in roles if name[:1] == "/"]
     if not pointers and is_plain(schema):
         return many
-    size = json_values(schema)
-    size += max(0, size - _LARGE) ** 2 // 10  # members of both are compared with each other
-    return (many + 3 * sum(map(_places_of, pointers))) * (_OF_QUESTION + size)
+    return (many + 3 * sum(map(_places_of, pointers))) * cost_of_question(schema)
+
+
+def cost_of_question(shape: object) -> int:
+    """Return about what it costs to ask a schema, or an example of a class, about one name."""
+    size = json_values(shape)
+    # Members of both are compared with each other.
+    return _OF_QUESTION + size + max(0, size - _LARGE) ** 2 // 10
 
 
 def _required_names(schema: object) -> tuple[str, ...]:

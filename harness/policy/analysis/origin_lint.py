@@ -12,9 +12,8 @@ from critic import MODE_RANK, Binding, Demand
 from evals.capability import FieldWriter
 from evals.escaping import escape_name, pointer
 from evals.pointers import segments, values_at
-from evals.schema_budget import json_values
 from harness.policy.analysis.class_lint import lint_example
-from harness.policy.analysis.lint_effort import TOO_MUCH, LintEffort
+from harness.policy.analysis.lint_effort import TOO_MUCH, LintEffort, cost_of_question
 from harness.policy.analysis.lint_finding import Findings, LintFinding, guess_name, show_names
 from harness.policy.envelopes import Policy, PolicyClass, PolicyTool
 from harness.policy.schema_lint import admits, has_place, is_plain, property_names
@@ -73,7 +72,7 @@ def _cost_of_fields(one: PolicyClass) -> int:
     shape = one.example if one.schema_ is None else one.schema_
     if one.schema_ is not None and is_plain(one.schema_):
         return len(one.fields or ())
-    return 2 * len(one.fields or ()) * (100 + json_values(shape))
+    return 2 * len(one.fields or ()) * cost_of_question(shape)
 
 
 class _Policy:
