@@ -60,7 +60,8 @@ def tools_of_object(found: Any, adapter: str, shown: str) -> AgentTools:
     if not drafts and reader.left_out:
         raise InvalidInput("", f"{shown} has no tool that can be read: {reader.left_out[0]}")
     if not drafts:
-        raise InvalidInput("", f"{shown} is {_show_kind(found)} without tools: {_advise(found)}")
+        said = f"{shown} has no tools, it is of type {_show_kind(found)}: {_advise(found)}"
+        raise InvalidInput("", said)
     return AgentTools([*drafts.values()], reader.left_out)
 
 

@@ -176,15 +176,15 @@ def test_a_fastmcp_server_is_read_in_process_and_a_toolset_of_it_is_entered() ->
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (7, "own:thing is int without tools: write MODULE:OBJECT, and after the colon"),
-        ([], "own:thing is list without tools"),
+        (7, "own:thing has no tools, it is of type int: write MODULE:OBJECT, and after the colon"),
+        ([], "own:thing has no tools, it is of type list"),
         ([7], "own:thing has no tool that can be read: left out int: its arguments"),
-        ({"a": 1}, "own:thing is dict without tools"),
-        (None, "own:thing is NoneType without tools"),
-        (module("class A: ...\nthing = A()", "own.nothing"), "without tools: write MODULE:OBJECT"),
+        ({"a": 1}, "own:thing has no tools, it is of type dict"),
+        (None, "own:thing has no tools, it is of type NoneType"),
+        (module("class A: ...\nthing = A()", "own.nothing"), ": write MODULE:OBJECT"),
         (
             module("def _f(): ...\nTOOLS = [_f]\n_private = [_f]\nnumbers = [1]", "own.with_tools"),
-            "is module without tools: write one of these after the colon: TOOLS",
+            "has no tools, it is of type module: write one of these after the colon: TOOLS",
         ),
     ],
     ids=str,
