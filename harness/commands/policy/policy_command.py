@@ -110,7 +110,7 @@ def _check_one(name: str, limit: int, drift: _Drift, *, as_json: bool, strict: b
     findings = (*report.findings, *drift(document.policy))
     found = sorted((document.line_of(one.path), one) for one in findings)
     accepted = sorted((document.line_of(one.finding.path), one) for one in report.accepted)
-    guesses, left = count_guesses(document)
+    guesses, left = _count_guesses(document)
     failing = [finding for _, finding in found if strict or finding.severity != "note"]
     refused = bool(failing) or (strict and guesses + left > 0)
     if as_json:
@@ -135,7 +135,7 @@ def _finding_wire(line: int, finding: LintFinding) -> dict[str, Any]:
     return {**{name: getattr(finding, name) for name in names}, "line": line}
 
 
-def count_guesses(document: PolicyDocument) -> tuple[int, int]:
+def _count_guesses(document: PolicyDocument) -> tuple[int, int]:
     """Return how many places of a policy are guessed, and how many are open."""
     left = len(document.open_places)
     return len(document.policy.guessed or ()) - left, left
@@ -143,7 +143,7 @@ def count_guesses(document: PolicyDocument) -> tuple[int, int]:
 
 def guesses_text(document: PolicyDocument) -> str:
     """Return the two counts in words."""
-    guesses, left = count_guesses(document)
+    guesses, left = _count_guesses(document)
     return f"{guesses} guess{'' if guesses == 1 else 'es'}, {left} open"
 
 

@@ -56,7 +56,7 @@ def _optional_targets(one: ToolFacts) -> Findings:
     """Yield a target that a call may leave out, so that the tool chooses it."""
     if one.rank < _NETWORK or one.tool.args_schema is None or "locator" in one.roles.values():
         return
-    allowed = {*(one.tool.may_be_empty or ()), *(name for name, _ in _bound(one))}
+    allowed = {*(one.tool.may_be_empty or ()), *(name for name, _ in _bound_names(one))}
     lacking = [name for name in one.shapes.names if name not in one.shapes.required]
     targets = {name: role for name, role in one.roles.items() if role in AIMED_ROLES}
     for role in ("recipient", "object"):
@@ -71,7 +71,7 @@ def _optional_targets(one: ToolFacts) -> Findings:
             yield one.report_finding("target_optional", "/args_schema", message)
 
 
-def _bound(one: ToolFacts) -> list[tuple[str, Any]]:
+def _bound_names(one: ToolFacts) -> list[tuple[str, Any]]:
     return [(name, bound) for name, bound in one.bindings() if not bound.optional]
 
 

@@ -33,7 +33,7 @@ def lint_shapes(facts: PolicyFacts, effort: LintEffort) -> Findings:
             yield one.report_finding("not_linted", "", TOO_MUCH)
             continue
         for name, binding in one.bindings():
-            yield from _binding(facts, one, name, binding)
+            yield from _lint_binding(facts, one, name, binding)
         for index, demand in one.demands():
             yield from _demand(facts, one, index, demand)
 
@@ -105,7 +105,7 @@ def _misshapen_evidence(facts: PolicyFacts, effort: LintEffort) -> Findings:
             yield LintFinding("evidence_misses_schema", f"/evidence/{index}/content", message)
 
 
-def _binding(facts: PolicyFacts, one: ToolFacts, name: str, binding: Binding) -> Findings:
+def _lint_binding(facts: PolicyFacts, one: ToolFacts, name: str, binding: Binding) -> Findings:
     path = pointer("bound_args", name)
     for class_ in binding.from_:
         shape = _shape_of(facts, class_)

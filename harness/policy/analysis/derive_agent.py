@@ -156,7 +156,7 @@ class _Reader:
         text = description if isinstance(description, str) else ""
         yield ToolDraft(self._adapter, name, text, plain, tuple(todo), result, **more)
 
-    def listed(self, tools: Iterable[Any]) -> Iterator[ToolDraft]:
+    def drafts_of(self, tools: Iterable[Any]) -> Iterator[ToolDraft]:
         """Yield the drafts of tools as an MCP server lists them."""
         for tool in tools:
             wire = tool.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -177,11 +177,11 @@ def _unwrap(schema: Any) -> Any:
 def _finish(work: Coroutine[Any, Any, Any]) -> Any:
     """Return what a coroutine returns, within a minute."""
 
-    async def bounded() -> Any:
+    async def work_in_time() -> Any:
         async with asyncio.timeout(_WAIT_S):
             return await work
 
-    return asyncio.run(bounded())
+    return asyncio.run(work_in_time())
 
 
 async def _list_entered(server: Any) -> Any:
@@ -222,7 +222,7 @@ def _read_graph(reader: _Reader, graph: Any) -> Iterator[ToolDraft]:
 def _read_openai_agent(reader: _Reader, agent: Any) -> Iterator[ToolDraft]:
     yield from reader.all_in(agent.tools)
     for server in agent.mcp_servers:
-        yield from reader.listed(_finish(_list_entered(server)))
+        yield from reader.drafts_of(_finish(_list_entered(server)))
     for given in agent.handoffs:
         yield from _read_handoff(reader, given)
 
@@ -334,7 +334,7 @@ def _read_wrapper_toolset(reader: _Reader, toolset: Any) -> Iterator[ToolDraft]:
 
 
 def _read_mcp_toolset(reader: _Reader, toolset: Any) -> Iterator[ToolDraft]:
-    return reader.listed(_finish(_list_entered(toolset)))
+    return reader.drafts_of(_finish(_list_entered(toolset)))
 
 
 def _read_pydantic_tool(reader: _Reader, tool: Any) -> Iterator[ToolDraft]:
@@ -353,7 +353,7 @@ def _read_pydantic_tool(reader: _Reader, tool: Any) -> Iterator[ToolDraft]:
 def _read_fastmcp(reader: _Reader, server: Any) -> Iterator[ToolDraft]:
     for tool in _finish(server.list_tools()):
         if not hasattr(tool, "parameters"):  # the server of the SDK lists them as on the wire
-            yield from reader.listed([tool])
+            yield from reader.drafts_of([tool])
             continue
         hints = tool.annotations.model_dump(by_alias=True) if tool.annotations else None
         yield from reader.draft(

@@ -27,7 +27,7 @@ def lint_evidence(facts: PolicyFacts, effort: LintEffort) -> Findings:
             yield from _says_nothing(facts, one, index, demand)
             yield from _about_nothing(facts, one, index, demand)
     yield from _never_expires(facts)
-    yield from _unused(facts)
+    yield from _lint_unused(facts)
 
 
 def _own_evidence(facts: PolicyFacts, one: ToolFacts) -> Findings:
@@ -122,7 +122,9 @@ def _may_lack(schema: dict[str, object], name: str) -> bool:
 
 def _about_nothing(facts: PolicyFacts, one: ToolFacts, index: int, demand: Demand) -> Findings:
     """Yield a demand that evidence about any other thing meets."""
-    aimed = [name for name, role in one.roles.items() if role in AIMED_ROLES] or _needed(one)
+    aimed = [name for name, role in one.roles.items() if role in AIMED_ROLES] or _required_names(
+        one
+    )
     sources = facts.yielding.get(demand.class_, ())
     if demand.about or not aimed or not any(_is_about_something(source) for source in sources):
         return
@@ -135,7 +137,7 @@ def _about_nothing(facts: PolicyFacts, one: ToolFacts, index: int, demand: Deman
     yield one.report_finding("demand_about_nothing", f"/requires_evidence/{index}", message)
 
 
-def _needed(one: ToolFacts) -> list[str]:
+def _required_names(one: ToolFacts) -> list[str]:
     return [] if one.roles else [name for name in one.shapes.names if name in one.shapes.required]
 
 
@@ -159,7 +161,7 @@ def _never_expires(facts: PolicyFacts) -> Findings:
                 yield one.report_finding("evidence_never_expires", "", message)
 
 
-def _unused(facts: PolicyFacts) -> Findings:
+def _lint_unused(facts: PolicyFacts) -> Findings:
     """Yield classes that no tool needs, that are not confined and say nothing of fields."""
     spec = facts.policy.spec
     used = {*facts.needing, *(spec.required_evidence or ()), *(spec.confined_evidence or ())}

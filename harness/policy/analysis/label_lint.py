@@ -55,7 +55,7 @@ def lint_labels(facts: PolicyFacts, effort: LintEffort) -> Findings:
     yield from _fields(facts)
     yield from _speakers(facts)
     if facts.provenance is not None:
-        yield from _unlabelled(facts)
+        yield from _lint_unlabelled(facts)
 
 
 def _tier(one: ToolFacts) -> Findings:
@@ -377,7 +377,7 @@ def _speakers(facts: PolicyFacts) -> Findings:
             )
 
 
-def _unlabelled(facts: PolicyFacts) -> Findings:
+def _lint_unlabelled(facts: PolicyFacts) -> Findings:
     for one in facts.tools:
         if one.rank == 0 and one.tool.result is None:
             message = "nobody is said to write what it returns, so it counts as public: add result"

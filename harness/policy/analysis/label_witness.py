@@ -125,7 +125,7 @@ def _cases(facts: PolicyFacts, finding: LintFinding) -> Iterator[_Case]:
     place = segments(finding.path)
     if finding.rule in _OF_LABELS:
         source = facts.tools[int(place[1])]
-        yield _Case(source, _sinks(facts), _relabelled(facts.policy, source, finding.rule))
+        yield _Case(source, _sinks(facts), _relabel_source(facts.policy, source, finding.rule))
     elif finding.rule == "evidence_from_untrusted":
         sink = facts.tools[int(place[1])]
         for name, source in facts.sources_of(sink.needed_classes):
@@ -149,7 +149,7 @@ def _sinks(facts: PolicyFacts) -> list[ToolFacts]:
     )
 
 
-def _relabelled(policy: Policy, source: ToolFacts, rule: str) -> Policy:
+def _relabel_source(policy: Policy, source: ToolFacts, rule: str) -> Policy:
     """Return the policy with the results of a tool as the words of anybody, or as a web page."""
     form = source.tool.result.format if source.tool.result else None
     if source.is_web or rule in ("web_is_trusted", "web_not_said"):

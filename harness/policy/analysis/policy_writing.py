@@ -242,7 +242,7 @@ def _class_text(entry: _ClassEntry) -> str:
     schema = [*_schema_lines("class", "schema", without_zones(entry.result.schema))]
     if entry.result.is_recorded:
         at = 0 if schema[0] else 1
-        schema[at] = _marked(schema[at], "from recorded results")
+        schema[at] = _mark_line(schema[at], "from recorded results")
     lines += schema
     return "\n".join(lines) + "\n"
 
@@ -256,7 +256,7 @@ def _tool_text(tool: _Guessed, classes: _Classes) -> str:
         "[[tool]]",
         f"adapter_id = {toml_value(draft.adapter_id)}",
         f"capability_id = {toml_value(draft.capability_id)}",
-        _marked(tier, guess.tier.why, is_open=guess.tier.is_open),
+        _mark_line(tier, guess.tier.why, is_open=guess.tier.is_open),
         *_table_lines("arg_roles", _roles(guess), _why_roles(guess)),
         *_table_lines("arg_kinds", guess.kinds, "by name"),
         *_result_lines(tool, classes.name_for(draft.capability_id)),
@@ -292,9 +292,9 @@ def _result_lines(tool: _Guessed, class_name: str | None) -> Iterator[str]:
         yield "# Who can write what it returns? system: our systems; member: us; public: anybody"
     line = f"result = {toml_value(written)}"
     if makes:
-        yield _marked(line, "it makes the file, and fails if there is one")
+        yield _mark_line(line, "it makes the file, and fails if there is one")
     elif result.web or result.author == "system":
-        yield _marked(line, "from the web" if result.web else "no sentence fits into it")
+        yield _mark_line(line, "from the web" if result.web else "no sentence fits into it")
     else:
         yield line
     if class_name:
@@ -307,13 +307,13 @@ def _table_lines(name: str, members: Mapping[str, str], why: str) -> Iterator[st
         return
     line = f"{name} = {toml_value(dict(members))}"
     if len(line) <= _WIDTH:
-        yield _marked(line, why)
+        yield _mark_line(line, why)
         return
     for key, value in members.items():
-        yield _marked(f"{name}.{toml_key(key)} = {toml_value(value)}", why)
+        yield _mark_line(f"{name}.{toml_key(key)} = {toml_value(value)}", why)
 
 
-def _marked(line: str, why: str, *, is_open: bool = False) -> str:
+def _mark_line(line: str, why: str, *, is_open: bool = False) -> str:
     """Return a line with the mark of a guess, or of what is open."""
     mark = toml_comment(f"{'TODO' if is_open else 'guessed'}: {why}"[:_WIDTH])
     return f"{line:{_MARK_AT}}  {mark}"

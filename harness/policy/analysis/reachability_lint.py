@@ -63,17 +63,20 @@ def _steps_to(facts: PolicyFacts) -> dict[str, int]:
 
 
 def _has_all(one: ToolFacts, had: dict[str, int]) -> bool:
-    bound = (any(name in had for name in binding.from_) for binding in _needed(one))
+    bound = (any(name in had for name in binding.from_) for binding in _required_bindings(one))
     return all(demand.class_ in had for _, demand in one.demands()) and all(bound)
 
 
 def _costs(one: ToolFacts, had: dict[str, int]) -> list[int]:
     demanded = [had[demand.class_] for _, demand in one.demands()]
-    bound = [min(had[name] for name in binding.from_ if name in had) for binding in _needed(one)]
+    bound = [
+        min(had[name] for name in binding.from_ if name in had)
+        for binding in _required_bindings(one)
+    ]
     return [*demanded, *bound]
 
 
-def _needed(one: ToolFacts) -> list[Binding]:
+def _required_bindings(one: ToolFacts) -> list[Binding]:
     return [binding for _, binding in one.bindings() if not binding.optional and binding.from_]
 
 

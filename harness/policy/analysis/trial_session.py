@@ -156,13 +156,13 @@ def choices_of(
     if read is None:
         return
     for args, value in _chosen_args(sink, name):
-        backing = _backing(facts, _needed_items(sink, args), sink, value=value)
+        backing = _find_backing(facts, _needed_items(sink, args), sink, value=value)
         others = {key: one for key, one in args.items() if key != name}
         spoken = [*scalars_of(others), *scalars_of(read)]
         if backing is None or value in spoken:
             continue
         spoken += [one for play in backing for one in scalars_of(play.args) if one != value]
-        for output in outputs_holding(facts, source, value):
+        for output in _outputs_holding(facts, source, value):
             before = (TrialCall(source, read, output), *backing)
             yield Choice(sink, name, value, args, before, tuple(spoken))
 
@@ -180,7 +180,7 @@ def asked_choices(facts: PolicyFacts, sink: ToolFacts) -> Iterator[Choice]:
             if item["classification"] not in facts.yielding
             and item["classification"] not in facts.held
         ]
-        backing = _backing(facts, [item for item in needed if item not in outside], sink)
+        backing = _find_backing(facts, [item for item in needed if item not in outside], sink)
         if backing is not None:
             spoken = [*scalars_of(args)]
             spoken += [one for play in backing for one in scalars_of(play.args)]
@@ -196,7 +196,7 @@ def _needed_items(sink: ToolFacts, args: Json) -> list[Json]:
 def backing_choices(facts: PolicyFacts, source: ToolFacts, sink: ToolFacts) -> Iterator[Choice]:
     """Yield sessions in which the source returns what the sink needs as evidence."""
     for args in _sample_args(sink)[:_MOST_ARGS]:
-        backing = _backing(facts, _needed_items(sink, args), sink, preferred=source)
+        backing = _find_backing(facts, _needed_items(sink, args), sink, preferred=source)
         if backing is None or not any(play.tool is source for play in backing):
             continue
         spoken = [*scalars_of(args)]
@@ -205,7 +205,7 @@ def backing_choices(facts: PolicyFacts, source: ToolFacts, sink: ToolFacts) -> I
         return
 
 
-def outputs_holding(facts: PolicyFacts, source: ToolFacts, value: Any) -> Iterator[Any]:
+def _outputs_holding(facts: PolicyFacts, source: ToolFacts, value: Any) -> Iterator[Any]:
     """Yield results that hold a value: as text, and in each field of a record."""
     result = source.tool.result
     text = value if isinstance(value, str) else canonical_json(value).decode()
@@ -281,7 +281,7 @@ def _chosen_args(sink: ToolFacts, name: str) -> Iterator[tuple[Json, Any]]:
                 yield {**args, name: form}, shown or value
 
 
-def _backing(
+def _find_backing(
     facts: PolicyFacts,
     items: list[Json],
     sink: ToolFacts,

@@ -17,7 +17,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-class TierRow(NamedTuple):
+class _TierRow(NamedTuple):
     """One row of the table of tiers, in the words of a person who chooses one."""
 
     tier: ApprovalMode
@@ -27,31 +27,31 @@ class TierRow(NamedTuple):
 
 
 TIER_ROWS: Final = (
-    TierRow(
+    _TierRow(
         "read_only",
         "changes nothing and sends nothing that matters outside",
         "look up an order; list files; search the web, if the words of the search are no secret",
         "always allowed",
     ),
-    TierRow(
+    _TierRow(
         "local_write",
         "changes the agent's own workspace, which can be undone and nobody else sees",
         "a note, a draft, a scratch file",
         "values judged",
     ),
-    TierRow(
+    _TierRow(
         "network",
         "others see it and it cannot be unsent, but it binds nobody",
         "mail, chat, fetch a URL",
         "values and tool judged",
     ),
-    TierRow(
+    _TierRow(
         "delegated",
         "acts in somebody's name: books, grants, changes a record of others",
         "reserve, invite, change an address",
         "values and tool judged",
     ),
-    TierRow(
+    _TierRow(
         "destructive",
         "money, deletion, running code: hard or impossible to undo",
         "refund, delete, deploy",
