@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from tests.assurance.forked import TOO_LONG
+from tests.assurance.layers import mutation
 from tests.assurance.layers.mutation import Killer, meet
 from tests.assurance.mutation import judged
 from tests.assurance.mutation.covering import Covering
@@ -146,7 +147,10 @@ def test_a_row_on_file_sums_up_a_file_of_today() -> None:
 
 
 @pytest.mark.slow
-def test_what_computes_for_too_long_is_noticed_and_what_waits_is_not() -> None:
+def test_what_computes_for_too_long_is_noticed_and_what_waits_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mutation, "_WALL", 4)
     ways: dict[str, Callable[[], object]] = {
         "computes": _compute,
         "waits": partial(time.sleep, 60),
