@@ -216,6 +216,7 @@ def test_what_is_judged_equivalent_is_in_a_file_of_today() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_what_is_judged_equivalent_is_a_mutant_of_today() -> None:
     files = sorted({file for file, *_ in judged_equivalent()})
     assert judged_equivalent().keys() - {one.key for one in all_mutants(files)} == set()

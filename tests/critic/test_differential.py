@@ -105,6 +105,7 @@ def test_a_difference_is_shown_small_as_json_with_what_each_side_says(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_engine_and_model_agree_on_every_kind_of_verdict() -> None:
     """The seeded loop also counts: a generator that no longer meets a kind fails here."""
     met: Counter[object] = Counter()

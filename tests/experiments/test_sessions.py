@@ -246,6 +246,7 @@ def goals_missed(found: dict[str, Rate], most: dict[str, int]) -> dict[str, int]
 
 @needs_recordings
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("setting", "most"),
     [
@@ -263,6 +264,7 @@ def test_what_the_guard_must_reach(setting: Setting, most: dict[str, int]) -> No
 
 @needs_recordings
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("setting", "secrets"), [(Setting(), 111), (Setting("open"), 122)])
 def test_what_an_attacker_who_knows_the_rules_may_reach(setting: Setting, secrets: int) -> None:
     """Let nothing through in either mode but what the page tells of, family by family."""

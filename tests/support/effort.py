@@ -15,7 +15,7 @@ EVERY_TEST: Final = ("-m", "")
 _ALL_EXAMPLES: Final = "--hypothesis-profile=full"
 IN_FULL: Final = (*EVERY_TEST, _ALL_EXAMPLES)
 """Options of pytest that also draw all examples."""
-LEFT_TO_CI: Final = ("-m", "slow")
+LEFT_TO_CI: Final = ("-m", "slow and not long")
 """Options of pytest for what the default run leaves out."""
 
 _PROFILES: Final = {"eighth": 12, "full": 100}

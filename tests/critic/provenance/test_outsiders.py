@@ -86,6 +86,7 @@ def test_engine_and_model_say_the_same_of_calls_in_sessions() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_engine_and_model_say_the_same_of_many_calls_in_sessions() -> None:
     for case in drawn(range(10_000, 10_000 + examples(3_000))):
         require_agreement(case)
@@ -120,6 +121,7 @@ def test_a_third_of_the_drawn_calls_is_allowed() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_by_the_engine_nothing_that_outsiders_write_widens_in_many_sessions() -> None:
     for case in drawn(range(200_000, 200_000 + examples(6_000))):
         assert not widened(case, engine), case
@@ -142,6 +144,7 @@ def test_twenty_faults_are_planted_or_named_as_beyond_the_law() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("fault", BEYOND, ids=lambda fault: fault.name)
 def test_what_is_named_as_beyond_the_law_is_not_noticed_by_it(fault: Fault) -> None:
     """Another law, a stream or a case notices it: the reason says which."""
