@@ -176,7 +176,7 @@ def test_several_sources_have_an_adapter_each(critic: Critic, folder: Path) -> N
     [
         ("own_odd.py:gone", "there is no own_odd.py:gone: it has number, TOOLS, broken"),
         ("own_odd.py:TOOLS.gone", "there is no own_odd.py:TOOLS.gone\n"),
-        ("own_odd.py:number", "own_odd.py:number is int without tools: write MODULE:OBJECT"),
+        ("own_odd.py:number", "number has no tools, it is of type int: write MODULE:OBJECT"),
         ("own_odd.py:broken", "cannot read the tools of own_odd.py:broken: "),
         ("own_gone:agent", "cannot import own_gone: ModuleNotFoundError"),
         ("own_gone.py:agent", "cannot import own_gone.py: FileNotFoundError"),
