@@ -3,11 +3,12 @@
 import json
 import re
 import tomllib
+from typing import Any
 
 import pytest
 
 from harness.guard import Guard, UnknownTool
-from harness.policy import InvalidPolicy, parse_policy
+from harness.policy import InvalidPolicy, Policy, parse_policy
 from harness.policy.positions import toml_marks
 from tests.harness.policy.policies import GOOD, good
 
@@ -103,7 +104,46 @@ def test_tools_that_no_policy_knows_are_named_with_the_nearest() -> None:
     guard.check_tools([])
     with pytest.raises(UnknownTool) as caught:
         guard.check_tools([*names, f"{names[0]}x", "\x1b", "\x1b"])
+    with pytest.raises(UnknownTool, match=names[0].upper()):
+        guard.check_tools([names[0].upper(), names[0]])
     assert str(caught.value) == (
         f"the policy has no tool {names[0]}x (did you mean {names[0]}?), \\u001b: add it, or take "
         "it from the agent"
     )
+
+
+def test_a_policy_with_guesses_has_the_digest_of_all_else_in_it() -> None:
+    """A session that goes on is told from one under another policy by the digest alone."""
+    wire = {**good(), "guessed": ["/guard"], "accept": [{"finding": "x", "reason": "y"}]}
+    wire["evidence"] = [{"id": "terms", "classification": "terms"}]
+    plain = {name: value for name, value in wire.items() if name not in ("guessed", "accept")}
+    whole = policy_of(wire).digest()
+    assert whole == policy_of(plain).digest()
+    others = [
+        {**wire, "evidence": []},
+        {**wire, "tool": wire["tool"][:-1]},
+        {**wire, "spec": {**wire["spec"], "id": "other"}},
+        {**wire, "guard": {**wire["guard"], "safety_mode": "read_only"}},
+        {**wire, "class": [{"name": "other"}]},
+    ]
+    assert len({whole, *(policy_of(one).digest() for one in others)}) == 6
+
+
+@pytest.mark.parametrize(
+    ("own", "fresh", "least"), [(5, 9, 5), (9, 5, 5), (None, 5, 5), (5, None, 5)]
+)
+def test_results_are_fresh_as_long_as_tool_and_class_both_say(
+    own: int | None, fresh: int | None, least: int
+) -> None:
+    tool: dict[str, Any] = {"adapter_id": "a", "capability_id": "t", "yields": "c"}
+    tool["approval_mode"] = "read_only"
+    other = {**tool, "capability_id": "u", "yields": "d", "expires_after_s": 99}
+    tool |= {} if own is None else {"expires_after_s": own}
+    kept: dict[str, Any] = {"name": "c", **({} if fresh is None else {"fresh_s": fresh})}
+    wire = {"guard": {"safety_mode": "network"}, "spec": {"id": "s", "required_outputs": []}}
+    made = policy_of({**wire, "tool": [tool, other], "class": [kept, {"name": "d"}]})
+    assert made.expiries() == {("a", "t"): least, ("a", "u"): 99}
+
+
+def policy_of(wire: Any) -> Policy:
+    return parse_policy(json.dumps(wire).encode(), syntax="json").policy

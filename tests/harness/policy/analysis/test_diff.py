@@ -580,6 +580,16 @@ def test_samples_of_a_schema_that_holds_itself_end() -> None:
     assert {} in samples(many)
 
 
+def test_places_that_share_one_schema_keep_what_else_judges_them() -> None:
+    shared = {"type": "integer"}
+    own = {"properties": {"x": {"const": 11}, "y": {"const": 22}}}
+    both = {"properties": {"x": shared, "y": shared}}
+    for parts in ([own, both], [both, own]):
+        found = samples({"type": "object", "allOf": parts})
+        assert {11, 22} <= {value for one in found for value in one.values()}
+        assert not any(one.get("x") == 22 or one.get("y") == 11 for one in found)
+
+
 def test_a_place_is_sampled_once_however_many_lead_to_it() -> None:
     many = {"properties": {name: {"$ref": "#/$defs/n"} for name in "abcd"}}
     found = samples({"$defs": {"n": many}, "$ref": "#/$defs/n"})
