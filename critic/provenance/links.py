@@ -179,13 +179,23 @@ def wide_link_of(text: str) -> WebLink | None:
 
 def wide_links_in(text: str) -> Iterator[tuple[WebLink, Looks]]:
     """Yield what may be links in a wide text, each spelling once, and what each looks like."""
-    found = (match.group("scheme", "host", "rest") for match in _WIDE_IN_TEXT.finditer(text))
+    found = (one.group("scheme", "host", "rest") for one in _each_wide(text))
     for scheme, host, rest in dict.fromkeys(found):
         link = _wide_link(host, rest)
         if scheme is not None or host.startswith("www."):
             yield link, "link"
         else:
             yield link, _looks_of(_last_label(link.host), has_page=link.path != "")
+
+
+def _each_wide(text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches, also a link whose scheme reads as the host of another scheme before it."""
+    for match in _WIDE_IN_TEXT.finditer(text):
+        yield match
+        if text.startswith(":", match.end()):
+            inner = _WIDE_IN_TEXT.match(text, match.start("host"))
+            if inner is not None and inner["scheme"] is not None:
+                yield inner
 
 
 def looks_like_link(text: str) -> bool:

@@ -21,6 +21,7 @@ from tests.support.model.kinds import (
     narrow,
     same_wide,
     shape_of,
+    spelling,
     stands,
     text_of,
 )
@@ -223,7 +224,7 @@ def is_contested(value: Value, seen: list[Seen]) -> bool:
 
 def is_same(value: Value, other: object) -> bool:
     """Return whether they name one thing."""
-    return bool(narrow(value.kind, value.value) == narrow(value.kind, other))
+    return spelling(value.kind, value.value) == spelling(value.kind, other)
 
 
 def says(value: Value, leaf: Leaf) -> bool:

@@ -27,7 +27,8 @@ ACCOUNT = r"[a-z]{2}\d{2}(?:[ -]?[a-z0-9]){8,}"
 RUN = re.compile(r"[^\s<>\"'`|{}()\[\]\u2018\u201c-\u201e\xab\xbb]+")
 """What may be a link in a text: a run without what ends one."""
 PUNCTUATION = ".,;:!?*_\u2019\u2026"
-ONLY_WORDS = re.compile(r"[^\W\d_]+(?:[ '\u2019-][^\W\d_]+)*")
+LETTERS = rf"(?:(?![\d_]){WORD})+"
+ONLY_WORDS = re.compile(rf"{LETTERS}(?:[ '\u2019-]{LETTERS})*")
 FIRM = ("path", "url", "address", "account")
 
 
@@ -99,6 +100,11 @@ def narrow(kind: str, value: Any) -> Any:
         return re.sub(r"[\s-]", "", fold(text))
     plain = fold(even(text).replace("\n", " ").strip())
     return plain[1:] if plain[:1] in ("#", "@") and len(plain) > 1 else plain
+
+
+def spelling(kind: str, value: Any) -> tuple[str, Any]:
+    """Return what the values of a kind are compared by. One that cannot be read is a text."""
+    return ("text" if is_unreadable(kind, value) else kind), narrow(kind, value)
 
 
 def is_unreadable(kind: str, value: Any) -> bool:

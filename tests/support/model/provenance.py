@@ -19,7 +19,7 @@ from tests.support.model.classes import (
 from tests.support.model.contents import found_in
 from tests.support.model.days import Day, day_class, days_of
 from tests.support.model.facts import RANKS, Json, approved, find_tool, same_pair, unexpired
-from tests.support.model.kinds import WORD, is_unreadable, mentions, narrow, shows_link, wide
+from tests.support.model.kinds import WORD, is_unreadable, mentions, shows_link, spelling, wide
 from tests.support.model.requests import FUNCTION_WORDS
 from tests.support.model.sources import NEAR, Seen, seen_in
 from tests.support.model.values import (
@@ -133,7 +133,7 @@ def judged_content(p: Json, tool: Json, value: Value) -> list[tuple[Value, Worth
         judged = [(one, judge_part(p, tool, one, as_it_is=as_it_is)) for one in inside]
         seen = [one for one in judged if one[1][0] not in ("N", "K")]
         found.append((seen or judged)[0])
-    first = {(one.kind, narrow(one.kind, one.value)): (one, worth) for one, worth in found[::-1]}
+    first = {(one.kind, spelling(one.kind, one.value)): (one, worth) for one, worth in found[::-1]}
     return list(first.values())[::-1]
 
 

@@ -12,8 +12,8 @@ from tests.support.model.kinds import (
     fold,
     is_unreadable,
     leads_to,
-    narrow,
     shape_of,
+    spelling,
 )
 
 ROLES = ["recipient", "object", "attribute", "locator", "secret", "code", "content", "time"]
@@ -115,7 +115,7 @@ def once(values: list[Value]) -> list[Value]:
     """Return the values of each scalar, of those with one spelling the first."""
     first: dict[tuple[object, ...], Value] = {}
     for one in values:
-        first.setdefault((one.role, one.place, one.kind, narrow(one.kind, one.value)), one)
+        first.setdefault((one.role, one.place, one.kind, spelling(one.kind, one.value)), one)
     return list(first.values())
 
 
