@@ -81,11 +81,13 @@ def error_shape(path: str) -> ErrorShape:
 
 
 def _own_error(fault: RequestFault, _path: str) -> Json:
-    if fault.is_ours:
-        return {"critic_error": fault.message}
-    first = {"path": fault.path, "message": fault.message}
-    every = [problem._asdict() for problem in fault.problems] or [first]
-    return {"error": first, "errors": every}
+    every = [problem._asdict() for problem in fault.problems] or [first_problem(fault)]
+    return {"errors": every, **_of_ours(fault)}
+
+
+def first_problem(fault: RequestFault) -> Json:
+    """Return what each error response has as `error`, whatever the protocol of its path."""
+    return {"path": fault.path, "message": fault.message}
 
 
 def _authzen_error(fault: RequestFault, _path: str) -> Json:
@@ -119,8 +121,9 @@ _SHAPES: Final[Mapping[str, ErrorShape]] = {
 
 
 def fault_answer(fault: RequestFault, path: str) -> Response:
-    """Return why a request to `path` is not answered, in the words of its protocol."""
-    return json_answer(error_shape(path)(fault, path), fault.status, fault.headers)
+    """Return why a request to `path` is not answered: `error`, then the fields of its protocol."""
+    body = {"error": first_problem(fault), **error_shape(path)(fault, path)}
+    return json_answer(body, fault.status, fault.headers)
 
 
 def fault_of(error: Exception) -> RequestFault:

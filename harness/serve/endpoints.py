@@ -308,7 +308,8 @@ def _answer_response(answer: Answer) -> Response:
             return Response(status_code=204)
         case Ruling(critic_error=str() as message):
             fault = _failure_of(message)
-            return envelope_answer(answer, fault.status, fault.headers)
+            error = {"path": "", "message": message}
+            return json_answer({**answer.wire(), "error": error}, fault.status, fault.headers)
         case EventError() if answer.error.message.startswith(_FAILED):
             fault = _failure_of(answer.error.message.removeprefix(_FAILED))
             headers, kind = fault.headers, fault.kind

@@ -111,6 +111,7 @@ def request_examples() -> Mapping[str, Mapping[str, Json]]:
     }
 
 
+_PARTS: Final = "#/components/schemas/"
 _TEXT: Final[Json] = {"type": "string"}
 _OBJECT: Final[Json] = {"type": "object"}
 
@@ -139,22 +140,25 @@ _DECISION: Final[Json] = {
     "properties": {"decision": {"type": "boolean"}, "context": _OBJECT},
     "required": ["decision"],
 }
-_EVENTS: Final = ("Open", "Said", "Calls", "Result", "Answer", "Close")
+_KINDS_OF_EVENTS: Final = ("Open", "Said", "Calls", "Result", "Answer", "Close")
+_EVENTS: Final = tuple(f"{name}Event" for name in _KINDS_OF_EVENTS)
+_PROBLEM: Final[Json] = {
+    "type": "object",
+    "properties": {"path": _TEXT, "message": _TEXT},
+    "required": ["path", "message"],
+}
 
 _OTHER_SCHEMAS: Final[Json] = {
-    # An event without its session has the one of the path.
-    "PostedEvent": {
+    "PostedEvent": {"anyOf": [{"$ref": f"{_PARTS}{name}"} for name in _EVENTS]},
+    "Error": {
         "type": "object",
+        "description": "Why there is no answer. Nothing was allowed, and nothing changed.",
         "properties": {
-            "event": {"enum": [name.lower() for name in _EVENTS]},
-            "session": {"type": "string", "minLength": 1, "maxLength": 256},
+            "error": {**_PROBLEM, "description": "the first problem: where in the body, and what"},
+            "errors": {"type": "array", "items": _PROBLEM, "description": "all problems"},
+            "critic_error": {**_TEXT, "description": "only there if the critic itself failed"},
         },
-        "required": ["event"],
-        "anyOf": [
-            {"required": ["session"], "$ref": f"#/components/schemas/{name}Event"}
-            for name in _EVENTS
-        ]
-        + [{"not": {"required": ["session"]}}],
+        "required": ["error"],
     },
     "EvaluationRequest": {
         "type": "object",
@@ -168,19 +172,21 @@ _OTHER_SCHEMAS: Final[Json] = {
         "properties": {"evaluations": {"type": "array"}, "options": _OPTIONS},
     },
     "EvaluationsResponse": {
-        "anyOf": [
-            _DECISION,
-            {
-                "type": "object",
-                "properties": {"evaluations": {"type": "array", "items": _DECISION}},
-                "required": ["evaluations"],
-            },
-        ]
+        "anyOf": [{"$ref": f"{_PARTS}{name}"} for name in ("EvaluationResponse", "Evaluations")]
+    },
+    "Evaluations": {
+        "type": "object",
+        "properties": {
+            "evaluations": {
+                "type": "array",
+                "items": {"$ref": f"{_PARTS}EvaluationResponse"},
+            }
+        },
+        "required": ["evaluations"],
     },
 }
 
 
-_PARTS: Final = "#/components/schemas/"
 _STATUS: Final[Json] = {
     "type": "object",
     "properties": {
@@ -249,7 +255,7 @@ def _openapi_document() -> Json:
             "version": _version(),
             "description": "Typed verdicts on plans and calls before any side effect.",
         },
-        "paths": {path: _with_examples(path, item) for path, item in paths.items()},
+        "paths": {path: _finish(path, item) for path, item in paths.items()},
         "security": [{}, {"bearer": []}],
         "components": {
             "schemas": _components(),
@@ -284,9 +290,10 @@ def _answer(schema: Json | None) -> Json:
 
 
 def _faults(*also: int) -> Json:
-    content = {"application/json": {"schema": {"type": "object"}}}
+    content = {"application/json": {"schema": _ref("Error")}}
     told = {**_FAULTS, 404: "it is not served here", 405: "wrong method", 429: "too many sessions"}
     told |= {415: "the body is not JSON by its headers", 431: "the headers are too large"}
+    told |= {409: "the event is in the wrong place: it changed nothing"}
     kept = {*_FAULTS, 404, *also}
     return {
         str(status): {"description": told[status], "content": content} for status in sorted(kept)
@@ -295,10 +302,7 @@ def _faults(*also: int) -> Json:
 
 def _events(event: Json, ruling: Json) -> Json:
     item = _post("Take in an event of a session.", event, {200: ruling, 204: None})
-    conflict = {"description": "the event is in the wrong place: it changed nothing"}
-    content = {"application/json": {"schema": _ref("EventError")}}
-    responses = item["post"]["responses"]
-    responses |= {"409": {**conflict, "content": content}, **_faults(429)}
+    item["post"]["responses"] |= _faults(409, 429)
     return {"parameters": [_SESSION], **item}
 
 
@@ -344,14 +348,69 @@ def _components() -> Json:
         moved.pop("$schema")
         parts |= {part: body for part, body in inner.items() if part not in parts}
         parts[name] = moved
-    return parts | _OTHER_SCHEMAS
+    for name in _EVENTS:  # an event that leaves out its session has the one of the path
+        parts[name]["required"].remove("session")
+    return {name: _allow_members(part) for name, part in (parts | _OTHER_SCHEMAS).items()}
 
 
-def _with_examples(path: str, item: Json) -> Json:
+_MEMBERS: Final = frozenset({"properties", "additionalProperties", "anyOf", "oneOf", "$ref"})
+
+
+def _allow_members(schema: Any) -> Any:
+    """Write out that an object may have any members: generators take silence for none."""
+    if isinstance(schema, list):
+        return [_allow_members(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = {name: _allow_members(part) for name, part in schema.items()}
+    is_open = schema.get("type") == "object" and not schema.keys() & _MEMBERS
+    return {**inner, "additionalProperties": True} if is_open else inner
+
+
+def _finish(path: str, item: Json) -> Json:
+    """Give each method of a path its examples, its operation id and the tag of its protocol."""
     if examples := request_examples().get(path):
         named = {name.replace(" ", "_"): {"value": one} for name, one in examples.items()}
         item["post"]["requestBody"]["content"]["application/json"]["examples"] = named
+    for method in item.keys() & {"get", "post"}:
+        item[method] |= {"operationId": _operation_id(path, method), "tags": [_tag(path)]}
     return item
+
+
+_OPERATIONS: Final[Mapping[str, str]] = {
+    "/v1/verify": "verifyPlan",
+    "/v1/score": "scoreRun",
+    "/v1/consolidate": "consolidateVerdicts",
+    "/v1/sessions/{session}/events": "postSessionEvent",
+    "/v1/sessions/{session}/status": "getSessionStatus",
+    "/access/v1/evaluation": "evaluateAccess",
+    "/access/v1/evaluations": "evaluateAccessMany",
+    "/.well-known/authzen-configuration": "getAuthzenConfiguration",
+    "/healthz": "getHealth",
+    "/readyz": "getReadiness",
+    "/metrics": "getMetrics",
+    "/openapi.json": "getOpenapiDocument",
+}
+"""Clients name their functions by these: an id never changes, whatever becomes of its path."""
+
+
+def _operation_id(path: str, method: str) -> str:
+    document = path.partition("/data/critic/")[2]
+    if not document:
+        return _OPERATIONS[path]
+    many = "Many" if path.startswith("/v1/batch") else ""
+    verb = "get" if method == "get" else "query"
+    return f"{verb}{document.title().replace('/', '')}{many}"
+
+
+def _tag(path: str) -> str:
+    if "/data/critic/" in path:
+        return "opa"
+    if path.startswith(("/access/", "/.well-known/")):
+        return "authzen"
+    if path.startswith("/v1/sessions/"):
+        return "sessions"
+    return "verdicts" if path.startswith("/v1/") else "service"
 
 
 def _version() -> str:

@@ -1,6 +1,7 @@
 """The OpenAPI document: valid, true of what is answered, and met by requests made from it."""
 
 import json
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -91,6 +92,49 @@ def test_every_schema_is_there_once_and_leads_to_others_that_are() -> None:
     assert {ref.removeprefix("components/schemas/") for ref in named} <= parts.keys()
     for schema in parts.values():
         assert validator(schema)
+
+
+def test_every_operation_has_an_id_and_every_error_is_one_component() -> None:
+    operations = [
+        operation
+        for item in DOCUMENT["paths"].values()
+        for method, operation in item.items()
+        if method in ("get", "post")
+    ]
+    named = [operation["operationId"] for operation in operations]
+    assert len(named) == len(set(named)) > 20
+    assert all(re.fullmatch("[a-z][A-Za-z]+", name) for name in named)
+    errors = {
+        json.dumps(answer["content"]["application/json"]["schema"])
+        for operation in operations
+        for status, answer in operation["responses"].items()
+        if not status.startswith("2")
+    }
+    assert errors == {'{"$ref": "#/components/schemas/Error"}'}
+
+
+ERROR: Final = validator({"$ref": "#/components/schemas/Error"})
+LATE: Final = {"event": "result", "id": "c1", "status": "completed"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        *((path, {"surely": "wrong"}, 400) for path in request_examples() if "access" not in path),
+        ("/access/v1/evaluation", {"subject": 1}, 400),
+        ("/access/v1/evaluations", {"evaluations": 1}, 400),
+        ("/v1/sessions/s1/events", LATE, 409),
+        ("/v1/sessions/s1/status", None, 404),
+        ("/v1/nowhere", None, 404),
+        ("/v1/verify", None, 405),
+        ("/v1/data/critic/nothing", None, 404),
+    ],
+)
+def test_every_error_says_where_and_what_under_one_name(path: str, body: Any, status: int) -> None:
+    answer = ask(SERVICE, path.replace("{session}", "s1"), body)
+    assert answer.status_code == status
+    assert ERROR.is_valid(answer.json()), answer.text
+    assert answer.json()["error"]["message"]
 
 
 @pytest.mark.slow
