@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from critic import Proposal, Refused
+from critic.provenance.origins import Origin
 from critic.session import SessionReport
 from critic.session.session_values import PlacedValue, doubts_about, judged_values
 from evals.escaping import escape_line, escape_name
-from evals.manifest import EvidenceItem
+from evals.manifest import EvidenceItem, Standing
 from harness.canonical import ascii_json
 from harness.guard import (
     Answer,
@@ -23,14 +24,20 @@ from harness.guard import (
 from harness.record import Decision
 from harness.wire import InvalidInput
 
-_ORIGINS: Final[Mapping[str, str]] = {
+_ORIGINS: Final[Mapping[Origin, str]] = {
     "approved": "approved by a person",
     "request": "from the request",
     "operator": "from the system prompt",
     "own": "made by this session, or on a host that the request names",
     "system": "from a system of record",
+    "unreadable": "can be read in more than one way",
+    "words": "only a word of the request",
     "field": "a field of",
+    "designated": "a record that the request describes:",
     "contested": "a field that a text mentions too, of",
+    "host": "another page of a host that the request names",
+    "party": "a field that names whom the record is with, of",
+    "contested_party": "a field that names whom the record is with, and a text mentions too, of",
     "named_member": "text of a member, in",
     "named_public": "public text, in",
     "named_web": "a web page,",
@@ -39,15 +46,16 @@ _ORIGINS: Final[Mapping[str, str]] = {
     "reached_web": "a web page,",
     "untrusted": "untrusted text, in",
     "led_field": "a field that only untrusted text led to, of",
+    "new_link": "a link that was not seen anywhere",
     "unseen": "not seen anywhere",
 }
-_STANDINGS: Final[Mapping[str, str]] = {
+_STANDINGS: Final[Mapping[Standing, str]] = {
     "named": "which the request names",
     "reached": "linked from one that the request names",
     "led": "reached only through untrusted text",
     "ambient": "not requested",
 }
-_NAMES_ITS_ITEM: Final = (",", " of", " in")
+_NAMES_ITS_ITEM: Final = (",", ":", " of", " in")
 _WIDEST: Final = 100
 """Characters of a request, or of the arguments of a call, that are shown."""
 

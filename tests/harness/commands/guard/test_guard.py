@@ -5,10 +5,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from critic.provenance.origins import Origin
+from evals.manifest import Standing
+from harness.commands.guard import guard_text
 from tests.harness.console import Critic
 from tests.harness.log.decisions import LogPlace
 from tests.support.examples import is_safe
@@ -52,6 +55,12 @@ def test_each_event_that_is_answered_has_one_line(
     kinds = ["error" if "error" in one else one.get("action") or one["status"] for one in given]
     assert (said.status, kinds, said.err) == (status, shown, "")
     assert all(map(str.isascii, said.lines))
+
+
+def test_each_origin_and_standing_has_words() -> None:
+    """One that lacked them ended `critic guard --explain` with an internal error."""
+    assert guard_text._ORIGINS.keys() == set(get_args(Origin))
+    assert guard_text._STANDINGS.keys() == set(get_args(Standing))
 
 
 def test_files_are_one_stream(critic: Critic, policy: Path, tmp_path: Path) -> None:
