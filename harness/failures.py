@@ -36,6 +36,11 @@ def class_name(error: BaseException) -> str:
     return type_name(type(error))
 
 
+def describe_failure(error: Exception) -> str:
+    """Return a failure on one line that is safe to print: our own errors by their words alone."""
+    return str(error) if isinstance(error, HarnessError) else describe_error(error)
+
+
 def describe_error(error: BaseException) -> str:
     """Return the class and the message of an exception on one line, safe to print."""
     try:

@@ -20,9 +20,9 @@ from evals.escaping import escape_name
 from harness.canonical import canonical_bytes
 from harness.clock import SystemClock
 from harness.errors import HarnessError
-from harness.failures import describe_error
+from harness.failures import describe_failure
 from harness.guard.course import Answered, Course, OutOfPlace, apply_event
-from harness.guard.guard_rules import require_confirmed, require_known
+from harness.guard.guard_rules import choose_scope, require_confirmed, require_known
 from harness.guard.guard_state import course_of, dump_course, parse_state
 from harness.guard.open_sessions import (
     OpenSession,
@@ -102,12 +102,12 @@ class Guard:
         """
         if strict:
             require_confirmed(policy)
-        self._settings: Final = detached_copy(policy).guard
-        self._rules: Final = rules_of(detached_copy(policy))
+        self._policy: Final = detached_copy(policy)
+        self._rules: Final = rules_of(self._policy)
         self._clock: Final[Clock] = SystemClock() if clock is None else clock
         self._max_skew: Final = max_skew
         self._recorder: Final = RulingRecorder(log, self._clock, on_decision, sessions)
-        self._reader: Final = JournalReader(self._rules, self._settings, self._apply_again)
+        self._reader: Final = JournalReader(self._rules, self._policy.guard, self._apply_again)
         self._lock: Final = Lock()
         self._entries: Final[dict[str, OpenSession]] = {}
         self._resumed: Final[dict[str, int]] = {}
@@ -229,13 +229,13 @@ class Guard:
             event.session,
             event.request,
             system=event.system,
-            scope=event.scope,
+            scope=choose_scope(self._rules.tools, event.scope, self._policy.scope),
             tenant_id=event.tenant,
             user_id=event.user,
         )
         start = SessionTime()  # where the event tells no time, the first that comes next does
         time = start if now is None else _time_after(event, start, now, max_skew)
-        return Course(self._settings, session, time)
+        return Course(self._policy.guard, session, time)
 
     def _apply_again(
         self, course: Course | None, event: SessionEvent, now: datetime | None, record: int | None
@@ -321,7 +321,7 @@ class Guard:
 
     def _answer_failure(self, value: Any, event: SessionEvent | None, error: Exception) -> Answer:
         """Return the answer where the guard itself failed: nothing is allowed or changed."""
-        message = _describe_failure(error)
+        message = describe_failure(error)
         entry = None if event is None else self._entries.get(event.session)
         if event is not None and not isinstance(error, LogError):  # it would fail once more
             self._record_failure(value, message, entry)
@@ -342,7 +342,7 @@ class Guard:
     @property
     def is_shadow(self) -> bool:
         """Whether everything is allowed, and nothing enforced."""
-        return self._settings.shadow
+        return self._policy.guard.shadow
 
     @property
     def keeps_sessions(self) -> bool:
@@ -465,7 +465,7 @@ class Guard:
             HarnessError: this guard went on from this state already.
         """
         state = parse_state(data)
-        course = course_of(self._rules, self._settings, state)
+        course = course_of(self._rules, self._policy.guard, state)
         name = course.session.id
         marks = self._recorder.go_on(name, state)
         if marks is None:
@@ -492,8 +492,3 @@ def _event_error(value: Any, path: str, message: str) -> EventError:
     named = value.get("session") if isinstance(value, dict) else None
     session = named if isinstance(named, str) and 0 < len(named) <= _LONGEST_ID else None
     return EventError(session=session, error=EventFault(path=path, message=message))
-
-
-def _describe_failure(error: Exception) -> str:
-    """Return a failure on one line that is safe to print."""
-    return str(error) if isinstance(error, HarnessError) else describe_error(error)

@@ -1,10 +1,11 @@
 """Refuse to guard by a policy that is not meant for these tools, or that nobody has confirmed."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
 from evals.escaping import escape_name
 from harness.errors import HarnessError
+from harness.guard.course import OutOfPlace
 from harness.policy import Policy
 
 
@@ -22,6 +23,22 @@ def require_known(known: Collection[str], names: Iterable[str]) -> None:
     if unknown:
         shown = ", ".join(_show_unknown(name, known) for name in unknown)
         raise UnknownTool(f"the policy has no tool {shown}: add it, or take it from the agent")
+
+
+def choose_scope(
+    known: Collection[str], asked: Sequence[str] | None, otherwise: tuple[str, ...] | None
+) -> Sequence[str] | None:
+    """Return the tools that a request is for: those that it says, else those of the policy.
+
+    Raises:
+        OutOfPlace: it says one that the policy does not know.
+    """
+    for index, name in enumerate(asked or ()):
+        if name not in known:
+            shown = _show_unknown(name, known)
+            what = f"the policy has no tool {shown}: scope takes names of its tools"
+            raise OutOfPlace(f"/scope/{index}", what)
+    return otherwise if asked is None else asked
 
 
 def _show_unknown(name: str, known: Collection[str]) -> str:

@@ -31,9 +31,10 @@ class _Event(Envelope):
 class OpenEvent(_Event):
     """A session begins: the words of the user, the system prompt, the tools and whom it is for.
 
-    `scope` holds names of the policy; others are ignored. Without it nothing is known of which
-    tools the request is for. `tenant` and `user` stand in the context of every turn. The
-    caller authenticates them: they are recorded, and nothing is decided by them.
+    `scope` holds names of the policy's tools: another is an error. Without it, the scope of the
+    policy counts; without that, nothing is known of which tools the request is for. `tenant` and
+    `user` stand in the context of every turn. The caller authenticates them: they are recorded, and
+    nothing is decided by them.
 
     `again` opens a session once more that was closed, under its id: what a person said no to, what
     was asked and what was spent comes along, and nothing that gave authority. The log has to hold

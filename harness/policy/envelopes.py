@@ -6,10 +6,11 @@ and what a tool is called, what its results are as evidence, and how long they a
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from critic import (
@@ -22,6 +23,7 @@ from critic import (
     RunBudget,
     RunContext,
     ToolCapability,
+    ToolName,
 )
 from evals.capability import FieldWriter, KeywordNamed, require_pointers
 from evals.context import DEFAULT_SESSION_STEPS, DEFAULT_SESSION_TOKENS
@@ -49,13 +51,25 @@ SESSION_BUDGET: Final = RunBudget(
 _LONGEST_IDENTIFIER: Final = 128
 
 
+def _scope_form(value: Any) -> str:
+    return "all" if isinstance(value, str) else "names"
+
+
+Scope = Annotated[
+    Annotated[Literal["all"], Tag("all")] | Annotated[tuple[Text, ...], ARRAY, Tag("names")],
+    Discriminator(_scope_form),
+]
+"""The tools that every request is for: all of them, or some by the names that agents use."""
+
+
 class GuardSettings(Envelope):
     """How a session is guarded.
 
     `on_refusal`: the model is answered and may go on, or the run halts. `on_ask`: a person is
     asked, or nobody is there and the answer is no. `shadow` allows everything and records what
-    would have been refused. `budget` is for a whole session. A yes to a question counts for
-    `question_expires_after_s` at most, and while the evidence that it was asked on is fresh.
+    would have been refused. `scope` are the tools that a request is for which says none. `budget`
+    is for a whole session. A yes to a question counts for `question_expires_after_s` at most, and
+    while the evidence that it was asked on is fresh.
     """
 
     safety_mode: ApprovalMode
@@ -64,6 +78,7 @@ class GuardSettings(Envelope):
     max_questions: Count = 3
     question_expires_after_s: Annotated[Count | None, RESTRICTION] = None
     shadow: bool = False
+    scope: Annotated[Scope | None, OPTIONAL] = None
     budget: Annotated[RunBudget | None, RESTRICTION] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
@@ -77,6 +92,7 @@ class GuardSettings(Envelope):
             max_questions: int = ...,
             question_expires_after_s: int = ...,
             shadow: bool = ...,
+            scope: Literal["all"] | Array[str] | None = None,
             budget: RunBudget = ...,
         ) -> None: ...
 
@@ -121,13 +137,14 @@ class PolicyTool(ToolCapability):
     """A tool as agents know it. `name` is its `capability_id` unless given.
 
     `yields` is the class of its results as evidence, and `expires_after_s` how many seconds they
-    are fresh. `must_reach = false` says that no call of it is meant to pass: the laws of a policy
-    demand one of every other tool.
+    are fresh. `requested = "always"` puts it into the scope. `must_reach = false` says that no call
+    of it is meant to pass: the laws of a policy demand one of every other tool.
     """
 
     name: Annotated[Identifier | None, OPTIONAL] = None
     yields: Annotated[Identifier | None, OPTIONAL] = None
     expires_after_s: Annotated[Count | None, RESTRICTION] = None
+    requested: Annotated[Literal["always"] | None, OPTIONAL] = None
     must_reach: Annotated[bool | None, OPTIONAL] = None
 
     if TYPE_CHECKING:  # fields as the wire has them: see rule 4 of `evals.envelope`
@@ -179,8 +196,9 @@ class Policy(KeywordNamed):
     """A policy file: a team writes it once, reviews and tests it.
 
     No two tools have one name, or one pair of ids, no two classes one name, and no two pieces of
-    evidence one id. `guessed` are the places, as JSON pointers, that nobody has confirmed: in TOML,
-    each is a comment behind its value, `# guessed` or `# TODO`.
+    evidence one id. The scope names tools of the policy. `guessed` are the places, as JSON
+    pointers, that nobody has confirmed: in TOML, each is a comment behind its value, `# guessed` or
+    `# TODO`.
     """
 
     guessed: Annotated[tuple[Pointer, ...] | None, OPTIONAL, ARRAY] = None
@@ -216,6 +234,34 @@ class Policy(KeywordNamed):
     def tools(self) -> Mapping[str, PolicyTool]:
         """The tools by the name that agents call them by."""
         return MappingProxyType({tool.called: tool for tool in self.tool})
+
+    @cached_property
+    def scope(self) -> tuple[str, ...] | None:
+        """The tools that a request is for which says none, by name; None where that is not known.
+
+        The one home of it: whoever opens a session, or judges a plan, takes it from here.
+        """
+        listed = self.guard.scope
+        if listed == "all":
+            return tuple(self.tools)
+        always = [name for name, tool in self.tools.items() if tool.requested]
+        if listed is None and not always:
+            return None
+        return tuple(dict.fromkeys((*(listed or ()), *always)))
+
+    @cached_property
+    def scope_names(self) -> tuple[ToolName, ...] | None:
+        """The scope as contexts have it: by the ids of the tools."""
+        if self.scope is None:
+            return None
+        tools = self.tools
+        return tuple(
+            ToolName(
+                adapter_id=tools[name].adapter_id,
+                capability_id=tools[name].capability_id,
+            )
+            for name in self.scope
+        )
 
     def expiries(self) -> dict[tuple[str, str], int]:
         """Return how many seconds results are fresh, by the tool and its class, where they expire.
@@ -263,11 +309,16 @@ class Policy(KeywordNamed):
         return CompiledContext(manifests=manifests, pack_version=self.digest())
 
     def context(self, trace_id: str, as_of: datetime | str | None = None) -> RunContext:
-        """Return the context of one plan: the safety mode and the budget are the guard's."""
-        mode, budget = self.guard.safety_mode, self.guard.budget
-        if budget is None:
-            return RunContext(trace_id=trace_id, safety_mode=mode, as_of=as_of)
-        return RunContext(trace_id=trace_id, safety_mode=mode, as_of=as_of, run_budget=budget)
+        """Return the context of one plan: safety mode, scope and budget are the guard's."""
+        budget = self.guard.budget
+        limits: dict[str, Any] = {} if budget is None else {"run_budget": budget}
+        return RunContext(
+            trace_id=trace_id,
+            safety_mode=self.guard.safety_mode,
+            as_of=as_of,
+            scope=self.scope_names,
+            **limits,
+        )
 
     @model_validator(mode="after")
     def _require_unique_names(self) -> Self:
@@ -275,6 +326,18 @@ class Policy(KeywordNamed):
         _require_unique(("/".join(tool.pair) for tool in self.tool), "tools have the ids")
         _require_unique((one.name for one in self.class_), "classes have the name")
         _require_unique((item.id for item in self.evidence), "pieces of evidence have the id")
+        return self
+
+    @model_validator(mode="after")
+    def _require_known_scope(self) -> Self:
+        known = self.tools
+        for name in self.scope or ():
+            if name not in known:
+                raise PydanticCustomError(
+                    "unknown_tool",
+                    "no tool is called {name}: add it, or remove it from the scope",
+                    {"name": escape_name(name)},
+                )
         return self
 
 

@@ -78,6 +78,7 @@ _FORMS: Final[tuple[tuple[Parts, str], ...]] = (
     (("tool",), "an array: write [[tool]], not [tool]"),
     (("evidence",), "an array: write [[evidence]], not [evidence]"),
     (("accept",), "an array: write [[accept]], not [accept]"),
+    (("guard", "scope"), '"all", or an array of names of tools'),
 )
 """What is expected at a place, in more words than the wire has."""
 
@@ -104,6 +105,7 @@ def faults_in(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[Fault]
         if isinstance(name, str) and is_default_class(name):
             yield path, f"results that are of no class have {escape_name(name)}: rename it"
     yield from _lost_guesses(value)
+    yield from _unknown_in_scope(value)
     asked = count()
     for pattern in _SCHEMAS:
         for path, schema in places(value, pattern):
@@ -121,6 +123,18 @@ def _lost_guesses(value: Any) -> Iterator[Fault]:
             continue  # the wire says so
         if not any(True for _ in values_at(value, place, wildcard=False)):
             yield path, f"no value is at {escape_name(place)}: remove it"
+
+
+def _unknown_in_scope(value: Any) -> Iterator[Fault]:
+    """Yield each name of the scope that is of no tool."""
+    tools = (tool for _, tool in places(value, ("tool", "*")) if isinstance(tool, dict))
+    known = [tool.get("name", tool.get("capability_id")) for tool in tools]
+    names = [name for name in known if isinstance(name, str)]
+    for path, name in places(value, ("guard", "scope", "*")):
+        if isinstance(name, str) and name not in names:
+            near = get_close_matches(name, names, 1)
+            hint = f"did you mean {escape_name(near[0])}? " if near else ""
+            yield path, f"no tool is called {escape_name(name)}: {hint}add it, or remove the name"
 
 
 def _dates(value: Any) -> Iterator[Fault]:

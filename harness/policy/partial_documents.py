@@ -1,6 +1,6 @@
 """Complete documents that leave out what a policy says.
 
-A proposal may leave out `compiled` and `spec`, and in `ctx` the safety mode and the budget. Its
+A proposal may leave out `compiled` and `spec`, and in `ctx` the safety mode, budget and scope. Its
 evidence may stay: `compiled.manifests` with an `evidence_manifest` alone adds to the policy's.
 
 Rule 1: what the policy says of a context is a ceiling. A document may ask for less; more is invalid
@@ -56,9 +56,9 @@ def completed_run(policy: Policy, value: Any) -> Any:
 
 
 def completed_context(policy: Policy, value: Any, at: str = "") -> Any:
-    """Return a RunContext as JSON, with the safety mode and the budget of the policy.
+    """Return a RunContext as JSON, with the safety mode, the budget and the scope of the policy.
 
-    A lower mode, or a lower limit, of the context stands.
+    A lower mode, a lower limit, or any scope, of the context stands.
 
     Args:
         at: JSON pointer to the context in its document, for the error.
@@ -98,6 +98,9 @@ def context_parts(policy: Policy) -> Json:
     own: Json = {"safety_mode": guard.safety_mode}
     if guard.budget is not None:
         own["run_budget"] = guard.budget.wire()
+    scope = policy.scope_names
+    if scope is not None:
+        own["scope"] = [one.wire() for one in scope]
     return own
 
 

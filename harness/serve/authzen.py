@@ -55,6 +55,7 @@ class _AuthzenDesk:
     def __init__(self, policy: Policy, desk: VerdictDesk, clock: Clock) -> None:
         """Record where a desk does."""
         self._rules: Final = rules_of(policy)
+        self._scope: Final = policy.scope
         self._shadow: Final = policy.guard.shadow
         self._desk: Final = desk
         self._clock: Final = clock
@@ -108,7 +109,8 @@ class _AuthzenDesk:
         return [plan] * len(calls) if plan.decision else [plan]
 
     def _judge(self, calls: Sequence[Call]) -> AuthzenDecision:
-        session = Session.opened(self._rules, f"authzen-{uuid4().hex}", "")
+        name = f"authzen-{uuid4().hex}"
+        session = Session.opened(self._rules, name, "", scope=self._scope)
         batch = session.propose(calls, self._clock.now())
         verdict = verify_batch(batch)
         self._desk.record(batch.proposal, verdict, shadow=self._shadow)

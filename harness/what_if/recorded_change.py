@@ -1,7 +1,7 @@
 """Make of a recorded proposal what it would be under another policy, safety mode or budget. Pure.
 
 Rule 1: what the policy says replaces what was recorded; what the request, the run and the planner
-        said stays.
+        said stays. A recorded scope stays too: who gave it is not on record.
 Rule 2: a person's yes is to what was asked: an approval that held for the recorded plan and context
         holds for those that replace them.
 Rule 3: contexts that many records share are made and indexed once.
@@ -143,6 +143,8 @@ class ChangedInputs:
         if change.policy is not None:
             guard = change.policy.guard
             replaced["safety_mode"] = guard.safety_mode
+            if ctx.scope is None and change.policy.scope_names is not None:
+                replaced["scope"] = change.policy.scope_names
             budget = guard.budget or default
             replaced |= {} if budget is None else {"run_budget": budget}
         if change.safety_mode is not None:

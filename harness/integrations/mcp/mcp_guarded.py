@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from critic import MODE_RANK, Refused
 from harness.canonical import canonical_json
 from harness.errors import HarnessError
-from harness.failures import describe_error
+from harness.failures import describe_failure
 from harness.guard import Answer, EventError, EventFault, Guard, Ruling
 from harness.guard.session_events import event_of
 from harness.integrations.mcp.mcp_pins import PinFile
@@ -185,7 +185,7 @@ class GuardedServer:
         try:
             return self._pins.check(self._names[name], self._listed[name])
         except Exception as error:  # also where the file of pins cannot be read or written
-            return str(error) if isinstance(error, HarnessError) else describe_error(error)
+            return describe_failure(error)
 
     def _unlike_its_pin(self, call: McpCall) -> Denial | None:
         """Return the refusal of a tool that is not the one that the policy speaks of."""

@@ -87,7 +87,8 @@ class GuardedSession:
             is_open = self.guard.status(self.session) is not None
             if _OUTER.get() is not None:  # another guard holds the call that runs this agent
                 request = ""
-            known = {"system": system, "scope": None if scope is None else list(scope)}
+            listed = scope if scope is None or isinstance(scope, str) else list(scope)
+            known = {"system": system, "scope": listed}
             given = {name: value for name, value in known.items() if value is not None}
             event = {"event": "said", "text": request}
             self._tell(event if is_open else {"event": "open", "request": request, **given})

@@ -60,6 +60,8 @@ class Sides(NamedTuple):
     """What they say differently of a class."""
     expiries: tuple[Mapping[ToolPair, int], Mapping[ToolPair, int]]
     """How many seconds results were and are fresh."""
+    scopes: tuple[frozenset[ToolPair], frozenset[ToolPair]]
+    """The tools that a request is for which says none."""
     effort: LintEffort
     """What is left for comparing schemas; then nothing more is proven of them."""
 
@@ -69,7 +71,18 @@ def sides_of(old: Policy, new: Policy) -> Sides:
     before, after = ({tool.pair: tool for tool in policy.tool} for policy in (old, new))
     classes = tuple(changed_classes(old, new))
     expiries = old.expiries(), new.expiries()
-    return Sides(old, new, before, after, item_changes(old, new), classes, expiries, LintEffort())
+    pairs = [frozenset(map(_pair_of, policy.scope_names or ())) for policy in (old, new)]
+    return Sides(
+        old=old,
+        new=new,
+        before=before,
+        after=after,
+        changes=item_changes(old, new),
+        classes=classes,
+        expiries=expiries,
+        scopes=(pairs[0], pairs[1]),
+        effort=LintEffort(),
+    )
 
 
 def effects_on_tool(sides: Sides, pair: ToolPair) -> list[Effect]:
@@ -242,8 +255,19 @@ def _of_provenance(sides: Sides, before: PolicyTool, after: PolicyTool) -> Itera
     yield Effect("arg_kinds", kinds, kinds)
     empty = {*(before.may_be_empty or ())}, {*(after.may_be_empty or ())}
     yield Effect("may_be_empty", bool(empty[1] - empty[0]), bool(empty[0] - empty[1]))
+    yield _of_scope(sides, before, after)
     followed = set(map(_pair_of, before.follows or ())), set(map(_pair_of, after.follows or ()))
     yield Effect("follows", bool(followed[1] - followed[0]), bool(followed[0] - followed[1]))
+
+
+def _of_scope(sides: Sides, before: PolicyTool, after: PolicyTool) -> Effect:
+    """Return the effect of the scope of the policy on a tool that is asked about by name."""
+    was, is_now = (
+        one.pair in pairs for one, pairs in zip((before, after), sides.scopes, strict=True)
+    )
+    sends = max(MODE_RANK[one.approval_mode] for one in (before, after)) >= _NETWORK
+    looser, tighter = sends and is_now and not was, sends and was and not is_now
+    return Effect("guard.scope", looser, tighter, by_order=True)
 
 
 def _of_parties(old: Policy, new: Policy, before: PolicyTool, after: PolicyTool) -> Effect:

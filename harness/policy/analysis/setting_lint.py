@@ -3,9 +3,15 @@
 from typing import Final
 
 from critic import MODE_RANK
+from critic.provenance.tool_words import stems_of_name, words_of_name
+from evals.capability import Role
+from evals.escaping import escape_name
 from harness.policy.analysis.lint_finding import Findings, LintFinding
 from harness.policy.analysis.policy_facts import PolicyFacts, ToolFacts
 
+_NETWORK: Final = MODE_RANK["network"]
+_ACTED_ON: Final = frozenset({"recipient", "object", "attribute", "secret"})
+"""The roles of a call that does more than fetch."""
 _DELEGATED: Final = MODE_RANK["delegated"]
 _MOST_QUESTIONS: Final = 20
 _MOST_OF_COMMAND_LINES: Final = 200
@@ -20,6 +26,7 @@ def lint_settings(facts: PolicyFacts) -> Findings:
     yield from _provenance(facts)
     yield from _approval(facts)
     yield from _guard(facts)
+    yield from _scope(facts)
 
 
 def _provenance(facts: PolicyFacts) -> Findings:
@@ -87,3 +94,31 @@ def _guard(facts: PolicyFacts) -> Findings:
         if value > limit:
             message = f"{name} is {value}, which no session reaches: write what one needs"
             yield LintFinding("no_budget", f"/guard/budget/{name}", message)
+
+
+def _scope(facts: PolicyFacts) -> Findings:
+    """Yield the tools that no request is for but one that says all words of their names.
+
+    Where the policy has no scope at all, whoever opens sessions may give one: that is a note.
+    """
+    if facts.provenance != "closed":
+        return
+    scope = facts.policy.scope
+    listed = frozenset(scope or ())
+    for one in facts.effects:
+        roles = set((one.tool.arg_roles or {}).values())
+        fetches = "locator" in roles and not roles & _ACTED_ON
+        if one.rank < _NETWORK or fetches or one.tool.follows or one.tool.called in listed:
+            continue
+        message = f"it runs only where {_asking(one, roles)}: add it to [guard] scope"
+        yield one.report_finding("only_scope_allows", "", message, is_latent=scope is None)
+
+
+def _asking(one: ToolFacts, roles: set[Role]) -> str:
+    """Return what a request has to say so that a tool in no scope may run."""
+    name = one.tool.capability_id
+    words = [word for word in dict.fromkeys(words_of_name(name)) if stems_of_name(word)]
+    shown = " and ".join(map(escape_name, words))
+    said = f"the request has the word{'s' if len(words) > 1 else ''} {shown}" if words else ""
+    named = "it names every recipient" if one.rank == _NETWORK and "recipient" in roles else ""
+    return " or ".join(filter(None, (said, named))) or "open has a scope with it"

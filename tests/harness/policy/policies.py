@@ -33,6 +33,7 @@ name = "pay"
 adapter_id = "bank"
 capability_id = "send_money"
 approval_mode = "delegated"
+requested = "always"
 requires_evidence = [{ class = "bill", about = { amount = "/amount" } }]
 bound_args = { amount = { from = ["bill"], at = ["/amount"] } }
 arg_roles = { to = "recipient", memo = "content", amount = "attribute" }

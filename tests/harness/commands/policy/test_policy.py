@@ -132,7 +132,7 @@ def test_findings_are_lines_in_the_order_of_the_text(critic: Critic, tmp_path: P
     said = critic("policy", "check", path)
     assert (said.status, said.err) == (1, "")
     placed = [line.split(": ")[1:3] for line in said.lines[:2]]
-    assert placed == [["line 27", "error"], ["line 42", "warning"]]
+    assert placed == [["line 28", "error"], ["line 43", "warning"]]
     assert said.lines[2:] == [f"{path}: 2 accepted"]
     assert said.lines[0].endswith("did you mean bill? add it to one of them [unknown_class]")
     assert said.lines[1].endswith("did you mean maximum? [misspelt_keyword]")

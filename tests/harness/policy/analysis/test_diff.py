@@ -33,7 +33,8 @@ from tests.support.patience import PATIENT
 
 Json = dict[str, Any]
 
-BASE = {**with_spec(plain(), provenance=...), "class": plain()["class"][:1], "accept": []}
+SPOKEN = with_tool(with_spec(plain(), provenance=...), requested=...)
+BASE = {**SPOKEN, "class": plain()["class"][:1], "accept": []}
 ARGS = BASE["tool"][1]["args_schema"]
 FREE = with_tool(BASE, bound_args=..., requires_evidence=...)
 
@@ -223,6 +224,13 @@ CHANGES = [
     ("not decided", READ, ROLES, with_tool(ROLES, 0, arg_roles={"path": "object"})),
     ("equal", READ, ROLES, with_tool(ROLES, 1, arg_roles=...)),
     ("equal", PAY, ROLES, {**ROLES, "evidence": [{**RATES, "content": {"eur": 2}}]}),
+    # The scope: of tools that are asked for by name.
+    ("looser", PAY, ROLES, with_guard(ROLES, scope="all")),
+    ("tighter", PAY, with_guard(ROLES, scope=["pay"]), with_guard(ROLES, scope=["read_file"])),
+    ("looser", PAY, ROLES, with_tool(ROLES, requested="always")),
+    ("equal", PAY, with_tool(ROLES, requested="always"), with_guard(ROLES, scope=["pay"])),
+    ("equal", READ, ROLES, with_guard(ROLES, scope=["read_file"])),
+    ("equal", PAY, BASE, with_guard(BASE, scope="all")),
     # Confined content.
     ("tighter", PAY, SENT, {**SENT, "evidence": [RATES, FILE]}),
     ("equal", READ, SENT, {**SENT, "evidence": [RATES, FILE]}),

@@ -570,6 +570,18 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         guarded(shadow=False),
         "lets every call run",
     ),
+    "a tool in no scope": (
+        "only_scope_allows",
+        guarded(scope=[]),
+        guarded(scope=["send", "refund"]),
+        "the word refund: add it to [guard] scope",
+    ),
+    "a tool that follows nothing": (
+        "only_scope_allows",
+        shop(changed(REFUNDS, requested=...), guard={"safety_mode": "destructive"}),
+        shop(changed(REFUNDS, requested="always"), changed(SENDS, requested="always")),
+        "it runs only where",
+    ),
     "more questions than anybody reads": (
         "no_question_limit",
         guarded(max_questions=21),
