@@ -3,10 +3,12 @@
 import argparse
 import asyncio
 import sys
+from pathlib import Path
 
 from critic import Proposal, Refused, Run, ToolStep
 from evals.timestamps import parse_time
 from harness.clock import FixedClock
+from harness.commands.demo.shop_files import write_shop
 from harness.commands.judge.pipeline import example, take_decision
 from harness.errors import escape_text
 from harness.log.passwords import without_passwords
@@ -21,6 +23,8 @@ _DECIDED_AT = parse_time("2026-05-09T09:35:00Z")
 
 def run(args: argparse.Namespace) -> int:
     """Print each step as it happens. Return 0 if every step went as expected, else 1."""
+    if args.shop is not None:
+        return write_shop(Path(args.shop))
     shown = escape_text(without_passwords(args.log))
     with SqlDecisionLog.open(args.log) as log:
         _say("A customer asks for a refund of 24,500 rupees. Two plans are proposed for it.\n\n")

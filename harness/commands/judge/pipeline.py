@@ -78,8 +78,17 @@ def example(name: str) -> bytes:
     Raises:
         UsageError: the example is in neither place.
     """
+    return example_folder("_refund", "refund").joinpath(name).read_bytes()
+
+
+def example_folder(installed: str, checked_out: str) -> Path:
+    """Return the folder of an example, in the package or below `fixtures/` of the checkout.
+
+    Raises:
+        UsageError: the example is in neither place.
+    """
     package = Path(__file__).resolve().parents[2]
-    for folder in (package / "_refund", package.parent / "fixtures" / "refund"):
-        if (folder / name).is_file():
-            return (folder / name).read_bytes()
-    raise UsageError(f"the example {name} is not installed: install plan-critic again")
+    for folder in (package / installed, package.parent / "fixtures" / checked_out):
+        if folder.is_dir():
+            return folder
+    raise UsageError(f"the example {installed[1:]} is not installed: install plan-critic again")

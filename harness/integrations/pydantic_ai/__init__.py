@@ -1,6 +1,6 @@
 """Guard a Pydantic AI agent: `Agent(model, tools=tools, capabilities=[GuardCapability(guard)])`.
 
-Tested with pydantic-ai-slim 2.68. Needs the extra `agents`: `pip install 'plan-critic[agents]'`.
+Tested with pydantic-ai-slim 2.68. Needs an extra: `pip install 'plan-critic[pydantic-ai]'`.
 
 Plan seam: each response of the model, before a tool of it runs. Call seam: right before each tool,
 with the arguments that it is called with, inside of every hook of other capabilities.

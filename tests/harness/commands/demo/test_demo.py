@@ -13,6 +13,9 @@ from harness.log.sql import SqlDecisionLog
 from harness.schemas import render_schemas, schemas
 from tests.harness.console import Critic, spawn
 from tests.support.examples import good_proposal, good_run, refused_proposal
+from tests.support.paths import FIXTURES
+
+SHOP_FILES = ("shop.py", "script.py", "tasks.jsonl", "attacks.jsonl")
 
 # --- demo -------------------------------------------------------------------------------------
 
@@ -72,6 +75,24 @@ def test_the_demo_overwrites_nothing(critic: Critic, tmp_path: Path) -> None:
     assert (said.status, said.out) == (2, "")
     assert "not a decision log: choose another file" in said.err
     assert mine.read_text() == "my own file, of more than a hundred bytes\n" * 9
+
+
+def test_the_files_of_the_shop_are_written_once(critic: Critic, tmp_path: Path) -> None:
+    said = critic("demo", "--shop", tmp_path / "shop")
+    written = [str(tmp_path / "shop" / name) for name in SHOP_FILES]
+    assert (said.status, said.lines, said.err) == (0, written, "")
+    source = FIXTURES / "examples" / "shop_agent"
+    assert all(
+        Path(file).read_bytes() == (source / Path(file).name).read_bytes() for file in written
+    )
+    (tmp_path / "shop" / "shop.py").unlink()
+    again = critic("demo", "--shop", tmp_path / "shop")
+    assert again.status == 2
+    assert (
+        again.err
+        == f"critic: {tmp_path / 'shop' / 'script.py'} is there already: name another folder\n"
+    )
+    assert not (tmp_path / "shop" / "shop.py").exists()
 
 
 # --- schema -----------------------------------------------------------------------------------
