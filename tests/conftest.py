@@ -4,6 +4,7 @@ import gc
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -26,6 +27,11 @@ for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, lambda *_: None)
 
+
+# Tests start hundreds of processes. Without bytecode each compiles the project anew, which takes
+# longer than what most of them do.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Of what is collected, frameworks and tests keep almost all: looking through it time and again for
 # what can be freed takes a quarter of the collection.
