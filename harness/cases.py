@@ -16,10 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field, model_validator
 
 from critic import (
+    Approval,
     Proposal,
     RefusalKind,
     ReportStatus,
@@ -27,22 +27,33 @@ from critic import (
     ScoreVerdict,
     VerifyVerdict,
     consolidate,
+    context_digest,
+    digest,
     score,
     verify_proposal,
 )
 from critic.reports import Phase, outcome
-from evals.envelope import OPTIONAL, Count, Envelope, Identifier
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier, OnlyTrue
 from evals.json_value import JsonObject
 from evals.kinds import EvaluatorId
 from evals.timestamps import Time
 from evals.verdict import Status
 from harness.canonical import canonical_json
 from harness.errors import HarnessError
+from harness.expected_rulings import (
+    ExpectedReasons,
+    JudgedRuling,
+    expectation_error,
+    judged_ruling,
+)
 from harness.whole_files import replace_file
 from harness.wire import InvalidInput, build, parse, parse_json
 
 Command = Literal["verify", "score", "consolidate"]
 """The functions that a case can be about."""
+
+MISFIT: Final = "must does not fit the command"
+"""What is wrong with a `must` of the words of another command, or of words that exclude another."""
 
 # Everything that is not ASCII is escaped, so that look-alikes and invisible characters show. The
 # em dash is left as it is: the published rationale contains it.
@@ -65,10 +76,12 @@ class ConsolidateInput(Envelope):
         return self
 
 
-class Must(Envelope):
+class Must(ExpectedReasons):
     """The outcome that a person meant, in the words of the command. `invalid` is used alone.
 
-    verify: `ok`, and for a refusal its `kind` and `offending_step` (absent: it names no step).
+    verify: `ok`, and for a refusal its `kind` and `offending_step` (absent: it names no step). Or
+    `asks`: an approval would clear it; or `refuses`: none would. With any of them, or alone,
+    `because` names one violation, and `violations` all of them.
     score: `ok`, and the status of the `evaluators` that are named.
     consolidate: `status` and `refused_at` (absent: nothing was refused).
     """
@@ -82,16 +95,21 @@ class Must(Envelope):
     refused_at: Annotated[Phase | None, OPTIONAL] = None
 
 
+_REASONS: Final = frozenset({"because", "violations"})
+_OF_RULINGS: Final = _REASONS | {"asks", "refuses"}
 _PINNED: Final[dict[Command, tuple[frozenset[str], ...]]] = {
     "verify": (
         frozenset({"ok"}),
         frozenset({"ok", "kind"}),
         frozenset({"ok", "kind", "offending_step"}),
+        frozenset({"asks"}),
+        frozenset({"refuses"}),
     ),
     "score": (frozenset({"ok"}), frozenset({"ok", "evaluators"})),
     "consolidate": (frozenset({"status"}), frozenset({"status", "refused_at"})),
 }
-"""The combinations of fields allowed in the `must` of each command, besides `invalid` alone."""
+"""The combinations of fields allowed in the `must` of each command, besides `invalid` alone, and
+without the reasons, which only a refusal of `verify` has."""
 
 
 class CaseError(Envelope):
@@ -110,20 +128,32 @@ class Expectation(Envelope):
     @model_validator(mode="after")
     def _require_one(self) -> Self:
         if (self.verdict is None) == (self.error is None):
-            raise _case_error("exactly one of verdict and error is expected")
+            raise expectation_error("exactly one of verdict and error is expected")
         return self
+
+
+class _Judged(Envelope):
+    """The verdict of `verify`, read again."""
+
+    verdict: VerifyVerdict
 
 
 class Case(Envelope):
     """One case, with exactly one of the three inputs. `expect` is absent until the first update.
 
     `policy` is the path of a policy file from the folder of the case file: the input leaves out
-    what that policy says. `harness.policy.policy_cases` reads it.
+    what that policy says. `harness.case_files` reads it.
+
+    `approved` says that a person approved the plan: all of it, or these steps. The digests are
+    worked out.
     """
 
-    title: str
+    title: str = ""
     command: Command
     policy: Annotated[str | None, OPTIONAL] = None
+    approved: Annotated[
+        OnlyTrue | Annotated[tuple[Count, ...], ARRAY, Field(min_length=1)] | None, OPTIONAL
+    ] = None
     input: Any = None
     input_text: Annotated[str | None, OPTIONAL] = None
     input_base64: Annotated[str | None, OPTIONAL] = None
@@ -134,13 +164,19 @@ class Case(Envelope):
     def _well_formed(self) -> Self:
         inputs = (self.input, self.input_text, self.input_base64)
         if sum(value is not None for value in inputs) != 1:
-            raise _case_error("exactly one of input, input_text and input_base64 holds the input")
+            raise expectation_error(
+                "exactly one of input, input_text and input_base64 holds the input"
+            )
         if self.must is not None and not _fits(self.must, self.command):
-            raise _case_error(f"must does not fit the command {self.command}")
+            raise expectation_error(MISFIT)
+        if self.approved is not None and self.command == "consolidate":
+            raise expectation_error("approved is for verify and score: leave it out")
         try:
             self.document()
         except (ValueError, binascii.Error):
-            raise _case_error("the input has no bytes: use input_text or input_base64") from None
+            raise expectation_error(
+                "the input has no bytes: use input_text or input_base64"
+            ) from None
         return self
 
     def document(self) -> bytes:
@@ -156,13 +192,13 @@ class Contradiction(HarnessError, ValueError):
     """The outcome of a case contradicts its `must`. An update would hide that."""
 
 
-def _case_error(what: str) -> PydanticCustomError:
-    return PydanticCustomError("case", "{what}", {"what": what})
-
-
 def _fits(must: Must, command: Command) -> bool:
-    fields = must.model_fields_set
-    if fields == {"invalid"}:
+    if must.invalid:
+        return must.model_fields_set == {"invalid"}
+    fields, reasons = must.model_fields_set - _REASONS, must.model_fields_set & _REASONS
+    if reasons and (command != "verify" or must.ok):
+        return False
+    if reasons and fields <= {"ok"}:
         return True
     if command == "verify" and ("kind" in fields) is not (must.ok is False):
         return False
@@ -230,7 +266,47 @@ def judge_case(command: Command, document: bytes) -> Expectation:
 
 def run_case(case: Case, document: bytes | None = None) -> Expectation:
     """Judge the input of a case, or that document, without looking at `expect` or `must`."""
-    return judge_case(case.command, case.document() if document is None else document)
+    given = case.document() if document is None else document
+    return judge_case(case.command, _with_approval(case, given))
+
+
+def _with_approval(case: Case, document: bytes) -> bytes:
+    """Return a document with the approval that the case says; as it is where it is invalid.
+
+    Raises:
+        InvalidInput: the plan does not have a step that is approved.
+    """
+    if case.approved is None:
+        return document
+    try:
+        value = parse_json(document)
+        proposal = value["proposal"] if case.command == "score" else value
+        judged = build(Proposal, proposal)
+    except (InvalidInput, TypeError, KeyError):
+        return document
+    given = _approve_plan(judged, None if case.approved is True else case.approved)
+    known = judged.ctx.wire().get("approvals", [])
+    approved = {**proposal, "ctx": {**proposal["ctx"], "approvals": [*known, given.wire()]}}
+    complete = {**value, "proposal": approved} if case.command == "score" else approved
+    return json.dumps(complete).encode()
+
+
+def _approve_plan(proposal: Proposal, steps: tuple[int, ...] | None) -> Approval:
+    """Return the approval of a plan, or of some of its steps, in its very context."""
+    context = context_digest(proposal.ctx, proposal.compiled, proposal.spec)
+    whole = Approval(
+        approval_id="case",
+        plan_digest=digest(proposal.plan),
+        approver="case",
+        context_digest=context,
+    )
+    if steps is None:
+        return whole
+    many = len(proposal.plan.steps)
+    if wrong := [step for step in steps if step >= many]:
+        has = f"the plan has {many} {'step' if many == 1 else 'steps'}"
+        raise InvalidInput("/approved", f"{has}, and no step {wrong[0]}: they count from 0")
+    return whole.model_copy(update={"steps": steps})
 
 
 def _summary(command: Command, outcome: Expectation) -> dict[str, Any]:
@@ -254,9 +330,23 @@ def contradiction(case: Case, outcome: Expectation) -> str | None:
     statuses = actual.pop("evaluators", {})
     if "evaluators" in expected:
         actual["evaluators"] = {name: statuses.get(name) for name in expected["evaluators"]}
-    if expected == actual:
+    stated = {name: value for name, value in expected.items() if name not in _OF_RULINGS}
+    ruling = ruling_of(case, outcome)
+    if stated == expected:
+        holds = expected == actual
+    else:
+        holds = ruling is not None and case.must.fits(ruling)
+        holds = holds and stated.items() <= actual.items()
+        told = {name: value for name, value in actual.items() if name in {*stated, "invalid"}}
+        actual = {**({} if ruling is None else {"action": ruling.action}), **told}
+    return None if holds else f"must be {json.dumps(expected)}, is {json.dumps(actual)}"
+
+
+def ruling_of(case: Case, outcome: Expectation) -> JudgedRuling | None:
+    """Return what the verdict on a plan comes to, and why; None if the outcome is another."""
+    if case.command != "verify" or outcome.verdict is None:
         return None
-    return f"must be {json.dumps(expected)}, is {json.dumps(actual)}"
+    return judged_ruling(build(_Judged, {"verdict": outcome.verdict}).verdict)
 
 
 def difference(expected: Expectation | None, outcome: Expectation) -> str:
@@ -275,7 +365,19 @@ def difference(expected: Expectation | None, outcome: Expectation) -> str:
 def problem(case: Case, document: bytes | None = None) -> str | None:
     """Return why the case fails on its input or that document, ready to print; None if it holds."""
     outcome = run_case(case, document)
-    return contradiction(case, outcome) or difference(case.expect, outcome) or None
+    return contradiction_text(case, outcome) or difference(case.expect, outcome) or None
+
+
+def contradiction_text(case: Case, outcome: Expectation) -> str:
+    """Return how an outcome contradicts the case's `must`, then the ruling; "" if it does not."""
+    wrong = contradiction(case, outcome)
+    if wrong is None:
+        return ""
+    ruling = ruling_of(case, outcome)
+    if ruling is None:
+        error = outcome.error
+        return wrong if error is None else f"{wrong}\n  {error.path or '/'}: {error.message}"
+    return "\n".join([wrong, *(f"  {one.text}" for one in ruling.violations)])
 
 
 def renewed(case: Case, document: bytes | None = None) -> Case:

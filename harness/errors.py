@@ -23,7 +23,9 @@
         HookFault
         InvalidCheckpoint
         InvalidInput
-            InvalidPolicy
+            InvalidText
+                InvalidCase
+                InvalidPolicy
         InvalidTransition
         JournalError
             JournalDamaged

@@ -41,7 +41,11 @@ Fault = tuple[Parts, str]
 
 LineOf = Callable[[str], int]
 
-TABLES: Final[tuple[tuple[Parts, type[Envelope]], ...]] = (
+Tables = tuple[tuple[Parts, type[Envelope]], ...]
+"""What each table of a text is, by the pattern of its place. `*` stands for every element, `{*}`
+for every member."""
+
+TABLES: Final[Tables] = (
     ((), Policy),
     (("guard",), GuardSettings),
     (("guard", "budget"), RunBudget),
@@ -56,7 +60,7 @@ TABLES: Final[tuple[tuple[Parts, type[Envelope]], ...]] = (
     (("evidence", "*", "source"), Source),
     (("accept", "*"), AcceptedFinding),
 )
-"""What each table of a policy is. `*` stands for every element, `{*}` for every member."""
+"""What each table of a policy is."""
 
 _SCHEMAS: Final[tuple[Parts, ...]] = (
     ("tool", "*", "args_schema"),
@@ -94,7 +98,7 @@ _QUOTED: Final = re.compile(r"'(\w+)'")
 
 def faults_in(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[Fault]:
     """Yield the faults of a parsed policy that the wire does not see, or has few words for."""
-    yield from _unknown_keys(value)
+    yield from unknown_keys(value, TABLES)
     yield from _clashes(value, line_of)
     for path, tool in places(value, ("tool", "*")):
         yield from _faults_of_tool(path, tool, has_time=has_time)
@@ -202,11 +206,12 @@ def _fits(path: str, pattern: Parts) -> bool:
     )
 
 
-def _unknown_keys(value: Any) -> Iterator[Fault]:
-    for pattern, model in TABLES:
+def unknown_keys(value: Any, tables: Tables) -> Iterator[Fault]:
+    """Yield each key of a parsed text that its table does not have, with the nearest one."""
+    for pattern, model in tables:
         known = [field.alias or name for name, field in model.model_fields.items()]
-        tables = (place for place in places(value, pattern) if isinstance(place[1], dict))
-        for path, table in tables:
+        found = (place for place in places(value, pattern) if isinstance(place[1], dict))
+        for path, table in found:
             unknown = (key for key in table if key not in known)
             yield from (((*path, key), _word_unknown_key(key, known)) for key in unknown)
 

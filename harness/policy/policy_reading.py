@@ -46,8 +46,14 @@ class PolicyFault(NamedTuple):
     message: str
 
 
-class InvalidPolicy(InvalidInput):
-    """The text is not a policy.
+def fault_text(fault: PolicyFault) -> str:
+    """Return the line, the place and the mistake on one line that is safe to print."""
+    place = f" {escape_line(fault.path)}" if fault.path else ""
+    return f"line {fault.line}{place}: {fault.message}"
+
+
+class InvalidText(InvalidInput):
+    """A text that a person wrote is not what it should be.
 
     Attributes:
         faults: every mistake, in the order of their lines, at most 1,000.
@@ -61,18 +67,25 @@ class InvalidPolicy(InvalidInput):
         super().__init__(problems[0].path, problems[0].message + more, problems)
 
 
-class _Places:
+class InvalidPolicy(InvalidText):
+    """The text is not a policy. See `InvalidText` for what it tells."""
+
+
+class TextPlaces:
     """Where the keys and elements of a text stand: found when it is first asked for."""
 
     def __init__(self, text: str, syntax: Syntax) -> None:
+        """Look into a text that was read already."""
         self._text, self._syntax = text, syntax
 
     @cached_property
     def lines(self) -> Mapping[str, int]:
+        """The line of each key and element, by JSON pointer."""
         find = positions.json_lines if self._syntax == "json" else positions.toml_lines
         return find(self._text)
 
     def line_of(self, path: str) -> int:
+        """Return the line of a place, or of the nearest place around it."""
         return positions.line_of(self.lines, path)
 
 
@@ -87,7 +100,7 @@ class PolicyDocument:
     """
 
     policy: Policy
-    _places: _Places = field(repr=False, compare=False)
+    _places: TextPlaces = field(repr=False, compare=False)
     open_places: frozenset[str] = frozenset()
 
     @property
@@ -145,14 +158,7 @@ def parse_policy(
     Raises:
         InvalidPolicy: they are not a policy.
     """
-    text = _decode_text(data, max_bytes)
-    if syntax is None:
-        syntax = "json" if text.lstrip().startswith("{") else "toml"
-    value = _json(data, max_bytes) if syntax == "json" else _toml(text)
-    places = _Places(text, syntax)
-    if too_deep := _too_deep(value):
-        message = f"nested deeper than {MAX_LEVELS} levels: flatten it"
-        raise InvalidPolicy([PolicyFault(places.line_of(too_deep), too_deep, message)])
+    text, syntax, value, places = parse_text(data, syntax, max_bytes)
     if large := [(pointer(*path), what) for path, what in islice(too_large(value), _MOST_FAULTS)]:
         raise InvalidPolicy(PolicyFault(places.line_of(path), path, what) for path, what in large)
     marks = positions.toml_marks(text) if syntax == "toml" else {}
@@ -162,6 +168,32 @@ def parse_policy(
     return PolicyDocument(
         policy, places, frozenset(path for path, is_open in marks.items() if is_open)
     )
+
+
+class ParsedText(NamedTuple):
+    """A text that is TOML or JSON, its value, and where its parts stand."""
+
+    text: str
+    syntax: Syntax
+    value: Any
+    places: TextPlaces
+
+
+def parse_text(data: bytes, syntax: Syntax | None, max_bytes: int) -> ParsedText:
+    """Parse the bytes of a text that a person writes, whatever it is about.
+
+    Raises:
+        InvalidPolicy: they are neither TOML nor JSON, or nested too deeply.
+    """
+    text = _decode_text(data, max_bytes)
+    if syntax is None:
+        syntax = "json" if text.lstrip().startswith("{") else "toml"
+    value = _json(data, max_bytes) if syntax == "json" else _toml(text)
+    places = TextPlaces(text, syntax)
+    if too_deep := _too_deep(value):
+        message = f"nested deeper than {MAX_LEVELS} levels: flatten it"
+        raise InvalidPolicy([PolicyFault(places.line_of(too_deep), too_deep, message)])
+    return ParsedText(text, syntax, value, places)
 
 
 def _add_guesses(value: dict[str, Any], marks: Mapping[str, bool]) -> None:

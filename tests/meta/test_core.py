@@ -22,7 +22,8 @@ from tests.support.paths import ROOT
 LOOSE = tuple(
     f"harness.{name}"
     for name in (
-        *("canonical", "cases", "clock", "errors", "failures", "rules", "tool_results"),
+        *("canonical", "cases", "clock", "errors", "expected_rulings", "failures", "rules"),
+        "tool_results",
         *("single_use", "whole_files", "wire", "wire_faults"),
     )
 )
@@ -35,6 +36,7 @@ INNER = (
 OUTER = (
     *("harness.policy.analysis", "harness.replay", "harness.what_if", "harness.audit"),
     *("harness.loops", "harness.integrations", "harness.serve", "harness.commands"),
+    "harness.case_files",
     *("harness.testing", "harness.cli", "harness.schemas", "harness.process"),
     "harness.agent_settings",
     "plan_critic_entry",

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from evals.escaping import escape_line, escape_name
 from harness.canonical import ascii_json
-from harness.cases import case_files
+from harness.case_files.case_reading import find_case_files
+from harness.case_files.case_runs import CaseResult, run_cases
 from harness.commands.documents import read_whole, size_limit
 from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
 from harness.errors import UsageError
@@ -17,14 +18,12 @@ from harness.policy import (
     LintFinding,
     Policy,
     PolicyDocument,
-    PolicyFault,
     parse_policy,
 )
 from harness.policy.analysis.policy_diff import PolicyChange, diff_policies, overall
 from harness.policy.analysis.policy_lint import AcceptedRisk, lint_report
 from harness.policy.analysis.reach import reach_rows
-from harness.policy.policy_cases import CaseResult, run_cases
-from harness.policy.policy_reading import syntax_of
+from harness.policy.policy_reading import fault_text, syntax_of
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
 
 _MOST_NAMED: Final = 20
@@ -52,7 +51,7 @@ def load_policy(name: str, limit: int = MAX_DOCUMENT_BYTES) -> PolicyDocument:
 def _list_faults(name: str, error: InvalidPolicy) -> str:
     more = len(error.faults) - 1
     rest = f"; run `critic policy check` for {more} more" if more else ""
-    return f"{_source_name(name)}: not a policy: {_fault_text(error.faults[0])}{rest}"
+    return f"{_source_name(name)}: not a policy: {fault_text(error.faults[0])}{rest}"
 
 
 def _read(name: str, limit: int) -> PolicyDocument:
@@ -64,12 +63,6 @@ def _read(name: str, limit: int) -> PolicyDocument:
 
 def _source_name(name: str) -> str:
     return "standard input" if name == "-" else escape_line(name)
-
-
-def _fault_text(fault: PolicyFault) -> str:
-    """Return the line, the place and the mistake on one line."""
-    place = f" {escape_line(fault.path)}" if fault.path else ""
-    return f"line {fault.line}{place}: {fault.message}"
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -164,7 +157,7 @@ def _tell_faults(name: str, error: InvalidInput, *, as_json: bool) -> None:
         _print_json({"file": name, "ok": False, "errors": errors or unread})
         return
     sys.stdout.flush()
-    for line in map(_fault_text, faults) if faults else [error.message]:
+    for line in map(fault_text, faults) if faults else [error.message]:
         sys.stderr.write(f"{_source_name(name)}: {line}\n")
 
 
@@ -264,12 +257,12 @@ def _tell_change(change: PolicyChange) -> None:
 def _test(args: argparse.Namespace) -> int:
     policy = load_policy(args.policy, size_limit(args)).policy
     named = [file for name in args.cases for file in _case_files(Path(name))]
-    # A policy in JSON may be in the folder of its cases.
+    # A policy may be in the folder of its cases.
     files = [file for file in named if args.policy == "-" or file != Path(args.policy)]
     status, judged = EXIT_OK, 0
     for result in run_cases(policy, files):
         status = max(status, _exit_status(result))
-        judged += not (result.has_own or result.invalid)
+        judged += not (result.has_own or result.faults)
         _tell_result(result, as_json=args.format == "json")
     if not judged and status != EXIT_INVALID:
         raise UsageError("no case leaves out compiled and spec, so the policy judged none of them")
@@ -277,30 +270,37 @@ def _test(args: argparse.Namespace) -> int:
 
 
 def _case_files(path: Path) -> list[Path]:
-    files = case_files(path)
     if not path.exists():
         raise UsageError(f"{escape_line(str(path))}: no such file or folder")
+    files = find_case_files(path)
     if not files:
-        raise UsageError(f"{escape_line(str(path))}: no case file (*.json) in this folder")
+        raise UsageError(f"{escape_line(str(path))}: no case file (*.json, *.toml) in this folder")
     return files
 
 
 def _exit_status(result: CaseResult) -> int:
-    if result.invalid:
+    if result.faults:
         return EXIT_INVALID
     return EXIT_REFUSED if result.problem else EXIT_OK
 
 
 def _tell_result(result: CaseResult, *, as_json: bool) -> None:
     if as_json:
-        wire = {"file": str(result.file), "title": result.title, "ok": not result.problem}
-        notes = {"problem": result.problem} if result.problem else {}
+        wire = {"file": str(result.file), "title": result.title, "ok": bool(result)}
+        notes: dict[str, Any] = {"problem": result.problem} if result.problem else {}
+        if result.faults:
+            notes["errors"] = [fault._asdict() for fault in result.faults]
         _print_json({**wire, **notes, **({"has_own": True} if result.has_own else {})})
+        return
+    name = escape_line(str(result.file))
+    for fault in result.faults:
+        sys.stdout.write(f"{name}: {fault_text(fault)}\n")
+    if result.faults:
         return
     head = "FAILED" if result.problem else "ok"
     own = " (judged by its own tools and spec, not by the policy)" if result.has_own else ""
     title = f": {escape_line(result.title)}" if result.title else ""
-    sys.stdout.write(f"{escape_line(str(result.file))}: {head}{title}{own}\n")
+    sys.stdout.write(f"{name}: {head}{title}{own}\n")
     for line in result.problem.splitlines():
         sys.stdout.write(f"  {escape_line(line)}\n")
 

@@ -1,17 +1,19 @@
 """Case files and records of a decision log as pytest items."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
 
 from evals.escaping import escape_name
-from harness.cases import Case, Contradiction, parse_case, problem, update_file
+from harness.case_files.case_reading import InvalidCase, read_case_file
+from harness.case_files.case_runs import case_document, judge_read_case
+from harness.cases import Case, Contradiction, update_file
 from harness.log.log_errors import LogError
 from harness.log.passwords import without_passwords
 from harness.log.sql import SqlDecisionLog
-from harness.policy.policy_cases import case_document
+from harness.policy.policy_reading import PolicyFault, fault_text, syntax_of
 from harness.replay.engine import replay
 from harness.replay.result import ReplayResult
 from harness.testing._pytest.replay_sources import is_log
@@ -84,32 +86,35 @@ class CaseItem(ReplayItem):
             NotReplayed: the verdict differs, or the file does not hold a case.
         """
         try:
-            case = parse_case(self.path.read_bytes())
-        except (InvalidInput, OSError) as error:
+            read = read_case_file(self.path)
+        except InvalidCase as error:
+            raise NotReplayed(f"not a case file: {_list_faults(error.faults)}") from None
+        except OSError as error:
             raise NotReplayed(f"not a case file: {error}") from None
-        if self.update:
-            self._renew(case)
-        elif mismatch := problem(case, self._document(case)):
-            advice = "" if mismatch.startswith("must be") else f"\n{_ADVICE}"
-            raise NotReplayed(f"{_title(case)}\n{mismatch}{advice}")
+        if self.update and isinstance(read.case, Case) and syntax_of(str(self.path)) == "json":
+            self._renew(read.case)
+            return
+        result = judge_read_case(read, None)
+        if result.faults:
+            raise NotReplayed(f"{escape_name(result.title)}\n{_list_faults(result.faults)}")
+        if result.problem:
+            advice = "" if result.is_contradiction else f"\n{_ADVICE}"
+            raise NotReplayed(f"{escape_name(result.title)}\n{result.problem}{advice}")
 
     def _document(self, case: Case) -> bytes:
-        try:
-            return case_document(case, self.path)
-        except (InvalidInput, OSError) as error:
-            raise NotReplayed(f"{_title(case)}\nits policy: {error}") from None
+        return case_document(case, self.path)
 
     def _renew(self, case: Case) -> None:
         try:
             updated = update_file(self.path, self._document)
         except (Contradiction, InvalidInput, OSError) as error:
-            raise NotReplayed(f"{_title(case)}\nnot renewed: {error}") from None
+            raise NotReplayed(f"{escape_name(case.title)}\nnot renewed: {error}") from None
         if updated:
             self.user_properties.append((UPDATED, self.parent.nodeid if self.parent else ""))
 
 
-def _title(case: Case) -> str:
-    return escape_name(case.title)
+def _list_faults(faults: Iterable[PolicyFault]) -> str:
+    return "\n".join(fault_text(fault) for fault in faults)
 
 
 class LogFile(pytest.File):

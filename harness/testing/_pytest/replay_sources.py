@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from harness.case_files.case_reading import is_case_file
 from harness.errors import HarnessError, escape_text
 from harness.log.passwords import without_passwords
 
@@ -35,7 +36,8 @@ def is_log(path: Path) -> bool:
 def source_files(paths: Iterable[Path]) -> list[Path]:
     """Return the case files and logs at or below the paths, each once, by name within each path.
 
-    Below a folder, every `*.json` is a case file, and names that start with a dot are skipped. A
+    Below a folder, every `*.json` is a case file, and `*.toml` with keys of a case, and names that
+    start with a dot are skipped. A
     file that is named itself has to be a case file or a log.
 
     Raises:
@@ -45,7 +47,7 @@ def source_files(paths: Iterable[Path]) -> list[Path]:
     for path in paths:
         try:
             below = [path] if path.is_file() else list(_files_below(path))
-            replayable = [file for file in below if file.suffix == ".json" or is_log(file)]
+            replayable = [file for file in below if is_case_file(file) or is_log(file)]
         except OSError as error:
             reason = escape_text(error.strerror or type(error).__name__).lower()
             raise NoSource(f"{_show_path(path)}: {reason}") from None
@@ -68,8 +70,8 @@ def _files_below(root: Path) -> Iterator[Path]:
 
 def _why_no_source(path: Path) -> str:
     if path.is_file():
-        return "is neither a case file (*.json) nor a decision log"
-    return "this folder holds neither a case file (*.json) nor a decision log"
+        return "is neither a case file (*.json, *.toml) nor a decision log"
+    return "this folder holds neither a case file (*.json, *.toml) nor a decision log"
 
 
 def _show_path(path: Path) -> str:

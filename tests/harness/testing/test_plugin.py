@@ -178,9 +178,12 @@ def test_a_json_file_that_is_not_a_case_is_a_clear_failure(
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("notes.txt", "notes.txt: is neither a case file (*.json) nor a decision log"),
+        ("notes.txt", "notes.txt: is neither a case file (*.json, *.toml) nor a decision log"),
         ("missing", "missing: no such file or directory"),
-        ("empty", "empty: this folder holds neither a case file (*.json) nor a decision log"),
+        (
+            "empty",
+            "empty: this folder holds neither a case file (*.json, *.toml) nor a decision log",
+        ),
     ],
 )
 def test_a_path_with_nothing_to_replay_is_a_clear_error(
@@ -258,7 +261,7 @@ def test_a_case_may_name_a_policy(run: Pytest, cases: Path) -> None:
     path.write_text(json.dumps({**document, "policy": "../gone.toml"}))
     result = run("--critic-replay", "cases")
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["its policy: *gone.toml*"])
+    result.stdout.fnmatch_lines(["line * /policy: *gone.toml: no such file*"])
     assert "Traceback" not in shown(result)
 
 

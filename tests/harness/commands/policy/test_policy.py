@@ -326,8 +326,8 @@ def test_cases_that_the_policy_does_not_judge_test_nothing(
     assert critic("policy", "test", refund, tmp_path / "gone.json").status == 2
     (tmp_path / "cases" / "no.json").write_text("{")
     said = critic("policy", "test", refund, tmp_path / "cases")
-    assert (said.status, "not a case file" in said.out) == (2, True)
-    assert f"{tmp_path / 'cases' / 'no.json'}: FAILED" in said.lines, "it has no title to show"
+    assert said.status == 2
+    assert f"{tmp_path / 'cases' / 'no.json'}: line 1: not strict JSON" in said.out
 
 
 def test_a_policy_among_its_cases_is_not_a_case(critic: Critic, refund: Path) -> None:

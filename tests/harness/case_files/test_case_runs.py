@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from harness.case_files.case_runs import CaseResult, case_document, run_cases
 from harness.cases import Case, parse_case, render_case, update_file
 from harness.policy import InvalidPolicy, Policy, read_policy
-from harness.policy.policy_cases import CaseResult, case_document, run_cases
 from harness.testing.laws import LawBroken, Laws, check_laws
 from harness.wire import InvalidInput, build
 from tests.harness.policy.policies import document, plain, with_spec
@@ -67,12 +67,13 @@ def test_a_case_takes_what_it_leaves_out_from_the_policy(policy: Policy, tmp_pat
         case_at(tmp_path, "broken.json", input_text="{", input=None, must={"invalid": True}),
     ]
     held, refusal, wrong, silent, partial, broken = results(policy, *paths)
-    assert held == CaseResult(paths[0], "pays")
+    assert (held.file, held.title, bool(held)) == (paths[0], "pays", True)
     assert refusal.problem == ""
     assert wrong.problem.startswith("must be {")
     assert silent.problem.startswith("--- expected")
-    assert partial.invalid
-    assert "/spec: is given here and by the policy" in partial.problem
+    (fault,) = partial.faults
+    assert fault.path == "/input/spec"
+    assert fault.message.startswith("is given here and by the policy")
     assert broken.problem == ""
 
 
@@ -86,7 +87,8 @@ def test_a_case_of_its_own_is_judged_by_its_own(policy: Policy, tmp_path: Path) 
     proposal, scored, no_case = results(policy, *paths)
     assert (proposal.has_own, proposal.problem) == (True, "")
     assert (scored.has_own, scored.problem) == (True, "")
-    assert (no_case.invalid, no_case.problem[:15]) == (True, "not a case file")
+    (fault,) = no_case.faults
+    assert (fault.path, fault.message[:14]) == ("/command", "write command:")
 
 
 def test_a_run_may_leave_it_out_too(policy: Policy, tmp_path: Path) -> None:
@@ -115,7 +117,8 @@ def test_a_case_names_its_policy_from_its_own_folder(policy: Policy, tmp_path: P
     assert renewed.expect is not None
     assert renewed.expect.verdict is not None
     assert renewed.expect.verdict["ok"] is True
-    assert results(policy, path) == [CaseResult(path, "pays")]
+    (held,) = results(policy, path)
+    assert (bool(held), held.problem) == (True, "")
     assert '"ok": false' in results(stricter, path)[0].problem
 
 
