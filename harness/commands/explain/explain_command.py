@@ -9,7 +9,9 @@ from textwrap import wrap
 from harness.commands.exit_status import EXIT_OK
 from harness.policy.analysis.guessing.guess_tables import (
     AMBIGUOUS_READS,
+    BINDING,
     KIND_WORDS,
+    OTHERS_THINGS,
     OWN_THINGS,
     PARTY_FIELD,
     RAISING,
@@ -17,6 +19,7 @@ from harness.policy.analysis.guessing.guess_tables import (
     SYSTEM_FIELD,
     TIER_ROWS,
     VERBS,
+    WEAKER_VERBS,
 )
 
 _WIDTH = 78
@@ -41,9 +44,16 @@ def _lines_of_guesses() -> Iterator[str]:
     yield "approval_mode: the first word of the name, else the last, else any"
     for tier, verbs in VERBS.items():
         yield from _entry(tier, verbs)
+    for tier, verbs in WEAKER_VERBS.items():
+        yield from _entry(f"{tier}, where a name begins with it", verbs)
     yield from _entry("raised to destructive", f"an effect on {' '.join(sorted(RAISING))}")
+    yield from _entry("raised to destructive", "an amount beside an account; a secret or code")
+    yield from _entry("raised to delegated", f"sending of {' '.join(sorted(BINDING))}")
     yield from _entry(
         "lowered to local_write", f"create, update or add of {' '.join(sorted(OWN_THINGS))}"
+    )
+    yield from _entry(
+        "delegated, and no local_write", f"a write to {' '.join(sorted(OTHERS_THINGS))}"
     )
     yield from _entry("raised to network", "a read with a URL among its arguments")
     yield from _entry("open", "no such verb; a noun of one, as in refund_window; code that is run")

@@ -93,9 +93,44 @@ VERBS: Final[Mapping[ApprovalMode, str]] = MappingProxyType(
 )
 """The verbs of a tool's name, by the tier that they suggest."""
 
+WEAKER_VERBS: Final[Mapping[ApprovalMode, str]] = MappingProxyType(
+    {
+        "read_only": (
+            "diff discover enumerate examine forecast identify locate parse predict research "
+            "simulate translate"
+        ),
+        "network": "alert contact dial download nudge phone remind ring telephone text warn",
+        "delegated": (
+            "allocate amend appoint comment complete configure connect correct defer delegate "
+            "demote dim dispatch endorse export finalise finalize flag fulfil fulfill join lower "
+            "map match moderate mute nominate pack pair park pause pick pin postpone prioritise "
+            "prioritize propose raise reassign reclassify record redirect refer reopen repair "
+            "replace report reroute resolve resume route serve ship snooze star submit switch "
+            "toggle triage turn unassign unfollow unmute unpin vote water"
+        ),
+        "destructive": (
+            "administer allowlist arm authorise authorize backfill bill blacklist blocklist "
+            "broadcast burn buy capture confiscate deactivate debit decommission denylist "
+            "deprovision disable disarm disburse discard disconnect dismiss donate evacuate expel "
+            "fine fire flash flush forfeit forget freeze halt hire impersonate inject install "
+            "invoke kick launch license liquidate lock migrate mint nuke offboard onboard override "
+            "patch prescribe promote provision purchase quarantine reboot recall recharge redeem "
+            "reimburse release remit repay rescind restore retract reverse revert sell settle "
+            "shred shut spend stake stop suspend topup trade trash trigger undeploy unfreeze "
+            "unpair unregister unstake upgrade vacuum waive whitelist"
+        ),
+    }
+)
+"""Verbs that are nouns, or milder acts, as often: they guess a tier where a name begins with one,
+and where a text has one before a thing. No policy is doubted by them."""
+
 TIER_OF: Final[Mapping[str, ApprovalMode]] = MappingProxyType(
     {verb: tier for tier, verbs in VERBS.items() for verb in verbs.split()}
 )
+GUESSED_TIER_OF: Final[Mapping[str, ApprovalMode]] = MappingProxyType(
+    {**TIER_OF, **{verb: tier for tier, verbs in WEAKER_VERBS.items() for verb in verbs.split()}}
+)
+WEAKER: Final = GUESSED_TIER_OF.keys() - TIER_OF.keys()
 
 PLAIN_DESTRUCTION: Final = _words(
     "delete destroy erase overwrite purge revoke terminate truncate uninstall wipe"
@@ -109,11 +144,42 @@ OFTEN_NOUNS: Final = _words(
 """Words that a description begins with or joins as nouns more often than as verbs."""
 
 RAISING: Final = _words(
-    "access balance bonus cash code command credit credential database fund money passcode "
-    "password payment payout permission prod production refund role salary shell sql table "
-    "transfer voucher wallet wire"
+    "access admin allowlist apikey balance bank beneficiary bitcoin bonus btc cash certificate "
+    "charge chargeback cheque code coin command credential credit crypto database debit deletion "
+    "deployment deposit dosage dose emergency escrow eth firewall fund iban key ledger limit "
+    "medication mfa migration money owner passcode password payee payment payout permission "
+    "pipeline prescription privilege prod production refund removal reversal role root salary "
+    "schema script secret shell sql sudo table token transfer vault voucher wallet whitelist wire "
+    "withdrawal"
 )
 """What an effect is destructive of, whatever its verb."""
+
+RAISING_BY_VERB: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            ("accept", "approve", "authorise", "authorize", "sign"),
+            _words("bill claim contract expense invoice loan mortgage order purchase trade"),
+        ),
+        "open": _words("door garage gate lock safe trunk valve"),
+        "place": _words("bet bid stake trade"),
+    }
+)
+"""What one of these acts moves money, or lets somebody in, by."""
+
+BINDING: Final = _words(
+    "application bid branch claim code commit contract image invoice job offer order package "
+    "proposal quote repo repository tender timesheet vote"
+)
+"""What binds whoever sends it, so that it is more than a message."""
+
+MONEY_ARGUMENTS: Final = re.compile(
+    r"(?:\w+_)?(?:amount|sum|eur|usd|inr|cents|quantity)(?:_(?:eur|usd|inr|cents))?"
+)
+ACCOUNT_ARGUMENTS: Final = re.compile(
+    r"(?:\w+_)?(?:iban|accounts?|account_(?:no|number|id)|wallet|wallet_id|ledger|card|payee|"
+    r"beneficiary)|(?:to|wallet|recipient)_address"
+)
+"""An amount beside an account is money that moves."""
 
 RAISING_ARGUMENTS: Final = _words("cmd command script shell sql statement")
 """Arguments that are run: a tool that takes one reads only what they let it."""
@@ -140,13 +206,41 @@ NOUNS_FIRST: Final = _words("price quote status")
 """Of these, those that are nouns before any verb: `price_change`."""
 
 OPENERS: Final = _words(
-    "a all an any collect display every give given how is it obtain produce provide report return "
-    "tell the this tool use used useful what when where whether which who why your"
+    "a all an any are available can collect current did display do does every full give given "
+    "has have how is it its last latest most obtain one produce provide recent report return "
+    "should tell the this tool use used useful was were what when where whether which who why your"
 )
 """Words that a description of a read begins with, beside verbs."""
 
 DETERMINERS: Final = _words("a all an every it its my that the their them these this those your")
 """Words that make a verb of a noun before them: `email the customer`."""
+
+FUNCTION_WORDS: Final = _words(
+    "a about after all also among an and any as at based before below between both but by during "
+    "each either every excluding for from how if in including into is it its like listing more "
+    "most near not of on only optionally or other over per plus sorted starting than that the "
+    "their them then there these this those through to under until up using via what when where "
+    "whether which who why with within without your"
+)
+"""Words that are no verbs, however a description joins them."""
+
+PRONOUNS: Final = _words("her him it them")
+
+PREPOSITIONS: Final = _words("about between by for from in of on per that which")
+"""Words before which a noun of the name stays a noun: `Stock of one article`."""
+
+ADDS_UP: Final = _words("count list track")
+"""Reads that enter what they are given an amount or a text of: `track_expense`."""
+
+ENTERED: Final = re.compile(
+    r"(?:\w+_)?(?:amount|price|cost|note|text|body|comment|description|reason|value)"
+)
+
+CONVERTED: Final = _words(
+    "c currencies currency date f from markdown pdf temperature text time timezone timezones to "
+    "unit units zone"
+)
+"""What is converted without a change to anything: `convert_lead` changes a lead."""
 
 DISPLAYS: Final = _words("fetch get preview price quote read show stat status track view")
 SENT_TEXTS: Final = _words(
@@ -165,6 +259,30 @@ OWN_THINGS: Final = _words(
 )
 """What is an agent's own: to create or update it is `local_write`."""
 
+OTHERS_THINGS: Final = _words(
+    "account appointment branch calendar case catalog channel client column comment contact "
+    "customer deal email employee event incident invoice issue item lead mail member message order "
+    "page patient payment post product pull record repo repository review row sheet shared "
+    "spreadsheet student table team thread ticket user wiki"
+)
+"""What is somebody else's, or shared: to write to it is no work on one's own."""
+
+ALWAYS_OWN: Final = _words("cache draft note remember sketch")
+"""Verbs of one's own work, whatever it is about: `draft_email`."""
+
+NEEDS_OWN_THING: Final = _words("append edit label rename tag")
+"""Verbs that are of one's own work only where they name a thing of one's own."""
+
+NEVER_SHARED: Final = _words("bookmark cache draft memory scratch scratchpad workspace")
+
+SHARED: Final = re.compile(
+    r"\b(?:shared|everyone|everybody|colleagues?|others|public(?:ly)?|visible|team)\b",
+    re.IGNORECASE,
+)
+"""Words by which a description says that others see what is written."""
+
+OWN_PLACES: Final = re.compile(r"(?:\w+_)?path|file_?name|file|directory|folder")
+
 GIVES_TO_OTHERS: Final = _words("assign grant invite share")
 
 _OUTSIDE: Final = "url|uri|link|href|webhook|endpoint|page_url"
@@ -172,7 +290,8 @@ OUTSIDE: Final = re.compile(rf"(?:\w+_)?(?:{_OUTSIDE})")
 """Arguments that lead out of here."""
 
 WEB: Final = re.compile(
-    r"\b(?:web|website|webpage|internet|online|browser?|http|news|wikipedia|url|crawl|scrape)s?\b",
+    r"\b(?:web|website|webpage|internet|online|browser?|https?|www|news|"
+    r"wikipedia|url|crawl|crawled|crawler|scrap(?:e|ed|er|ing)|blog|forum)s?\b",
     re.IGNORECASE,
 )
 """Words that say that results come from the web."""
@@ -247,6 +366,9 @@ PARTY_FIELD: Final = re.compile(
     r"from_?|sender|recipients?|to|cc|bcc|owner|author|participants?|\w*email|iban|phone|payee|"
     r"member|user|account|shared_with|assignee|reporter"
 )
+
+KEYS_TO_DOORS: Final = re.compile(rf"{ROLE_WORDS['secret']}|{ROLE_WORDS['code']}")
+"""Arguments that an act is allowed by, so that it is none to be taken lightly."""
 
 KIND_WORDS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     {

@@ -17,23 +17,42 @@ from critic import MODE_RANK
 from evals.kinds import ApprovalMode
 from harness.policy.analysis.guessing.guess_tables import (
     ABOUT,
+    ACCOUNT_ARGUMENTS,
+    ADDS_UP,
+    ALWAYS_OWN,
     AMBIGUOUS_READS,
+    BINDING,
+    CONVERTED,
     DETERMINERS,
     DISPLAYS,
+    ENTERED,
+    FUNCTION_WORDS,
     GIVES_TO_OTHERS,
+    GUESSED_TIER_OF,
+    KEYS_TO_DOORS,
+    MONEY_ARGUMENTS,
+    NEEDS_OWN_THING,
+    NEVER_SHARED,
     NOUNS_FIRST,
     OFTEN_NOUNS,
     OPENERS,
+    OTHERS_THINGS,
     OUTSIDE,
+    OWN_PLACES,
     OWN_THINGS,
     PARTICLES,
     PLAIN_DESTRUCTION,
+    PREPOSITIONS,
+    PRONOUNS,
     RAISING,
     RAISING_ARGUMENTS,
+    RAISING_BY_VERB,
     SENT_TEXTS,
+    SHARED,
     STAYS_A_VERB,
     TIER_OF,
     UNLISTED_EFFECTS,
+    WEAKER,
 )
 
 _LONGEST_NAME: Final = 128
@@ -91,25 +110,52 @@ def guess_tier(
         hints_at_destruction: whether its server says that it destroys. A hint only raises.
     """
     words = words_of(name)
+    text = _OF_ARGUMENTS.split(description, maxsplit=1)[0]
     named = list(_verbs_of_name(words))
-    told = list(_verbs_of_text(description))
-    doubt = _why_open(words, named, told, arguments) or _says_otherwise(named, description)
+    told = list(_verbs_of_text(text))
+    doubt = _why_open(words, named, told, arguments) or _says_otherwise(words, named, told, text)
     found = max((*named, *told), key=lambda one: one.rank, default=None)
     if found is None or (doubt and found.tier != "destructive"):
         return TierGuess("destructive", doubt, is_open=True)
-    found = _of_own_things(words, found)
+    ours = [snake_case(one) for one in arguments]
+    found = _of_whose_things(words, found, text, ours)
     is_read = found.tier == "read_only"
-    if found.tier == "read_only" and any(OUTSIDE.fullmatch(snake_case(one)) for one in arguments):
+    if found.tier == "read_only" and any(OUTSIDE.fullmatch(one) for one in ours):
         found = _Found("network", f"{found.why}, with a URL")
-    raising = next((word for word in words[1:] if {word, word.rstrip("s")} & RAISING), None)
-    if not is_read and raising:
-        found = _Found("destructive", f"{found.why}, of {raising}")
+    if not is_read:
+        found = max(found, *_raised(words, found, text, ours), key=lambda one: one.rank)
     if found.rank > 0 and hints_at_destruction:
         found = _Found("destructive", "the server says destructiveHint")
     return TierGuess(*found, is_read=is_read and found.tier != "destructive")
 
 
+def _raised(
+    words: Sequence[str], found: _Found, description: str, arguments: Collection[str]
+) -> Iterator[_Found]:
+    """Yield what an effect is raised to by what it acts on, by its name, text and arguments."""
+    yield found
+    verb = words[0] if words else ""
+    things = words[1:] if verb in GUESSED_TIER_OF else words
+    said = _WORD.findall(description.partition(". ")[0].lower())
+    if found.tier == "delegated":
+        things = [*things, *(said[1:5] if verb in GUESSED_TIER_OF else said[1:])]
+    raising = RAISING | RAISING_BY_VERB.get(verb, frozenset())
+    for thing in things:
+        if {thing, thing.rstrip("s")} & raising:
+            yield _Found("destructive", f"{found.why}, of {thing}")
+        if found.tier == "network" and {thing, thing.rstrip("s")} & BINDING:
+            yield _Found("delegated", f"{found.why}, of {thing}, which binds")
+    if any(map(MONEY_ARGUMENTS.fullmatch, arguments)) and any(
+        map(ACCOUNT_ARGUMENTS.fullmatch, arguments)
+    ):
+        yield _Found("destructive", f"{found.why}, of an amount and an account")
+    if found.tier == "delegated" and any(map(KEYS_TO_DOORS.fullmatch, arguments)):
+        yield _Found("destructive", f"{found.why}, with a secret")
+
+
 def _verbs_of_name(words: Sequence[str]) -> Iterator[_Found]:
+    if words and words[0] in WEAKER:
+        yield _verb(words[0])
     if words and words[0] in TIER_OF:
         yield _verb(words[0])
     elif words and words[-1] in TIER_OF:
@@ -130,23 +176,29 @@ def _verbs_of_name(words: Sequence[str]) -> Iterator[_Found]:
 
 
 def _verb(word: str) -> _Found:
-    return _Found(TIER_OF[word], word)
+    return _Found(GUESSED_TIER_OF[word], word)
 
 
 def _verbs_of_text(description: str) -> Iterator[_Found]:
     """Yield the verbs that a description begins with, that it joins, and that destroy anywhere."""
-    text = _OF_ARGUMENTS.split(description, maxsplit=1)[0].lower()
+    text = description.lower()
     said = _WORD.findall(text)
-    pairs = [*pairwise((*said[:2], "", ""))][:1] + _ANOTHER.findall(text)
-    for word, following in pairs:
-        verb = _base_form(word, TIER_OF)
-        if verb and (verb not in OFTEN_NOUNS or following in DETERMINERS):
+    for word, following in _acts_of_text(text):
+        verb = _base_form(word, GUESSED_TIER_OF)
+        is_plain = verb not in OFTEN_NOUNS and verb not in WEAKER
+        if verb and (is_plain or following in DETERMINERS | PRONOUNS):
             yield _verb(verb)
     for word in said:
         if verb := _base_form(word, PLAIN_DESTRUCTION):
             yield _verb(verb)
     for stem in _AFTER_DOING.findall(text):  # by charging the account
         yield from (_verb(verb) for verb in (stem, f"{stem}e") if verb in TIER_OF)
+
+
+def _acts_of_text(text: str) -> list[tuple[str, str]]:
+    """Return the words that may be verbs, each with the next: the first, and what is joined."""
+    said = _WORD.findall(text)
+    return [*pairwise((*said[:2], "", ""))][:1] + _ANOTHER.findall(text)
 
 
 def _base_form(word: str, verbs: Collection[str]) -> str | None:
@@ -170,34 +222,59 @@ def _why_open(
         return "no known verb in its name"
     if highest.tier == "destructive":
         return ""
-    return next(_doubts(words, highest, arguments), "")
+    return next(_doubts(words, named, highest, arguments), "")
 
 
-def _doubts(words: Sequence[str], highest: _Found, arguments: Collection[str]) -> Iterator[str]:
+def _doubts(
+    words: Sequence[str], named: Sequence[_Found], highest: _Found, arguments: Collection[str]
+) -> Iterator[str]:
     """Yield why the verb may not say all, or may be none."""
     first, last = words[0] if words else "", words[-1] if words else ""
     if len(words) > 1 and last in ABOUT and _may_be_noun(first):
         yield f"{first} is a noun before {last}"
     if first in TIER_OF and len(words) > 1 and words[1] in PARTICLES:
         yield f"{first} {words[1]} is another verb than {first}"
-    if not any(word in TIER_OF for word in words) and highest.tier in ("local_write", "network"):
+    if not named and highest.tier in ("local_write", "network"):
         yield "only its description has a verb"
     if highest.tier == "read_only" and (more := _does_more(words)):
         yield f"it may do more than {first}: {more}"
     if any(RAISING_ARGUMENTS & {*words_of(one)} for one in arguments):
         yield "an argument of it is run"
+    if first == "convert" and not CONVERTED.issuperset(words[1:]):
+        yield "convert may change what it is given"
+    if first in ADDS_UP and any(map(ENTERED.fullmatch, map(snake_case, arguments))):
+        yield f"{first} with an amount or a text may enter it"
     if highest.tier == "read_only" and first in DISPLAYS and SENT_TEXTS & {*arguments}:
         yield f"{first} with a text of its own may show it to somebody"
 
 
-def _says_otherwise(named: Sequence[_Found], description: str) -> str:
-    """Return why a name that reads is in doubt, or nothing: its description has another verb."""
-    said = _WORD.findall(description.lower())[:2]
-    if not said or not named or any(found.tier != "read_only" for found in named):
+def _says_otherwise(
+    words: Sequence[str], named: Sequence[_Found], told: Sequence[_Found], description: str
+) -> str:
+    """Return why a tool that reads is in doubt, or nothing: its description has another verb."""
+    acts = _acts_of_text(description.lower())
+    if not acts[0][0] or any(found.tier != "read_only" for found in named or told):
         return ""
-    verb = _base_form(said[0], TIER_OF) or _base_form(said[0], OPENERS)
-    reads = verb in OPENERS or verb in OFTEN_NOUNS or TIER_OF.get(verb or "") == "read_only"
-    return "" if reads else "its name reads, and its description has another verb"
+    if not _reads(acts[0], words[1:] if named else ()):
+        return "its description has another verb than one that reads"
+    unknown = [word for word, following in acts[1:] if _is_unknown_act(word, following)]
+    return "its description joins a verb that no table has" if unknown else ""
+
+
+def _reads(act: tuple[str, str], things: Collection[str]) -> bool:
+    """Return whether a description begins as that of a read: with such a verb, or with a thing."""
+    first, following = act
+    verb = _base_form(first, GUESSED_TIER_OF.keys() | OPENERS)
+    if verb in OPENERS or verb in OFTEN_NOUNS or GUESSED_TIER_OF.get(verb or "") == "read_only":
+        return True
+    is_thing = bool({first, f"{first}s", first.rstrip("s")} & {*things})  # Stock of one article
+    return following in PREPOSITIONS and (is_thing or following == "of")
+
+
+def _is_unknown_act(word: str, following: str) -> bool:
+    """Return whether what is joined is a verb that no table has: `and ring the owner`."""
+    known = word in FUNCTION_WORDS or _base_form(word, GUESSED_TIER_OF.keys() | OPENERS)
+    return not known and following in DETERMINERS | PRONOUNS
 
 
 def _does_more(words: Sequence[str]) -> str:
@@ -219,14 +296,29 @@ def _may_be_noun(word: str) -> bool:
     return TIER_OF.get(word, "read_only") != "read_only" and word not in STAYS_A_VERB
 
 
-def _of_own_things(words: Sequence[str], found: _Found) -> _Found:
-    """Return `local_write` for what is created or updated of the agent's own things."""
+def _of_whose_things(
+    words: Sequence[str], found: _Found, description: str, arguments: Collection[str]
+) -> _Found:
+    """Return `local_write` for what is done to the agent's own things, `delegated` to others'."""
+    verb = words[0] if words else ""
     own = next((word for word in words[1:] if word in OWN_THINGS), None)
-    if (
-        own is None
-        or found.tier != "delegated"
-        or words[0] not in TIER_OF
-        or words[0] in GIVES_TO_OTHERS
-    ):
-        return found
-    return _Found("local_write", f"{found.why}, of the agent's own {own}")
+    others = _whose_others(words[1:], description, arguments)
+    if found.tier == "local_write" and verb not in ALWAYS_OWN:
+        is_own = own or verb not in NEEDS_OWN_THING or any(map(OWN_PLACES.fullmatch, arguments))
+        if others or not is_own:
+            return _Found("delegated", f"{found.why}, of {others or 'what may be of others'}")
+    if own and found.tier == "delegated" and verb in TIER_OF and verb not in GIVES_TO_OTHERS:
+        return found if others else _Found("local_write", f"{found.why}, of the agent's own {own}")
+    return found
+
+
+def _whose_others(things: Collection[str], description: str, arguments: Collection[str]) -> str:
+    """Return what a tool that writes is about that is not the agent's own, or nothing."""
+    named = [one for one in things if {one, one.rstrip("s")} & OTHERS_THINGS]
+    keys = [one.rpartition("_") for one in arguments]
+    of = [thing for thing, _, key in keys if key in ("id", "no") and thing not in OWN_THINGS]
+    if not named and {*things} & NEVER_SHARED:
+        return ""
+    if SHARED.search(description):
+        of.append("what others see")
+    return next(iter((*named, *filter(None, of))), "")

@@ -143,6 +143,94 @@ def test_what_no_verb_decides_is_open(name: str, description: str, arguments: An
     assert (found.tier, found.is_open) == ("destructive", name != "refund_window")
 
 
+@pytest.mark.parametrize(
+    ("name", "description", "arguments", "tier"),
+    [
+        # what an effect acts on raises it, also where the verb is not in its name
+        ("blocklist_bypass", "Add a bank to the exceptions.", "", "destructive"),
+        ("guest_pass", "Creates a key for a visitor.", "", "destructive"),
+        ("newcomer", "Enrolls somebody and sets their credentials.", "", "destructive"),
+        ("change_details", "Change the bank of a tenant.", "", "destructive"),
+        ("open_garage", "", "", "destructive"),
+        ("open_window_seat", "", "", "delegated"),
+        ("approve_invoice", "", "", "destructive"),
+        ("approve_holiday", "", "", "delegated"),
+        ("countersign_sign", "Signs a paper.", "mfa_code", "destructive"),
+        ("share_album", "", "passphrase", "destructive"),
+        # an amount beside an account is money
+        ("reserve_sum", "", "source_account amount_usd", "destructive"),
+        ("post_entry", "", "ledger amount", "destructive"),
+        ("reserve_sum", "", "amount_usd", "delegated"),
+        # what binds is more than a message
+        ("send_offer", "", "", "delegated"),
+        ("push_commits", "", "", "delegated"),
+        ("push_greeting", "", "", "network"),
+        ("submit_survey", "", "", "delegated"),
+        # what is of others is nobody's own work
+        ("edit_product", "", "", "delegated"),
+        ("label_rows", "", "", "delegated"),
+        ("rename_it", "", "", "delegated"),
+        ("rename_it", "", "file_path", "local_write"),
+        ("write_review", "", "", "delegated"),
+        ("write_outline", "", "", "local_write"),
+        ("write_outline", "Writes an outline that the team sees.", "", "delegated"),
+        ("add_note", "", "client_id", "delegated"),
+        ("add_note", "", "note_id", "local_write"),
+        ("draft_email", "", "", "local_write"),
+        ("save_draft", "", "article_id", "local_write"),
+        # a noun or a question of the description is no other act
+        ("getParcels", "Parcels of one depot.", "", "read_only"),
+        ("listTrains", "Trains by line.", "", "read_only"),
+        ("tenant_check", "Is the tenant known?", "", "read_only"),
+        ("tenant_check", "Are they known?", "", "read_only"),
+        (
+            "get_day",
+            "Returns the day. Returns a list of hours, and most of the rest.",
+            "",
+            "read_only",
+        ),
+    ],
+)
+def test_what_a_tool_acts_on_raises_its_tier(
+    name: str, description: str, arguments: str, tier: str
+) -> None:
+    args = {one: {"type": "string"} for one in arguments.split()}
+    found = guess(name, description, args=args).tier
+    assert (found.tier, found.is_open) == (tier, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "arguments"),
+    [
+        ("neighbour", "Whistle at somebody and read a poem.", ""),
+        ("get_owner", "Look the owner up and telegraph them.", ""),
+        ("show_lamp", "Shows a lamp, then dismantles it.", ""),
+        ("get_stock", "Rebuild stock.", ""),
+        ("track_expense", "", "amount"),
+        ("list_flat", "", "asking_price"),
+        ("convert_prospect", "", ""),
+        ("daily_report", "", ""),
+    ],
+)
+def test_a_read_with_another_act_beside_it_is_open(
+    name: str, description: str, arguments: str
+) -> None:
+    args = {one: {"type": "string"} for one in arguments.split()}
+    found = guess(name, description, args=args).tier
+    assert (found.tier, found.is_open) == ("destructive", True)
+
+
+def test_what_a_description_joins_that_is_no_verb_leaves_a_read_alone() -> None:
+    for text in (
+        "Gets the street and the city.",
+        "Lists flights to and from a city.",
+        "Returns the price, including the tax, and whether it ships.",
+        "Converts euros to dollars and prints.",
+    ):
+        assert guess("get_x", text).tier.tier == "read_only"
+    assert guess("convert_currency", "Converts euros.").tier.tier == "read_only"
+
+
 def test_a_read_that_leads_out_is_no_longer_read_only() -> None:
     found = guess("fetch_page", args={"page_url": {"type": "string"}, "limit": {"type": "integer"}})
     assert (found.tier.tier, roles(found), found.kinds) == (
