@@ -55,10 +55,13 @@
         NotRecorded
         OutOfPlace
             JournalAltered
+            NoOpenQuestion
         OutOfTime
         PermitError
         PinsUnusable
         PlansUnusable
+        PolicyError
+            UnknownTool
         QueryRefused
         RequestRefused
         SeamBroken
@@ -67,7 +70,6 @@
         ToolNotRun
         Unanswered
         Unguardable
-        UnknownTool
         UnusableKey
         UsageError
         WentOnElsewhere

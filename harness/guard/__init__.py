@@ -1,8 +1,8 @@
 """Guard an agent that acts call by call: events in, rulings out.
 
-guard = Guard(read_policy("critic.toml"), log=SqlDecisionLog.open("audit.db"))
-guard.handle(OpenEvent(session="s1", request="Pay the bill in bill.txt"))
-if guard.handle(CallsEvent(session="s1", calls=[call])):
+guard = Guard("critic.toml", log="audit.db")
+guard.open("s1", "Pay the bill in bill.txt")
+if guard.calls("s1", [call]):
     args = guard.permit("s1", call.id).redeem(call.tool, call.args)
 """
 
@@ -13,12 +13,12 @@ from evals.front import lazy_front
 if TYPE_CHECKING:
     from critic.session import SessionReport
     from harness.guard.aio import AsyncGuard
-    from harness.guard.course import OutOfPlace
-    from harness.guard.guard import Answer, Guard
-    from harness.guard.guard_rules import UnknownTool
+    from harness.guard.course import NoOpenQuestion, OutOfPlace
+    from harness.guard.guard import Guard
+    from harness.guard.guard_rules import PolicyError, UnknownTool
     from harness.guard.permits import CallPermit
     from harness.guard.recording import WentOnElsewhere
-    from harness.guard.rulings import EventError, EventFault, Question, Ruling
+    from harness.guard.rulings import Answer, EventError, EventFault, Question, Ruling
     from harness.guard.session_events import (
         AnswerEvent,
         CallsEvent,
@@ -46,9 +46,11 @@ __all__ = [
     "Guard",
     "JournalAltered",
     "KeepsSessions",
+    "NoOpenQuestion",
     "OpenEvent",
     "OutOfPlace",
     "PendingQuestion",
+    "PolicyError",
     "Question",
     "RequestedCall",
     "ResultEvent",
@@ -69,12 +71,12 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
         {
             "critic.session": "SessionReport",
             "harness.guard.aio": "AsyncGuard",
-            "harness.guard.course": "OutOfPlace",
-            "harness.guard.guard": "Answer Guard",
-            "harness.guard.guard_rules": "UnknownTool",
+            "harness.guard.course": "NoOpenQuestion OutOfPlace",
+            "harness.guard.guard": "Guard",
+            "harness.guard.guard_rules": "PolicyError UnknownTool",
             "harness.guard.permits": "CallPermit",
             "harness.guard.recording": "WentOnElsewhere",
-            "harness.guard.rulings": "EventError EventFault Question Ruling",
+            "harness.guard.rulings": "Answer EventError EventFault Question Ruling",
             "harness.guard.session_events": (
                 "AnswerEvent CallsEvent CloseEvent OpenEvent RequestedCall ResultEvent SaidEvent "
                 "SessionEvent parse_event"

@@ -1,18 +1,43 @@
 """The guard for an event loop: what may wait for a disk or a lock runs in threads of its own."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from typing import Final, Self, TypeVar
+from functools import partial, wraps
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar, overload
 from weakref import WeakValueDictionary
 
-from harness.guard.guard import Answer, Guard
+from critic.session import SessionReport
+from harness.guard.guard import Guard
 from harness.guard.permits import CallPermit
-from harness.guard.session_events import SessionEvent
+from harness.guard.rulings import Answer, EventError, Ruling
+from harness.guard.session_events import (
+    AnswerEvent,
+    CallsEvent,
+    CloseEvent,
+    OpenEvent,
+    ResultEvent,
+    SaidEvent,
+    SessionEvent,
+)
 from harness.guard.status import SessionStatus
 
 _T = TypeVar("_T")
+_P = ParamSpec("_P")
+
+
+def _make_awaitable(
+    method: Callable[Concatenate[Guard, _P], _T],
+) -> Callable[Concatenate["AsyncGuard", _P], Coroutine[Any, Any, _T]]:
+    """Return a method of a guard to be awaited. Its first argument is the session."""
+
+    @wraps(method)
+    async def run(guard: "AsyncGuard", /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        session: Any = args[0] if args else kwargs.get("session", "")
+        return await guard._run_alone(str(session), partial(method, guard._guard, *args, **kwargs))
+
+    return run
 
 
 class AsyncGuard:
@@ -37,21 +62,36 @@ class AsyncGuard:
         """End the threads once the events that they work on are answered."""
         self._pool.shutdown(wait=False)
 
+    open = _make_awaitable(Guard.open)
+    said = _make_awaitable(Guard.said)
+    calls = _make_awaitable(Guard.calls)
+    result = _make_awaitable(Guard.result)
+    answer = _make_awaitable(Guard.answer)
+    close = _make_awaitable(Guard.close)
+    export = _make_awaitable(Guard.export)
+    abandon = _make_awaitable(Guard.abandon)
+
+    @overload
+    async def handle(
+        self, event: OpenEvent | SaidEvent | ResultEvent, *, note: str | None = None
+    ) -> EventError | None: ...
+    @overload
+    async def handle(
+        self, event: CallsEvent | AnswerEvent, *, note: str | None = None
+    ) -> Ruling | EventError: ...
+    @overload
+    async def handle(
+        self, event: CloseEvent, *, note: str | None = None
+    ) -> SessionReport | EventError: ...
+    @overload
+    async def handle(self, event: SessionEvent, *, note: str | None = None) -> Answer: ...
     async def handle(self, event: SessionEvent, *, note: str | None = None) -> Answer:
         """Take in one event. Total, like `Guard.handle`."""
         return await self._run_alone(event.session, lambda: self._guard.handle(event, note=note))
 
-    async def export(self, session: str) -> bytes:
-        """Hand a session over. See `Guard.export`."""
-        return await self._run_alone(session, lambda: self._guard.export(session))
-
     async def resume(self, data: bytes) -> str:
         """Go on with a session that was handed over. See `Guard.resume`."""
         return await self._in_thread(lambda: self._guard.resume(data))
-
-    async def abandon(self, session: str) -> None:
-        """End a session that nobody goes on with. See `Guard.abandon`."""
-        await self._run_alone(session, lambda: self._guard.abandon(session))
 
     def status(self, session: str) -> SessionStatus | None:
         """Return where a session stands. See `Guard.status`."""

@@ -60,6 +60,13 @@ class OutOfPlace(HarnessError):
         self.path = path
 
 
+class NoOpenQuestion(OutOfPlace):
+    """An answer came where nobody was asked, as in a process that does not have the session."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__("/event", f"{why}: resume the session first")
+
+
 class ToRecord(NamedTuple):
     """A ruling, an answer, or a batch that ended, as it is to be recorded.
 
@@ -309,7 +316,7 @@ class Course:
     def _question(self, event: AnswerEvent, as_of: datetime) -> OpenQuestion:
         question, asked = self.question, event.plan_digest.removeprefix("sha256:")
         if question is None:
-            raise OutOfPlace("/event", "no question is open: it was answered, or has lapsed")
+            raise NoOpenQuestion("no question is open: it was answered, or has lapsed")
         if asked != question.plan_digest:
             raise OutOfPlace("/plan_digest", "this is not the plan that is asked about")
         if event.yes and question.has_lapsed:

@@ -9,20 +9,22 @@ Rule 5: where sessions are kept, one is open in every process that asks for it. 
 """
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from critic.session import Session, SessionReport
 from evals.escaping import escape_name
 from harness.canonical import canonical_bytes
-from harness.clock import SystemClock
 from harness.errors import HarnessError
 from harness.failures import describe_failure
-from harness.guard.course import Answered, Course, OutOfPlace, apply_event
-from harness.guard.guard_rules import choose_scope, require_confirmed, require_known
+from harness.guard.course import Answered, Course, NoOpenQuestion, OutOfPlace, apply_event
+from harness.guard.course_opening import open_course, time_after
+from harness.guard.event_faults import event_error
+from harness.guard.event_methods import EventMethods
+from harness.guard.guard_parts import PathText, clock_from, keeper_of, log_at, policy_at
+from harness.guard.guard_rules import require_confirmed, require_known, require_scope
 from harness.guard.guard_state import course_of, dump_course, parse_state
 from harness.guard.open_sessions import (
     OpenSession,
@@ -35,7 +37,7 @@ from harness.guard.open_sessions import (
 from harness.guard.permits import CallPermit
 from harness.guard.recording import GuardLog, OnDecision, RulingRecorder
 from harness.guard.reopening import next_life
-from harness.guard.rulings import EventError, EventFault, Ruling
+from harness.guard.rulings import Answer, Ruling
 from harness.guard.session_events import (
     AnswerEvent,
     CallsEvent,
@@ -46,7 +48,6 @@ from harness.guard.session_events import (
     require_event_size,
 )
 from harness.guard.session_journal import JournalReader, KeepsSessions, Marks, ToldEvent
-from harness.guard.session_time import SessionTime, WrongTime
 from harness.guard.status import SessionStatus, session_status
 from harness.log.journal_rows import JournalMoved
 from harness.log.log_errors import LogError
@@ -57,15 +58,11 @@ from harness.runtime.ports import Clock
 from harness.single_use import PermitError
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, detached_copy, parse_json
 
-Answer = Ruling | SessionReport | EventError | None
-"""What an event is answered. `open`, `said` and `result` are answered by None where all is well."""
-
-_LONGEST_ID: Final = 256
 _MOST_TRIES: Final = 8
 """How often an event is judged again because other processes went on with its session."""
 
 
-class Guard:
+class Guard(EventMethods):
     """Guards any number of sessions under one policy. Thread-safe.
 
     A caller reports what happens in its agent, and makes a call only once it is allowed. Who
@@ -74,43 +71,53 @@ class Guard:
 
     def __init__(
         self,
-        policy: Policy,
+        policy: Policy | PathText,
         *,
-        log: GuardLog | None = None,
+        log: GuardLog | PathText | None = None,
         clock: Clock | None = None,
         on_decision: OnDecision | None = None,
         max_skew: timedelta | None = None,
         sessions: KeepsSessions | None = None,
         strict: bool = False,
     ) -> None:
-        """Guard sessions under a policy.
+        """Guard sessions under a policy, or under the one in a file.
 
         Args:
-            log: where each ruling is recorded before it is answered. Where it keeps sessions, as a
-                `SqlDecisionLog` does, those that are open are gone on with from any process.
-            sessions: where open sessions are kept if there is no log: a `SessionFolder`.
-            clock: tells the time where events do not. By default, that of this machine.
-            max_skew: how far the time that an event tells may be from the clock. By default it may
-                be any that does not go back, so that a past session can be played.
-            on_decision: is given a copy of each decision after it was recorded, and before it is
-                answered. If it raises, nothing is allowed. It must not call the guard.
+            log: where each ruling is recorded before it is answered, or its path or URL.
+            sessions: a log or `SessionFolder` that open sessions are kept in, by default `log`: the
+                first event of an id that is not open here goes on with it as it was left.
+            clock: tells the time where events do not; by default, that of this machine.
+            max_skew: how far an event's time may be from the clock; by default, as far as it says.
+            on_decision: is given a copy of each decision that was recorded, before it is answered.
+                If it raises, nothing is allowed. It must not call the guard.
             strict: refuse a policy with guesses that nobody has confirmed.
 
         Raises:
-            ValueError: the policy gives evidence an id, or a class a name, that sessions give; it
-                has guesses, and `strict`; or both a log and another place for sessions are given.
+            PolicyError: a part is not what it has to be, or the policy has guesses, and `strict`.
+            InvalidPolicy, LogError, OSError, ValueError: the policy, or the log, is not one.
         """
-        if strict:
-            require_confirmed(policy)
-        self._policy: Final = detached_copy(policy)
+        self._clock: Final[Clock] = clock_from(clock)
+        self._policy: Final = detached_copy(policy_at(policy))
         self._rules: Final = rules_of(self._policy)
-        self._clock: Final[Clock] = SystemClock() if clock is None else clock
+        require_confirmed(self._policy, strict=strict)
         self._max_skew: Final = max_skew
-        self._recorder: Final = RulingRecorder(log, self._clock, on_decision, sessions)
+        self._owned: Final = ExitStack()
+        parts = log_at(log, self._owned), self._clock, on_decision
+        self._recorder: Final = RulingRecorder(*parts, keeper_of(parts[0], sessions))
         self._reader: Final = JournalReader(self._rules, self._policy.guard, self._apply_again)
         self._lock: Final = Lock()
         self._entries: Final[dict[str, OpenSession]] = {}
         self._resumed: Final[dict[str, int]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+
+    def shutdown(self) -> None:
+        """Close the log, if this guard opened it by its path or URL."""
+        self._owned.close()
 
     def check_tools(self, names: Iterable[str]) -> None:
         """Check that the policy knows the tools of an agent, by the names that it calls them by.
@@ -120,19 +127,28 @@ class Guard:
         """
         require_known(self._rules.tools, names)
 
-    def handle(self, event: SessionEvent, *, note: str | None = None) -> Answer:
-        """Take in one event. Total: it raises no Exception, and allows nothing by failing.
+    def check_scope(self, scope: Any) -> None:
+        """Check that a scope is a list of names that the policy has. None is no scope.
 
-        Where sessions are kept, `note` is kept with the event: see `keep_note`.
+        Raises:
+            PolicyError: it is not, with the nearest names.
         """
-        return self._answer_bytes(lambda: canonical_bytes(event), None, note)
+        require_scope(self._rules.tools, scope)
+
+    def _answer(self, event: SessionEvent, note: str | None, *, raises: bool) -> Answer:
+        return self._answer_bytes(lambda: canonical_bytes(event), None, note, raises=raises)
 
     def handle_line(self, data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Answer:
         """Take in one event as a line of JSON. Total, like `handle`."""
         return self._answer_bytes(lambda: data, max_bytes)
 
     def _answer_bytes(
-        self, read: Callable[[], bytes], max_bytes: int | None, note: str | None = None
+        self,
+        read: Callable[[], bytes],
+        max_bytes: int | None,
+        note: str | None = None,
+        *,
+        raises: bool = False,
     ) -> Answer:
         value: Any = None
         event: SessionEvent | None = None
@@ -142,10 +158,10 @@ class Guard:
             require_event_size(value, len(data))
             event = event_of(value)
             return self._take(event, note)
-        except InvalidInput as error:
-            return _event_error(value, error.path, error.message)
-        except OutOfPlace as error:
-            return _event_error(value, error.path, str(error))
+        except (InvalidInput, OutOfPlace) as error:
+            if raises:
+                raise
+            return event_error(value, error)
         except Exception as error:
             return self._answer_failure(value, event, error)
 
@@ -153,7 +169,7 @@ class Guard:
         if isinstance(event, OpenEvent):
             self._open(event, note)
             return None
-        entry = self._require_entry(event.session)
+        entry = self._require_entry(event.session, is_answer=isinstance(event, AnswerEvent))
         with entry.lock:
             if entry.is_over:  # it was closed while this event waited
                 raise unknown_session(event.session)
@@ -185,7 +201,7 @@ class Guard:
     def _answer_event(self, entry: OpenSession, event: SessionEvent, note: str | None) -> Answered:
         """Return what an event makes of a session, once that is on record."""
         now = self._clock.now()
-        time = _time_after(event, entry.course.time, now, self._max_skew)
+        time = time_after(event, entry.course.time, now, self._max_skew)
         course = replace(entry.course, time=time)
         answered = apply_event(course, event, time.at, entry.marks.last)
         self._recorder.record(answered, entry.marks, ToldEvent(event, now, note))
@@ -224,18 +240,7 @@ class Guard:
     def _opened_course(
         self, event: OpenEvent, now: datetime | None, max_skew: timedelta | None = None
     ) -> Course:
-        session = Session.opened(
-            self._rules,
-            event.session,
-            event.request,
-            system=event.system,
-            scope=choose_scope(self._rules.tools, event.scope, self._policy.scope),
-            tenant_id=event.tenant,
-            user_id=event.user,
-        )
-        start = SessionTime()  # where the event tells no time, the first that comes next does
-        time = start if now is None else _time_after(event, start, now, max_skew)
-        return Course(self._policy.guard, session, time)
+        return open_course(self._rules, self._policy, event, now, max_skew)
 
     def _apply_again(
         self, course: Course | None, event: SessionEvent, now: datetime | None, record: int | None
@@ -245,7 +250,7 @@ class Guard:
             return Answered(self._opened_course(event, now))
         if course is None or now is None:
             raise OutOfPlace("/event", "a step has no session or no time")
-        time = _time_after(event, course.time, now, None)
+        time = time_after(event, course.time, now, None)
         return apply_event(replace(course, time=time), event, time.at, record)
 
     def _catch_up(self, name: str, entry: OpenSession) -> bool:
@@ -290,9 +295,11 @@ class Guard:
             revision = max(revision, self._resumed.get(name, 0))
             self._entries[name] = OpenSession(course, revision, marks)
 
-    def _require_entry(self, name: str) -> OpenSession:
+    def _require_entry(self, name: str, *, is_answer: bool = False) -> OpenSession:
         entry = self._entry_of(name)
         if entry is None:
+            if is_answer:
+                raise NoOpenQuestion(f"no question is open in session {escape_name(name)}")
             raise unknown_session(name, was_open=self._recorder.was_open(name))
         return entry
 
@@ -326,7 +333,7 @@ class Guard:
         if event is not None and not isinstance(error, LogError):  # it would fail once more
             self._record_failure(value, message, entry)
         if not isinstance(event, CallsEvent | AnswerEvent):
-            return _event_error(value, "", f"critic_error: {message}")
+            return event_error(value, OutOfPlace("", f"critic_error: {message}"))
         turn = 0 if entry is None else entry.course.session.turn
         turn += isinstance(event, CallsEvent)
         return Ruling(session=event.session, turn=turn, action="refuse", critic_error=message)
@@ -476,19 +483,3 @@ class Guard:
             raise already_open(name) from None
         self._admit(name, course, state.revision, marks)
         return name
-
-
-def _time_after(
-    event: SessionEvent, before: SessionTime, now: datetime, max_skew: timedelta | None
-) -> SessionTime:
-    try:
-        return before.after(event.as_of, now, max_skew)
-    except WrongTime as error:
-        raise OutOfPlace("/as_of", str(error)) from None
-
-
-def _event_error(value: Any, path: str, message: str) -> EventError:
-    """Return an error, with the session where the input names one."""
-    named = value.get("session") if isinstance(value, dict) else None
-    session = named if isinstance(named, str) and 0 < len(named) <= _LONGEST_ID else None
-    return EventError(session=session, error=EventFault(path=path, message=message))

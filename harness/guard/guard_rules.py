@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 from evals.escaping import escape_name
 from harness.errors import HarnessError
@@ -9,7 +10,11 @@ from harness.guard.course import OutOfPlace
 from harness.policy import Policy
 
 
-class UnknownTool(HarnessError, ValueError):
+class PolicyError(HarnessError, ValueError):
+    """A guard cannot be made of what it was given: the policy, the names, the log or the clock."""
+
+
+class UnknownTool(PolicyError):
     """An agent has tools that its policy does not know: each call of them would be refused."""
 
 
@@ -41,20 +46,38 @@ def choose_scope(
     return otherwise if asked is None else asked
 
 
+def require_scope(known: Collection[str], scope: Any) -> None:
+    """Refuse a scope with names that a policy does not have. Without a scope, all is well.
+
+    Raises:
+        PolicyError: it is not a list of names, or has unknown ones, with the nearest names.
+    """
+    if scope is None:
+        return
+    if isinstance(scope, str) or not isinstance(scope, Iterable):
+        given = f"the text {escape_name(scope)}" if isinstance(scope, str) else "something else"
+        raise PolicyError(f"scope is a list of names of tools, and {given} was given")
+    names = [name if isinstance(name, str) else repr(name) for name in scope]
+    if unknown := [name for name in dict.fromkeys(names) if name not in known]:
+        shown = ", ".join(_show_unknown(name, known) for name in unknown)
+        raise PolicyError(f"scope names {shown}, and the policy has no such tool: correct it")
+
+
 def _show_unknown(name: str, known: Collection[str]) -> str:
     near = get_close_matches(name, known, 1)
     return escape_name(name) + (f" (did you mean {escape_name(near[0])}?)" if near else "")
 
 
-def require_confirmed(policy: Policy) -> None:
-    """Refuse a policy with guesses.
+def require_confirmed(policy: Policy, *, strict: bool) -> None:
+    """Refuse a policy with guesses, if `strict`.
 
     Raises:
-        ValueError: it has some, with the first and what to do.
+        PolicyError: it has some, with the first and what to do.
     """
-    if guessed := policy.guessed:
+    guessed = policy.guessed if strict else None
+    if guessed:
         count = f"{len(guessed)} guess{'' if len(guessed) == 1 else 'es'}"
-        raise ValueError(
+        raise PolicyError(
             f"the policy has {count} that nobody has confirmed, the first at "
             f"{escape_name(guessed[0])}: check each, and delete its comment"
         )

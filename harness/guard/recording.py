@@ -124,17 +124,14 @@ class RulingRecorder:
         log: GuardLog | None,
         clock: Clock,
         on_decision: OnDecision | None = None,
-        sessions: KeepsSessions | None = None,
+        keeper: KeepsSessions | None = None,
     ) -> None:
         """Record in a log, with the time of a clock, and show each decision once it is stored.
 
-        Raises:
-            ValueError: both a log and another place for sessions are given.
+        `keeper` is where open sessions are kept.
         """
-        if log is not None and sessions is not None:
-            raise ValueError("a guard with a log keeps its sessions there: leave `sessions` out")
         self._log, self._clock, self._on_decision = log, clock, on_decision
-        self._keeper: Final = log if isinstance(log, KeepsSessions) else sessions
+        self._keeper: Final = keeper
 
     @property
     def keeps_sessions(self) -> bool:

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from critic import VerifyVerdict
-from critic.session import Action
+from critic.session import Action, SessionReport
 from evals.context import CallId, SessionId
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
 from evals.json_value import JsonObject, Text
@@ -74,3 +74,7 @@ class EventError(Envelope):
 
     def __bool__(self) -> Literal[False]:
         return False
+
+
+Answer = Ruling | SessionReport | EventError | None
+"""What an event is answered. `open`, `said` and `result` are answered by None where all is well."""

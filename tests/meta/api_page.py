@@ -47,6 +47,11 @@ _SECTION: Final = re.compile(r"^(Args|Attributes|Raises|Returns):$")
 _ENTRY: Final = re.compile(r"^(Rule \d+|[a-z_]+): ")
 _ITEM: Final = re.compile(r"^(Rule \d+|\w[\w.*, ]*): (.*)$")
 
+_AWAITED: Final = re.compile(r"_make_awaitable\((.*)\)")
+"""A method of another class, made one that is awaited."""
+_SPELLED_OUT: Final = frozenset({"EventMethods"})
+"""Bases that no front has: their methods stand with the classes that have them."""
+
 _HEAD: Final = """# API reference
 
 Every public name, by the module to import it from. Written by `python -m tests.meta.api_page`
@@ -184,7 +189,8 @@ def _parameter(parameter: griffe.Parameter) -> str:
 
 def _members(target: griffe.Class) -> Iterator[str]:
     """Yield one line for each field and each public method."""
-    own = {name: member for name, member in target.members.items() if not name.startswith("_")}
+    members = {**_methods_of_bases(target), **target.members}
+    own = {name: member for name, member in members.items() if not name.startswith("_")}
     lines = [
         f"- `{name}: {_plain(member.annotation)}`{_first_line(member)}"
         for name, member in own.items()
@@ -195,8 +201,25 @@ def _members(target: griffe.Class) -> Iterator[str]:
         for name, member in own.items()
         if isinstance(member, griffe.Function)
     ]
+    lines += [
+        f"- `{name}(...)`: `{found[1]}`, to be awaited."
+        for name, member in own.items()
+        if isinstance(member, griffe.Attribute) and (found := _AWAITED.match(str(member.value)))
+    ]
     if lines:
         yield "\n" + "\n".join(lines) + "\n"
+
+
+def _methods_of_bases(target: griffe.Class) -> dict[str, griffe.Object]:
+    """Return the methods of bases that have no entry of their own: events of a guard."""
+    bases = [one for one in target.mro() if isinstance(one, griffe.Class)]
+    return {
+        name: member
+        for base in reversed(bases)
+        if base.name in _SPELLED_OUT
+        for name, member in base.members.items()
+        if isinstance(member, griffe.Function)
+    }
 
 
 def _is_field(member: griffe.Attribute) -> bool:

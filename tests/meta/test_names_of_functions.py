@@ -53,6 +53,7 @@ EXCEPTIONS: Final = {
         [f"Session.{name}" for name in ("opened", "said", "approved", "decided", "ran", "closed")],
         _AFTER_AN_EVENT,
     ),
+    "EventMethods.said": "the event of that name, as a method of the guard",
     "Ledger.spent": "the noun of the envelope that it returns: `Spent`",
     "Policy.compiled": "public: returns the `compiled` of a Proposal",
     **dict.fromkeys(

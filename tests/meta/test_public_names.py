@@ -163,9 +163,9 @@ SESSION = """
 """
 GUARD = """
     Answer AnswerEvent AsyncGuard CallPermit CallsEvent CloseEvent EventError EventFault Guard
-    JournalAltered KeepsSessions OpenEvent OutOfPlace PendingQuestion Question RequestedCall
-    ResultEvent Ruling SaidEvent SessionEvent SessionFolder SessionReport SessionStatus
-    UnknownTool WentOnElsewhere parse_event
+    JournalAltered KeepsSessions NoOpenQuestion OpenEvent OutOfPlace PendingQuestion PolicyError
+    Question RequestedCall ResultEvent Ruling SaidEvent SessionEvent SessionFolder SessionReport
+    SessionStatus UnknownTool WentOnElsewhere parse_event
 """
 
 

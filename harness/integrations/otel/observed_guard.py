@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
+from os import PathLike
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -10,11 +11,10 @@ from critic import RULESET_VERSION, Refused, ScoreVerdict
 from critic.session import SessionReport
 from evals.escaping import escape_line
 from harness.canonical import digest
-from harness.guard import Answer, Guard, Ruling, SessionEvent
+from harness.guard import Answer, Guard, Ruling
 from harness.guard.recording import OnDecision
 from harness.policy import Policy
 from harness.record import Decision, RecordFacts, fate
-from harness.wire import MAX_DOCUMENT_BYTES
 
 CONVENTIONS: Final = "0.66b2"
 """The version of opentelemetry-semantic-conventions that the names are from."""
@@ -63,7 +63,7 @@ class ObservedGuard(Guard):
 
     def __init__(
         self,
-        policy: Policy,
+        policy: Policy | str | PathLike[str],
         *,
         logger_provider: Any = None,
         explain: bool = True,
@@ -90,13 +90,8 @@ class ObservedGuard(Guard):
 
         super().__init__(policy, on_decision=observe_decision, **options)
 
-    def handle(self, event: SessionEvent, *, note: str | None = None) -> Answer:
-        """Take in one event, and show what became of it. Total, like `Guard.handle`."""
-        return self._show_answer(super().handle(event, note=note))
-
-    def handle_line(self, data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Answer:
-        """Take in one event as a line of JSON, and show what became of it."""
-        return self._show_answer(super().handle_line(data, max_bytes))
+    def _answer_bytes(self, *given: Any, **how: Any) -> Answer:
+        return self._show_answer(super()._answer_bytes(*given, **how))
 
     def _show_answer(self, answer: Answer) -> Answer:
         with suppress(Exception):

@@ -218,7 +218,7 @@ def test_an_interruption_passes_and_changes_nothing(error: BaseException) -> Non
 def test_a_failure_at_the_opening_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     guard = guard_of(desk())
     with monkeypatch.context() as patch:
-        patch.setattr("harness.guard.guard.Session.opened", raises(ValueError("x")))
+        patch.setattr("harness.guard.course_opening.Session.opened", raises(ValueError("x")))
         assert allows_nothing(guard.handle_line(json.dumps(open_()).encode()))
     assert isinstance(guard.handle_line(json.dumps(EVENTS["calls"]).encode()), EventError)
 

@@ -1,0 +1,194 @@
+"""The events of a session as methods of a guard, each with the type of its answer.
+
+`handle` is for whoever passes events on: it is total. These are for whoever makes them: what is
+wrong is raised, so that an answer is only ever what was asked for.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, TypeVar, overload
+
+from critic.session import SessionReport
+from evals.run import CallStatus
+from harness.errors import HarnessError
+from harness.guard.rulings import Answer, EventError, Ruling
+from harness.guard.session_events import (
+    AnswerEvent,
+    CallsEvent,
+    CloseEvent,
+    OpenEvent,
+    RequestedCall,
+    ResultEvent,
+    SaidEvent,
+    SentCall,
+    SessionEvent,
+)
+from harness.wire import build
+
+_EventT = TypeVar("_EventT", bound=SessionEvent)
+_AnswerT = TypeVar("_AnswerT", Ruling, SessionReport)
+_Moment = datetime | str | None
+
+_ABSENT: Final[Any] = object()
+"""Stands for a member that is left out, where None would be one of its values."""
+
+
+class EventMethods:
+    """A guard that is told events."""
+
+    def _answer(self, event: SessionEvent, note: str | None, *, raises: bool) -> Answer:
+        """Take in one event. If `raises`, what is wrong with it is raised, or else answered."""
+        raise NotImplementedError
+
+    @overload
+    def handle(
+        self, event: OpenEvent | SaidEvent | ResultEvent, *, note: str | None = None
+    ) -> EventError | None: ...
+    @overload
+    def handle(
+        self, event: CallsEvent | AnswerEvent, *, note: str | None = None
+    ) -> Ruling | EventError: ...
+    @overload
+    def handle(
+        self, event: CloseEvent, *, note: str | None = None
+    ) -> SessionReport | EventError: ...
+    @overload
+    def handle(self, event: SessionEvent, *, note: str | None = None) -> Answer: ...
+    def handle(self, event: SessionEvent, *, note: str | None = None) -> Answer:
+        """Take in one event. Total: it raises no Exception, and allows nothing by failing.
+
+        Where sessions are kept, `note` is kept with the event: see `keep_note`.
+        """
+        return self._answer(event, note, raises=False)
+
+    def open(
+        self,
+        session: str,
+        request: str,
+        *,
+        system: str | None = None,
+        scope: Sequence[str] | None = None,
+        tenant: str | None = None,
+        user: str | None = None,
+        again: bool | None = None,
+        as_of: _Moment = None,
+    ) -> None:
+        """Begin a session with the words of its user: see `OpenEvent`.
+
+        Raises:
+            InvalidInput, OutOfPlace: a member is wrong, or the id is taken.
+            HarnessError: the guard failed.
+        """
+        known = {"system": system, "scope": scope, "tenant": tenant, "user": user, "again": again}
+        self._take_told(OpenEvent, session, as_of, known, request=request)
+
+    def said(self, session: str, text: str, *, as_of: _Moment = None) -> None:
+        """Tell what the user said later.
+
+        Raises:
+            InvalidInput, OutOfPlace: a member is wrong, or the session is not open.
+            HarnessError: the guard failed.
+        """
+        self._take_told(SaidEvent, session, as_of, {}, text=text)
+
+    def calls(
+        self, session: str, calls: Sequence[RequestedCall], *, as_of: _Moment = None
+    ) -> Ruling:
+        """Rule on the calls of one turn. In an `if`, the ruling is true if they may be made.
+
+        Raises:
+            InvalidInput, OutOfPlace: a member is wrong, or the session is not open.
+        """
+        answer = self._take_told(CallsEvent, session, as_of, {}, calls=calls)
+        return _require_kind(Ruling, answer)
+
+    def result(
+        self,
+        session: str,
+        id: str,
+        status: CallStatus = "completed",
+        *,
+        output: Any = _ABSENT,
+        error: str | None = None,
+        tokens: int | None = None,
+        duration_ms: int | None = None,
+        cost_micros: int | None = None,
+        cut: bool | None = None,
+        sent: SentCall | None = None,
+        as_of: _Moment = None,
+    ) -> None:
+        """Tell how an allowed call ended: see `ResultEvent`. `output` is JSON values.
+
+        Raises:
+            InvalidInput, OutOfPlace: a member is wrong, or no result of the call is awaited.
+            HarnessError: the guard failed.
+        """
+        known: dict[str, Any] = {
+            "error": error,
+            "tokens": tokens,
+            "duration_ms": duration_ms,
+            "cut": cut,
+        }
+        known |= {"cost_micros": cost_micros, "sent": sent}
+        given = {} if output is _ABSENT else {"output": output}
+        self._take_told(ResultEvent, session, as_of, known, id=id, status=status, **given)
+
+    def answer(
+        self,
+        session: str,
+        plan_digest: str | None,
+        yes: bool,
+        approver: str,
+        *,
+        expires_at: datetime | str = _ABSENT,
+        as_of: _Moment = None,
+    ) -> Ruling:
+        """Tell the answer of a person to the open question: see `AnswerEvent`.
+
+        Args:
+            plan_digest: that of the ruling that asked.
+            yes: what they said.
+            approver: who they are. The caller authenticates them.
+
+        Raises:
+            NoOpenQuestion: nobody was asked in this session.
+            InvalidInput, OutOfPlace: a member is wrong, or the question was another one.
+        """
+        given = {} if expires_at is _ABSENT else {"expires_at": expires_at}
+        said = {"plan_digest": plan_digest, "yes": yes, "approver": approver, **given}
+        return _require_kind(Ruling, self._take_told(AnswerEvent, session, as_of, {}, **said))
+
+    def close(
+        self, session: str, outputs: Mapping[str, Any] | None = None, *, as_of: _Moment = None
+    ) -> SessionReport:
+        """End a session with its outputs, and return its report.
+
+        Raises:
+            InvalidInput, OutOfPlace: a member is wrong, or the session is not open.
+            HarnessError: the guard failed.
+        """
+        known = {"outputs": None if outputs is None else dict(outputs)}
+        answer = self._take_told(CloseEvent, session, as_of, known)
+        return _require_kind(SessionReport, answer)
+
+    def _take_told(
+        self,
+        kind: type[_EventT],
+        session: str,
+        as_of: _Moment,
+        known: Mapping[str, Any],
+        **given: Any,
+    ) -> Answer:
+        """Take in an event of a kind. What is None among what is `known` is left out."""
+        told = {"session": session, "as_of": as_of, **known}
+        told = {name: value for name, value in told.items() if value is not None}
+        answer = self._answer(build(kind, {**told, **given}), None, raises=True)
+        if isinstance(answer, EventError):
+            raise HarnessError(answer.error.message)
+        return answer
+
+
+def _require_kind(kind: type[_AnswerT], answer: Answer) -> _AnswerT:
+    if not isinstance(answer, kind):
+        raise TypeError(f"the guard answered {type(answer).__name__}")
+    return answer
