@@ -60,8 +60,20 @@ def _without_role(case: PreparedPlan) -> Iterator[str]:
         if call not in trees:
             trees[call] = tool_roles(case.surface.manifests.tools[call])
         # The keys of an object have no order, and a verdict must not hang on one.
-        for name in sorted(without_role(trees[call], fields["args"])):
+        loose = _loose_args(trees[call], fields["args"])
+        for name in sorted(without_role(trees[call], loose)) if loose else ():
             yield f"{tool.name} {escape_name(name)}"
+
+
+def _loose_args(tree: RoleTree, args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments in which a value can lack a role: the others have one as a whole."""
+    if tree.roles:
+        return {}
+    return {
+        name: value
+        for name, value in args.items()
+        if not any(below.roles for below in tree.trees_below(name))
+    }
 
 
 def _untraced_output_caveats(case: PreparedPlan) -> Iterator[str]:

@@ -213,7 +213,11 @@ class Envelope(BaseModel):
 
     def wire(self) -> dict[str, Any]:
         """Return the envelope as JSON values: absent fields omitted, defaults written."""
-        return super().model_dump(mode="json", exclude_none=True)
+        # What `model_dump` does, without naming each of its settings.
+        values: dict[str, Any] = self.__pydantic_serializer__.to_python(
+            self, mode="json", exclude_none=True
+        )
+        return values
 
 
 class _Absence:

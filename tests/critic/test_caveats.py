@@ -3,8 +3,12 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from critic import Verified
+from critic.caveats import _loose_args
+from critic.provenance.roles import roles_tree, without_role
 from tests.support.judging import judge
 from tests.support.model.facts import Json
 
@@ -156,3 +160,22 @@ def test_arguments_without_a_role_are_named_by_name_in_any_order_of_the_args() -
         verdict = judge(wire)
         assert isinstance(verdict, Verified)
         assert verdict.caveats == ("arguments not judged, no role: a.b w, a.b y",)
+
+
+_NAMES = st.sampled_from(["a", "b", "*"])
+_VALUES = st.recursive(
+    st.sampled_from([1, "x", None, ""]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_NAMES, inner, max_size=3),
+    max_leaves=8,
+)
+_PLACES = st.lists(_NAMES, min_size=1, max_size=3).map(lambda names: f"/{'/'.join(names)}")
+_ROLES = st.dictionaries(_NAMES | _PLACES, st.sampled_from(["recipient", "content"]), max_size=4)
+
+
+@given(roles=_ROLES, args=st.dictionaries(_NAMES, _VALUES, max_size=3))
+def test_a_value_without_a_role_is_in_an_argument_that_is_looked_into(
+    roles: dict[str, Any], args: dict[str, Any]
+) -> None:
+    tree = roles_tree(roles)
+    loose = [*without_role(tree, _loose_args(tree, args))]
+    assert sorted(loose) == sorted(without_role(tree, args))
