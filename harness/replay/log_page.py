@@ -25,6 +25,7 @@ from harness.record.inputs import proposal_digest
 from harness.record.integrity import StoredDocument
 from harness.record.parts import Whole, is_redacted, pieces_of, references, whole_of
 from harness.replay.grown_contexts import GrownContexts
+from harness.replay.known_acts import read_run_context, spell_run_context
 from harness.wire import InvalidInput, parse
 
 _MODELS: Final[dict[str, type[Envelope]]] = {
@@ -152,10 +153,11 @@ def _is_of_a_session(context: CompiledContext) -> bool:
 
 def _parse_input(name: str, data: bytes) -> StoredInput:
     try:
-        value = parse(_MODELS[name], data)
+        value = read_run_context(data) if name == "ctx" else parse(_MODELS[name], data)
     except InvalidInput as error:
         return StoredInput(unreadable=f"input {name} cannot be read: {error}")
-    if canonical_bytes(value) != data:
+    spelled = spell_run_context(value) if isinstance(value, RunContext) else canonical_bytes(value)
+    if spelled != data:
         return StoredInput(unreadable=f"input {name} is not in its canonical form")
     return StoredInput(value, spelled=b"" if name == "compiled" else data)
 

@@ -15,6 +15,7 @@ import orjson
 from evals.capability import ToolName
 from evals.context import OwnValue, SentValues
 from evals.envelope import Envelope
+from evals.side_table import Beside
 from harness.canonical import canonical_bytes
 from harness.record import sha256
 from harness.record.inputs import ToolKey
@@ -62,8 +63,14 @@ def own_key(one: OwnValue) -> Key:
 
 def sent_key(one: SentValues) -> Key:
     """Return what is kept of what a call sent."""
-    written = orjson.dumps((one.seq, one.values), option=orjson.OPT_SORT_KEYS)
-    return bytes.fromhex(sha256(written))
+    known = _SENT.get(one)
+    if known is None:
+        written = orjson.dumps((one.seq, one.values), option=orjson.OPT_SORT_KEYS)
+        known = _SENT.keep(one, bytes.fromhex(sha256(written)))
+    return known
+
+
+_SENT: Final = Beside[Key]()
 
 
 def _keys_of(made: Iterable[OwnValue]) -> frozenset[Key]:
