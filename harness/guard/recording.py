@@ -132,6 +132,7 @@ class RulingRecorder:
         """
         self._log, self._clock, self._on_decision = log, clock, on_decision
         self._keeper: Final = keeper
+        self._records_begun: Final = isinstance(log, RecordsBegun)
 
     @property
     def keeps_sessions(self) -> bool:
@@ -301,7 +302,7 @@ class RulingRecorder:
         given: list[tuple[int, StepEntry]] = []
         for told, inputs, decision in decided if self._log is not None else ():
             given.append((told.batch.turn, decision))
-            if told.begins and isinstance(self._log, RecordsBegun):
+            if told.begins and self._records_begun:
                 given.append((told.batch.turn, self._beginning_of(inputs, decision)))
         if step is not None and step.is_end and self._log is not None:
             given += self._close_of(marks, step, course, is_recorded=bool(decided))

@@ -24,7 +24,7 @@ from critic.session import Action, Batch, SessionRules
 from evals.envelope import OPTIONAL, Envelope, Identifier
 from evals.json_value import JsonObject, Text
 from evals.timestamps import Time
-from harness.canonical import canonical_bytes
+from harness.canonical import canonical_bytes, canonical_json
 from harness.guard.course import Answered, Course, OutOfPlace, ToRecord
 from harness.guard.guard_state import GuardState, course_of, state_of_course
 from harness.guard.rulings import Ruling
@@ -187,14 +187,10 @@ def event_body(told: ToldEvent, action: Action | None = None, policy: str | None
 
     `policy` is the digest of the rules, with the event that opens a session.
     """
-    given: dict[str, Any] = {
-        "event": told.event.wire(),
-        "clock": told.clock,
-        "note": told.note,
-        "action": action,
-        "policy": policy,
-    }
-    return canonical_bytes(_Body(**{name: one for name, one in given.items() if one is not None}))
+    given: dict[str, Any] = {"clock": told.clock, "note": told.note}
+    given |= {"action": action, "policy": policy}
+    body = _Body(**{name: one for name, one in given.items() if one is not None})
+    return canonical_json({**body.wire(), "event": told.event.wire()})  # checked when it came in
 
 
 def note_body(note: str) -> bytes:

@@ -3,7 +3,6 @@
 The rules are those of `harness.log.sql`.
 """
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
@@ -352,7 +351,7 @@ class LogAppender(LogReader):
             append.placed = tuple(whole for whole, _ in entries)
             records += [stored for _, stored in entries]
             rows = zip(append.entries, entries, strict=True)
-            index += [entry.drafted.row._replace(seq=stored.seq) for entry, (_, stored) in rows]
+            index += [IndexRow(stored.seq, *entry.drafted.row[1:]) for entry, (_, stored) in rows]
             before = Head(records[-1].seq, records[-1].hash) if entries else before
             steps += _placed_step(append)
             for entry in append.entries:
@@ -363,9 +362,10 @@ class LogAppender(LogReader):
         """Return the claims of an append, with the numbers of its records."""
         own: dict[str, int] = {}
         for seq, entry in enumerate(append.entries, start=before.seq + 1):
-            claims = Counter(entry.drafted.claims)
-            if taken := [one for one in claims if one in made or one in own or claims[one] > 1]:
-                raise AlreadyClaimed(taken)
+            claims = entry.drafted.claims
+            taken = [one for one in claims if one in made or one in own or claims.count(one) > 1]
+            if taken:
+                raise AlreadyClaimed(dict.fromkeys(taken))
             own |= dict.fromkeys(claims, seq)
         return own
 

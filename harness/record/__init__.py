@@ -23,13 +23,13 @@ if TYPE_CHECKING:
         INPUT_NAMES,
         Decision,
         DecisionRecord,
-        InputDigests,
         PlanAttemptRecord,
         RunFacts,
         draft,
     )
     from harness.record.drafts import GENESIS, CanonicalLine, Digest, RecordDraft, sha256
     from harness.record.fates import RecordFacts, TurnKey, fate
+    from harness.record.inputs import InputDigests
     from harness.record.record_errors import AlreadyClaimed
     from harness.record.record_kinds import (
         Begun,
@@ -122,10 +122,11 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "harness.record.approvals": "used_approvals without_approvals",
             "harness.record.chain": "Gap Head RawRecord Sealed read_record record_hash seal_record",
             "harness.record.decision": (
-                "Decision DecisionRecord INPUT_NAMES InputDigests PlanAttemptRecord RunFacts draft"
+                "Decision DecisionRecord INPUT_NAMES PlanAttemptRecord RunFacts draft"
             ),
             "harness.record.drafts": "CanonicalLine Digest GENESIS RecordDraft sha256",
             "harness.record.fates": "RecordFacts TurnKey fate",
+            "harness.record.inputs": "InputDigests",
             "harness.record.record_errors": "AlreadyClaimed",
             "harness.record.record_kinds": (
                 "Begun BegunRecord CarriedOn CriticError CriticErrorRecord LogRecord NoTurnRecord "

@@ -4,11 +4,11 @@ A decision is recorded as it was when it was built; later changes in place do no
 for the digest of the rules, which is read from disk once per process.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from typing import Annotated, Any, Final, Self
 
-import orjson
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -29,7 +29,6 @@ from harness.record.drafts import (
     CanonicalLine,
     Claim,
     Digest,
-    Parted,
     RecordDraft,
     begun_claim,
     one_line,
@@ -37,11 +36,14 @@ from harness.record.drafts import (
     sha256,
 )
 from harness.record.index_row import IndexRow, index_row
-from harness.record.inputs import RecordInputs
+from harness.record.inputs import DraftedInputs, InputDigests, RecordInputs
 from harness.rules import rules_digest
+from harness.wire import EnvelopeT
 
 INPUT_NAMES: Final = ("ctx", "compiled", "spec", "plan")
 """The names of the four inputs of `verify`, in a Proposal and in InputDigests."""
+
+_EVALUATORS: Final = canonical_json(dict(EVALUATOR_VERSIONS))
 
 
 class RunFacts(Envelope):
@@ -67,15 +69,6 @@ class RunFacts(Envelope):
         """Return these facts as a run of `proposal`."""
         fields = {name: getattr(self, name) for name in self.model_fields_set}
         return Run(proposal=proposal, **fields)
-
-
-class InputDigests(Envelope):
-    """The digest of each input of `verify`. The log stores the inputs under these digests."""
-
-    ctx: Digest
-    compiled: Digest
-    spec: Digest
-    plan: Digest
 
 
 class PlanAttemptRecord(Envelope):
@@ -141,6 +134,8 @@ class Decision(Envelope):
     def of(cls, inputs: RecordInputs, **facts: Any) -> Self:
         """Return the decision on inputs that are held: they are not drafted again.
 
+        The report, and the facts of a run, are of the caller's own making: they are not read again.
+
         Raises:
             pydantic.ValidationError: the parts contradict each other.
         """
@@ -167,16 +162,17 @@ class Decision(Envelope):
         return self._draft_record(None)
 
     def _draft_record(self, held: RecordInputs | None) -> RecordDraft:
-        digests, bodies = drafted_inputs(self.proposal, held)
+        drafted, checked = drafted_inputs(self.proposal, held), _checked_by(held)
+        report, facts = checked(self.report).wire(), self.facts
         members = {
-            "inputs": canonical_bytes(digests),
-            "report": canonical_bytes(revalidate_envelope(self.report)),
+            "inputs": drafted.member,
+            "report": canonical_json(report),
             "action": canonical_json(self.action),
-            "evaluator_versions": canonical_json(dict(EVALUATOR_VERSIONS)),
+            "evaluator_versions": _EVALUATORS,
             **drafted_versions(),
         }
-        if self.facts is not None:
-            members["run"] = canonical_bytes(revalidate_envelope(self.facts))
+        if facts is not None:
+            members["run"] = canonical_bytes(checked(facts))
         if self.attempts:
             attempts = [canonical_bytes(revalidate_envelope(attempt)) for attempt in self.attempts]
             members["attempts"] = join_array(attempts)
@@ -186,13 +182,13 @@ class Decision(Envelope):
         members |= {name: canonical_json(it) for name, it in optional.items() if it is not None}
         begun = () if self.begun is None else (begun_claim(self.begun),)
         told = {"error": self.error} if self.error is not None else {}
-        sealed = seal_members(members, {**told, "report": orjson.loads(members["report"])})
-        row = self._make_row(digests)
-        return RecordDraft(bodies, members, sealed, row, (*begun, *self.claims))
+        sealed = seal_members(members, {**told, "report": report})
+        row = self._make_row(drafted)
+        return RecordDraft(drafted.bodies, members, sealed, row, (*begun, *self.claims))
 
-    def _make_row(self, digests: InputDigests) -> IndexRow:
+    def _make_row(self, drafted: DraftedInputs) -> IndexRow:
         record = {
-            "inputs": digests,
+            "inputs": drafted.digests,
             "report": self.report,
             **({} if self.run is None else {"run": self.run}),
             "action": self.action,
@@ -200,7 +196,8 @@ class Decision(Envelope):
             "attempts": self.attempts,
             "error": self.error,
         }
-        return index_row(record, self.proposal.ctx, self.proposal.plan)
+        given = self.proposal.ctx, self.proposal.plan
+        return index_row(record, *given, columns=drafted.columns)
 
     def detach_decision(self, proposal: Proposal | None = None) -> Self:
         """Return a copy that shares nothing that can be changed, recorded as this decision is.
@@ -272,10 +269,8 @@ def held_of(info: ValidationInfo[Any]) -> RecordInputs | None:
     return info.context if isinstance(info.context, RecordInputs) else None
 
 
-def drafted_inputs(
-    proposal: Proposal, held: RecordInputs | None = None
-) -> tuple[InputDigests, dict[str, bytes | Parted]]:
-    """Return the digests of the four inputs, and their canonical bytes by digest.
+def drafted_inputs(proposal: Proposal, held: RecordInputs | None = None) -> DraftedInputs:
+    """Return the four inputs as a record of them has them.
 
     Args:
         proposal: the inputs.
@@ -284,15 +279,14 @@ def drafted_inputs(
     Raises:
         ValueError, RecursionError: a part was changed in place and is not JSON any more.
     """
-    if held is None:
-        digests, bodies = spell_inputs(proposal)
-        return digests, {**bodies}
-    named = {name: one.digest for name, one in held.parts.items()}
-    return InputDigests(**named), {part.digest: part.body for part in held.parts.values()}
+    if held is not None:
+        return held.drafted
+    digests, bodies = spell_inputs(proposal)
+    return DraftedInputs.of(digests, bodies, proposal)
 
 
-def spell_inputs(proposal: Proposal) -> tuple[InputDigests, dict[str, bytes]]:
-    """Return the digests of the four inputs, and their canonical bytes by digest.
+def spell_inputs(proposal: Proposal) -> tuple[dict[str, str], dict[str, bytes]]:
+    """Return the digests of the four inputs by name, and their canonical bytes by digest.
 
     Raises:
         ValueError, RecursionError: a part was changed in place and is not JSON any more.
@@ -300,7 +294,16 @@ def spell_inputs(proposal: Proposal) -> tuple[InputDigests, dict[str, bytes]]:
     checked = revalidate_envelope(proposal)
     by_name = {name: canonical_bytes(getattr(checked, name)) for name in INPUT_NAMES}
     digests = {name: sha256(body) for name, body in by_name.items()}
-    return InputDigests(**digests), {digests[name]: body for name, body in by_name.items()}
+    return digests, {digests[name]: body for name, body in by_name.items()}
+
+
+def _checked_by(held: RecordInputs | None) -> Callable[[EnvelopeT], EnvelopeT]:
+    """Return what reads the parts of a decision again that others may have changed in place."""
+    return revalidate_envelope if held is None else _unchanged
+
+
+def _unchanged(envelope: EnvelopeT) -> EnvelopeT:
+    return envelope
 
 
 def drafted_versions() -> dict[str, bytes]:

@@ -125,7 +125,9 @@ KNOWN_ALONE: Final = {"facts": ~OF_INPUTS}
 """Columns of bits, and those of the bits that need neither."""
 
 
-def index_row(record: Any, ctx: Any, plan: Any, seq: int = 0) -> IndexRow:
+def index_row(
+    record: Any, ctx: Any, plan: Any, seq: int = 0, columns: Mapping[str, Any] | None = None
+) -> IndexRow:
     """Return the row of a record of any kind. Never raises.
 
     Args:
@@ -133,10 +135,11 @@ def index_row(record: Any, ctx: Any, plan: Any, seq: int = 0) -> IndexRow:
         ctx: its RunContext, as an envelope or as parsed JSON; None if it is not at hand.
         plan: its Plan, in the same way.
         seq: its number.
+        columns: the `input_columns` of both, if they are at hand.
     """
     kind = member_of(record, "kind")
     plan_digest = member_of(member_of(record, "inputs"), "plan")
-    common = {**_of_ctx(ctx), **_of_plan(plan), "plan": _name(plan_digest)}
+    common = {**(columns or input_columns(ctx, plan)), "plan": _name(plan_digest)}
     common |= {"action": _name(member_of(record, "action"))}
     common |= {"facts": int(facts_of_record(record, ctx, plan))}
     if isinstance(kind, str) and kind in _MOMENT_OF:
@@ -154,6 +157,11 @@ def index_row(record: Any, ctx: Any, plan: Any, seq: int = 0) -> IndexRow:
     }
     status, moment = _name(member_of(report, "status")), member_of(report, "decided_at")
     return IndexRow(seq, status, _micros(moment), **columns)
+
+
+def input_columns(ctx: Any, plan: Any) -> dict[str, Any]:
+    """Return the columns that a context and a plan say, whatever the record of them is."""
+    return {**_of_ctx(ctx), **_of_plan(plan)}
 
 
 def _of_ctx(ctx: Any) -> dict[str, Any]:

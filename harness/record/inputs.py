@@ -14,12 +14,14 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple
 
 from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext
+from evals.envelope import Envelope
 from evals.joined_json import begin_object, finish_object
 from evals.manifest import held_by
 from evals.side_table import Beside
 from evals.unread import unread_context
 from harness.canonical import canonical_bytes
-from harness.record.drafts import Parted
+from harness.record.drafts import Digest, Parted
+from harness.record.index_row import input_columns
 from harness.wire import EnvelopeT, parse
 
 ToolKey = tuple[str, str]
@@ -97,16 +99,63 @@ class InputBody(NamedTuple):
     digest: str
 
 
+class InputDigests(Envelope):
+    """The digest of each input of `verify`. The log stores the inputs under these digests."""
+
+    ctx: Digest
+    compiled: Digest
+    spec: Digest
+    plan: Digest
+
+
+class DraftedInputs(NamedTuple):
+    """The inputs as each record of them has them.
+
+    Attributes:
+        digests: their digests.
+        member: the canonical bytes of these.
+        bodies: their canonical bytes by digest, whole or in parts.
+        columns: what the index says of them.
+    """
+
+    digests: InputDigests
+    member: bytes
+    bodies: Mapping[str, bytes | Parted]
+    columns: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls, named: Mapping[str, str], bodies: Mapping[str, bytes | Parted], proposal: Proposal
+    ) -> "DraftedInputs":
+        """Return the inputs of a proposal: their digests by name, their bodies by digest."""
+        digests = InputDigests(**named)
+        columns = input_columns(proposal.ctx, proposal.plan)
+        return cls(digests, canonical_bytes(digests), bodies, columns)
+
+
 class RecordInputs(ABC):
     """The four inputs of a decision, spelled once for whatever is recorded of them."""
 
-    __slots__ = ()
+    __slots__ = ("_drafted",)
 
     digest: str
     """That of the proposal."""
 
     proposal: Proposal
     """The inputs as they are held: nobody else is given them."""
+
+    _drafted: DraftedInputs
+
+    @property
+    def drafted(self) -> DraftedInputs:
+        """Return the inputs as each record of them has them: made once."""
+        try:
+            return self._drafted
+        except AttributeError:
+            named = {name: one.digest for name, one in self.parts.items()}
+            bodies = {part.digest: part.body for part in self.parts.values()}
+            self._drafted = DraftedInputs.of(named, MappingProxyType(bodies), self.proposal)
+            return self._drafted
 
     @property
     @abstractmethod

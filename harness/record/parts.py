@@ -7,6 +7,7 @@ Rule 2: whoever puts every piece in the place of its reference has the whole, by
 Rule 3: a body that is only the reference to itself says that its piece was redacted.
 """
 
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -25,6 +26,7 @@ LARGE: Final = 512
 """Bytes of what is not yet a piece, in which references stand for its own pieces."""
 SMALLEST: Final = 64
 """Bytes of any piece."""
+_REFERENCE: Final = re.compile(rb"\0(.{32})", re.DOTALL)
 _BYTES_PER_REFERENCE: Final = 16  # fewer than any document has that is written here
 _BEFORE: Final = frozenset({b":", b"[", b",", b""})  # what a reference may follow
 _AFTER: Final = frozenset({b",", b"]", b"}", b""})  # and what may follow it
@@ -75,7 +77,8 @@ def new_pieces(apart: Parted, known: Container[str]) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     waiting = [apart.body]
     while waiting:
-        for digest in references(waiting.pop()):
+        for named in _REFERENCE.findall(waiting.pop()):  # all in their places: it was made here
+            digest = named.hex()
             if digest not in known and digest not in found:
                 found[digest] = apart.pieces[digest]
                 waiting.append(apart.pieces[digest])

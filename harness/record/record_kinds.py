@@ -17,13 +17,12 @@ from evals.joined_json import join_object
 from evals.json_value import SAFE_INTEGER, PresentJson
 from evals.kinds import SettledOutcome
 from evals.plan import Proposal
-from evals.timestamps import Time
-from harness.canonical import canonical_bytes, canonical_json
+from evals.timestamps import Time, format_time
+from harness.canonical import canonical_json
 from harness.record.closed_words import seal_members
 from harness.record.decision import (
     INPUT_NAMES,
     DecisionRecord,
-    InputDigests,
     drafted_inputs,
     drafted_versions,
     held_of,
@@ -40,7 +39,7 @@ from harness.record.drafts import (
     sha256,
 )
 from harness.record.index_row import IndexRow, index_row
-from harness.record.inputs import RecordInputs
+from harness.record.inputs import InputDigests, RecordInputs
 from harness.record.redactions import RedactedRecord
 from harness.record.rotation import (
     HandedOverRecord,
@@ -113,12 +112,12 @@ class Begun(_Entry):
         return begun
 
     def _draft_record(self, held: RecordInputs | None) -> RecordDraft:
-        digests, bodies = drafted_inputs(self.proposal, held)
+        drafted = drafted_inputs(self.proposal, held)
         permit = held.digest if held else permit_digest(*spell_inputs(self.proposal))
-        begun_at = self.model_dump(mode="json", include={"begun_at"})["begun_at"]
+        begun_at = format_time(self.begun_at)
         members = {
             "kind": canonical_json("begun"),
-            "inputs": canonical_bytes(digests),
+            "inputs": drafted.member,
             "permit": canonical_json(permit),
             "action": canonical_json(self.action),
             "trace_id": canonical_json(self.proposal.ctx.trace_id),
@@ -127,12 +126,13 @@ class Begun(_Entry):
         }
         if self.approvals:
             members["approvals"] = canonical_json([one.wire() for one in self.approvals])
-        record = {"kind": "begun", "inputs": digests, "begun_at": self.begun_at}
+        record = {"kind": "begun", "inputs": drafted.digests, "begun_at": self.begun_at}
         record |= {"action": self.action}
         record |= {"trace_id": self.proposal.ctx.trace_id, "approvals": self.approvals}
-        row = index_row(record, self.proposal.ctx, self.proposal.plan)
+        given = self.proposal.ctx, self.proposal.plan
+        row = index_row(record, *given, columns=drafted.columns)
         claims = tuple(one.claim for one in self.approvals)
-        return RecordDraft(bodies, members, members, row, claims)
+        return RecordDraft(drafted.bodies, members, members, row, claims)
 
 
 class _Settlement(Envelope):
@@ -320,9 +320,9 @@ _KINDS: Final[Mapping[str, type[KindRecord]]] = {
 """The kinds of records that say their kind. A decision does not."""
 
 
-def permit_digest(digests: InputDigests, bodies: Mapping[str, bytes]) -> str:
+def permit_digest(digests: Mapping[str, str], bodies: Mapping[str, bytes]) -> str:
     """Return the digest of the proposal that these inputs make."""
-    return sha256(join_object({name: bodies[getattr(digests, name)] for name in INPUT_NAMES}))
+    return sha256(join_object({name: bodies[digests[name]] for name in INPUT_NAMES}))
 
 
 def record_model(document: Mapping[str, Any]) -> type[LogRecord]:

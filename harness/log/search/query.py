@@ -7,6 +7,8 @@ databases agree on: LIKE minds upper and lower case in one of them and not in th
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from evals.kinds import Fate
@@ -26,8 +28,6 @@ COLUMN_TYPES: Final = {name: _KINDS[kind] for name, kind in IndexRow.__annotatio
 """The columns of the index with their types in SQL, in their order. `seq` is the key."""
 
 _COLUMNS: Final = ", ".join(COLUMN_TYPES)
-_VALUES: Final = ", ".join(f":{name}" for name in COLUMN_TYPES)
-_INSERT: Final = f"INSERT INTO {INDEX} ({_COLUMNS}) VALUES ({_VALUES})"  # noqa: S608
 _ROWS: Final = f"SELECT {_COLUMNS} FROM {INDEX}"  # noqa: S608
 _FROM_TO: Final = f"{_ROWS} WHERE seq BETWEEN :first AND :last ORDER BY seq"
 _EXTENTS: Final = [
@@ -152,8 +152,16 @@ _OPEN: Final = f"status = 'begun' AND NOT EXISTS {ENDED_BY}"
 
 def insert_index(connection: Connection, rows: Iterable[IndexRow]) -> None:
     """Insert the rows of records, in their order. Without rows, no index is needed."""
-    if values := [row._asdict() for row in rows]:
-        connection.executemany(_INSERT, values)
+    given = ({name: one for name, one in row._asdict().items() if one is not None} for row in rows)
+    for names, alike in groupby(given, tuple):  # less than half of the columns, of most records
+        connection.executemany(_insertion(names), list(alike))
+
+
+@lru_cache(maxsize=512)
+def _insertion(names: tuple[str, ...]) -> str:
+    """Return the statement that inserts a row with these columns."""
+    values = ", ".join(f":{name}" for name in names)
+    return f"INSERT INTO {INDEX} ({', '.join(names)}) VALUES ({values})"  # noqa: S608
 
 
 def stored_index(connection: Connection, first: int, last: int) -> list[tuple[Any, ...]]:

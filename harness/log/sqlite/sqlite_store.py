@@ -14,6 +14,7 @@ import stat
 import weakref
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -300,9 +301,8 @@ class _Opened(NamedTuple):
         self.connection.close()
 
 
-def _lenient_text(data: bytes) -> str:
-    """Decode damaged text instead of raising: replay has to look at it."""
-    return data.decode(errors="replace")
+_lenient_text: Final = partial(str, encoding="utf-8", errors="replace")
+"""Decodes damaged text instead of raising: replay has to look at it."""
 
 
 def _file_kind(mode: int) -> str:

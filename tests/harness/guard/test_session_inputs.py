@@ -12,13 +12,14 @@ from critic import Proposal, verify_proposal
 from critic.session.call_batch import Batch
 from evals.context import SentValues
 from evals.unread import UnreadProposal, unread_body
-from harness.canonical import canonical_bytes
+from harness.canonical import canonical_bytes, canonical_json
 from harness.guard import Guard, session_inputs
 from harness.guard.session_inputs import BatchInputs
 from harness.guard.session_journal import Marks
 from harness.log import SqlDecisionLog
 from harness.record.decision import drafted_inputs, spell_inputs
 from harness.record.drafts import Parted
+from harness.record.index_row import input_columns
 from harness.record.parts import new_pieces, whole_of
 from harness.record.record_kinds import permit_digest
 from harness.replay import replay
@@ -56,17 +57,19 @@ def test_it_is_named_as_the_whole_proposal_is(
 
 def require_same(inputs: BatchInputs) -> None:
     digests, bodies = spell_inputs(inputs.batch.proposal)
-    named, spelled = drafted_inputs(inputs.handed_out(), inputs)
-    assert named == digests
+    drafted = drafted_inputs(inputs.handed_out(), inputs)
+    assert drafted.digests.wire() == digests
+    assert drafted.member == canonical_json(digests)
+    assert drafted.columns == input_columns(inputs.batch.ctx, inputs.batch.plan)
     assert inputs.digest == permit_digest(digests, bodies)
-    for digest, body in spelled.items():
+    for digest, body in drafted.bodies.items():
         if isinstance(body, Parted):
             assert whole_of(body.body, body.pieces).data == bodies[digest]
             assert body.size == len(bodies[digest])
         else:
             assert body == bodies[digest]
     handed = inputs.handed_out()
-    assert unread_body(handed.compiled) == bodies[digests.compiled]
+    assert unread_body(handed.compiled) == bodies[digests["compiled"]]
     assert canonical_bytes(handed) == canonical_bytes(inputs.batch.proposal)
 
 
