@@ -23,7 +23,7 @@ from harness.policy.analysis.evidence_effects import (
     pinnable,
 )
 from harness.policy.analysis.lint_effort import LintEffort
-from harness.policy.analysis.result_effects import Effect, changed_classes, effects_of_results
+from harness.policy.analysis.result_effects import Effect, effects_of_classes, effects_of_results
 from harness.policy.analysis.role_effects import may_tighten
 from harness.policy.envelopes import SESSION_BUDGET, Policy, PolicyTool
 from harness.policy.schema_lint import canonical_form
@@ -56,8 +56,8 @@ class Sides(NamedTuple):
     after: Mapping[ToolPair, PolicyTool]
     changes: tuple[ItemChange, ...]
     """What the policies hold differently as evidence."""
-    classes: tuple[str, ...]
-    """What they say differently of a class."""
+    classes: tuple[Effect, ...]
+    """What they say differently of records."""
     expiries: tuple[Mapping[ToolPair, int], Mapping[ToolPair, int]]
     """How many seconds results were and are fresh."""
     scopes: tuple[frozenset[ToolPair], frozenset[ToolPair]]
@@ -69,7 +69,7 @@ class Sides(NamedTuple):
 def sides_of(old: Policy, new: Policy) -> Sides:
     """Return two policies, ready to be compared."""
     before, after = ({tool.pair: tool for tool in policy.tool} for policy in (old, new))
-    classes = tuple(changed_classes(old, new))
+    classes = tuple(effects_of_classes(old, new))
     expiries = old.expiries(), new.expiries()
     pairs = [frozenset(map(_pair_of, policy.scope_names or ())) for policy in (old, new)]
     return Sides(
@@ -93,7 +93,7 @@ def effects_on_tool(sides: Sides, pair: ToolPair) -> list[Effect]:
     runs = after is not None and MODE_RANK[after.approval_mode] <= highest_rank(new)
     if before is None or after is None:
         what = "the tool is new" if before is None else "the tool is gone"
-        return [Effect(what, runs, ran)]
+        return [Effect(what, runs, ran, by_order=True)]
     if not (ran and runs):
         what = "the modes that may run" if ran or runs else "no call of it can pass"
         return [Effect(what, runs, ran)] if ran or runs else []
@@ -248,9 +248,7 @@ def _of_provenance(sides: Sides, before: PolicyTool, after: PolicyTool) -> Itera
     yield _of_roles(old, new, before, after)
     # A yes is of a value in one role: one that a session has holds for no other.
     yield Effect("arg_roles of approved values", roles, roles, in_sessions=True)
-    records = set(old.record_fields or ()) != set(new.record_fields or ())
-    yield Effect("record_fields", records, records)
-    yield from (Effect(what, True, True) for what in sides.classes)
+    yield from sides.classes
     kinds = (before.arg_kinds or {}) != (after.arg_kinds or {})
     yield Effect("arg_kinds", kinds, kinds)
     empty = {*(before.may_be_empty or ())}, {*(after.may_be_empty or ())}

@@ -5,16 +5,23 @@ believed more lets more pass, and so does what counts for longer.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from evals.capability import Author, ToolResult
+from evals.capability import Author, FieldWriter, ToolResult
 from harness.policy.envelopes import Policy, PolicyTool
 
 _TRUST: Final = ("public", "member", "system", "operator")
 """Authors, each believed more than those before. What the user says also names other days."""
+_AUTHORS: Final = ("public", "member", "system")
+"""Authors whose records have fields."""
+_PARTY: Final[FieldWriter] = "party"
 _UNKNOWN: Final = ToolResult(author="public")
 """What a result is of which the policy says nothing."""
+
+
+Fields = Mapping[str, FieldWriter]
+"""Who fills which field of a record, by its name."""
 
 
 class Effect(NamedTuple):
@@ -71,13 +78,65 @@ def _of_freshness(
     return _in_order(what, seconds[1] > seconds[0], seconds[1] < seconds[0])
 
 
-def changed_classes(old: Policy, new: Policy) -> Iterator[str]:
-    """Yield what changed of each class that says what evidence is, by its name."""
+_OF_FIELDS: Final = ("public", "party", "member", "system")
+"""Who fills a field, each believed more than those before. What nobody fills is the author's."""
+
+
+def effects_of_classes(old: Policy, new: Policy) -> Iterator[Effect]:
+    """Yield what may change because records of a class are believed otherwise, class by class."""
     sides = [{one.name: one for one in policy.class_} for policy in (old, new)]
     for name in sorted({*sides[0], *sides[1]}):
         one, other = (side.get(name) for side in sides)
-        before, after = (each.fields if each else None for each in (one, other))
-        if (before or {}) != (after or {}) or (one is None) != (other is None):
-            yield f"fields of class {name}"
-        if (one.schema_ if one else None) != (other.schema_ if other else None):
-            yield f"schema of class {name}"
+        what, authors = f"fields of class {name}", _authors_of(name, old, new)
+        before, after = (each.fields or {} if each else {} for each in (one, other))
+        if (one is None) != (other is None):
+            looser, tighter = _rank_fields(before, after, authors)
+            # What a class more says of records is said of none without it.
+            yield Effect(what, looser or one is None, tighter or other is None, by_order=True)
+        elif before != after:
+            yield _in_fields(what, before, after, authors)
+        if one and other and one.schema_ != other.schema_:
+            yield Effect(f"schema of class {name}", True, True)
+    keys = [dict.fromkeys(policy.record_fields or (), _PARTY) for policy in (old, new)]
+    if keys[0] != keys[1]:
+        authors = {_author_of(tool) for policy in (old, new) for tool in policy.tool}
+        yield _in_fields("record_fields", keys[0], keys[1], authors or {*_AUTHORS})
+
+
+def _in_fields(what: str, before: Fields, after: Fields, authors: Collection[str]) -> Effect:
+    """Return the effect of other fields: by order, of records by these authors, else by any."""
+    looser, tighter = _rank_fields(before, after, authors)
+    if not (looser or tighter):
+        looser, tighter = _rank_fields(before, after, _AUTHORS)
+    if looser or tighter:
+        return Effect(what, looser, tighter, by_order=True)
+    return Effect(what, True, True)
+
+
+def _rank_fields(before: Fields, after: Fields, authors: Collection[str]) -> tuple[bool, bool]:
+    """Return whether some field of records by these authors is believed more, and some less."""
+    steps = {
+        _OF_FIELDS.index(after.get(name, author)) - _OF_FIELDS.index(before.get(name, author))
+        for name in {*before, *after}
+        for author in authors
+    }
+    return max(steps, default=0) > 0, min(steps, default=0) < 0
+
+
+def _authors_of(name: str, old: Policy, new: Policy) -> set[str]:
+    """Return who writes the records of a class; anybody, if the policies have none of it."""
+    found = set[str]()
+    for policy in (old, new):
+        found |= {_author_of(tool) for tool in policy.tool if tool.yields == name}
+        found |= {
+            item.source.author
+            for item in policy.evidence
+            if item.classification == name and item.source is not None
+        }
+    return found & {*_AUTHORS} or {*_AUTHORS}
+
+
+def _author_of(tool: PolicyTool) -> str:
+    """Return who writes the results of a tool; what the user says has no fields."""
+    author = (tool.result or _UNKNOWN).author
+    return author if author in _AUTHORS else "public"

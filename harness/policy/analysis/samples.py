@@ -21,6 +21,14 @@ _DEEPEST: Final = 6
 _MOST_PLACES: Final = 1000
 """How many places are looked at: a schema that holds itself has no end of them."""
 _LONGEST: Final = 1000
+HONEST: Final = {
+    "address": "anna@corp.example",
+    "account": "DE89370400440532013000",
+    "url": "https://corp.example/a",
+    "path": "/srv/corp/a.txt",
+    "text": "vega-7702",
+}
+"""A value of each kind that is compared in a way of its own, such as a request names."""
 _FORMATS: Final = {
     "date": ("2000-01-01", "2000-01-02"),
     "date-time": ("2000-01-01T00:00:00Z", "2000-01-01T00:00:01Z"),

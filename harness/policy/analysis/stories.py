@@ -10,14 +10,18 @@ from typing import Any, Final, NamedTuple, get_args
 
 from critic import Plan, digest
 from critic.provenance.value_kinds import ValueForm
+from evals.pointers import segments
 from harness.canonical import canonical_json
 from harness.policy.analysis.backing import ToolPair, scalars_of
+from harness.policy.analysis.samples import samples
 from harness.policy.envelopes import Policy, PolicyTool
 
 Json = dict[str, Any]
 
 _SESSION: Final = "witness"
 _RESULT: Final = "result"
+_MOST_CHANGED: Final = 6
+"""How many fields are tried that another policy has filled by somebody else."""
 
 
 class Story(NamedTuple):
@@ -75,6 +79,7 @@ class Stories:
         self._judged = any(policy.spec.provenance for policy in policies)
         self._asked = self._judged or any(policy.spec.approval_required_from for policy in policies)
         self._records = _records_of(accepting, refusing)
+        self._changed = [*_changed_records(accepting, refusing)][:_MOST_CHANGED]
         kinds = {kind for policy in policies for tool in policy.tool for kind in _kinds_of(tool)}
         self._kinds = sorted({*get_args(ValueForm), *kinds})
 
@@ -114,6 +119,8 @@ class Stories:
             yield from self._of_origins(
                 bare, _texts_in(others), _texts_in([_keep_argument(steps[0], name)])
             )
+        for changed in self._changed:
+            yield from changed.holding_one(bare, steps)
         asked = _request([])
         for record in self._records:
             yield _add_items(bare, asked, record.item(values, "named"))._replace(scoped=True)
@@ -146,6 +153,52 @@ class _Record(NamedTuple):
     def item(self, values: list[str], standing: str) -> Json:
         item = _result_item({self.field: values}, standing)
         return {**item, "classification": self.class_}
+
+
+class _ChangedField(NamedTuple):
+    """A field of a class that satisfies its schema, in records by one who writes them."""
+
+    class_: str
+    way: tuple[str, ...]
+    record: Any
+    author: str
+
+    def holding_one(self, bare: Story, steps: list[Json]) -> Iterator[Story]:
+        """Yield the facts in which one value stands only here, and the request has the others."""
+        values = _texts_in(steps)
+        for at, value in enumerate(values):
+            others = values[:at] + values[at + 1 :]
+            content = _with_member(self.record, self.way, value)
+            for standing in ("named", "ambient"):
+                item = _result_item(content, standing, author=self.author)
+                asked = _add_items(bare, _request(others), {**item, "classification": self.class_})
+                yield asked._replace(scoped=True)
+
+
+def _with_member(record: Any, way: tuple[str, ...], value: Any) -> Any:
+    """Return a record with a value at a place; `*` is the first element of a list."""
+    if not way:
+        return value
+    if way[0] == "*":
+        known = record[0] if isinstance(record, list) and record else {}
+        return [_with_member(known, way[1:], value)]
+    inner = record if isinstance(record, dict) else {}
+    return {**inner, way[0]: _with_member(inner.get(way[0]), way[1:], value)}
+
+
+def _changed_records(accepting: Policy, refusing: Policy) -> Iterator[_ChangedField]:
+    """Yield the fields that somebody else fills for the refusing policy, by author."""
+    others = {one.name: one.fields or {} for one in refusing.class_}
+    for one in accepting.class_:
+        for name, writer in (one.fields or {}).items():
+            if others.get(one.name, {}).get(name) == writer:
+                continue
+            way = segments(name) if name.startswith("/") else (name,)
+            known = [] if one.schema_ is None else samples(one.schema_)
+            records = [one.example, *(each for each in known if isinstance(each, dict)), {}]
+            record = next(each for each in records if isinstance(each, dict))
+            for author in ("public", "member"):
+                yield _ChangedField(one.name, way, record, author)
 
 
 def _records_of(accepting: Policy, refusing: Policy) -> list[_Record]:

@@ -15,7 +15,7 @@ from evals.pointers import segments
 from harness.canonical import canonical_json, digest
 from harness.policy.analysis.backing import backed_steps, scalars_of
 from harness.policy.analysis.policy_facts import PolicyFacts, ToolFacts
-from harness.policy.analysis.samples import samples
+from harness.policy.analysis.samples import HONEST, samples
 from harness.policy.envelopes import Policy
 from harness.policy.policy_rules import rules_of
 from harness.wire import InvalidInput, build
@@ -34,14 +34,6 @@ _HOSTILE: Final = {
     "text": "zeta-9914-evil",
 }
 """Values that nobody but an outsider names, by what they are."""
-_HONEST: Final = {
-    "address": "anna@corp.example",
-    "account": "DE89370400440532013000",
-    "url": "https://corp.example/a",
-    "path": "/srv/corp/a.txt",
-    "text": "vega-7702",
-}
-"""Values that the request names."""
 
 
 class TrialCall(NamedTuple):
@@ -239,7 +231,7 @@ def _read_args(source: ToolFacts) -> Json | None:
 def _sample_args(tool: ToolFacts) -> list[Json]:
     """Return arguments that a tool takes, those that name most of what it names first."""
     schema = tool.shapes.schema
-    named = [dict.fromkeys(names, _HONEST["text"]) for names in (tool.arguments, tool.roles)]
+    named = [dict.fromkeys(names, HONEST["text"]) for names in (tool.arguments, tool.roles)]
     found = [one for one in (*samples(schema), *named, {}) if isinstance(one, dict)]
     fits = compile_schema(schema).is_valid
     honest = (_with_honest_values(tool, one, fits) for one in found)
@@ -249,7 +241,7 @@ def _sample_args(tool: ToolFacts) -> list[Json]:
 def _with_honest_values(tool: ToolFacts, args: Json, fits: Callable[[Any], bool]) -> Json:
     """Return arguments with texts that a request names plainly, where the schema takes them."""
     for name in [name for name, value in args.items() if isinstance(value, str)]:
-        values = ({**args, name: text} for text in _of_kind(tool, name, _HONEST))
+        values = ({**args, name: text} for text in _of_kind(tool, name, HONEST))
         args = next(filter(fits, values), args)
     return args
 

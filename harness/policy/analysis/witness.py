@@ -38,7 +38,7 @@ from harness.policy.analysis.backing import (
     sampled_schemas,
     scalars_of,
 )
-from harness.policy.analysis.samples import samples, smallest_first
+from harness.policy.analysis.samples import HONEST, samples, smallest_first
 from harness.policy.analysis.stories import Stories, Story, changed_roles, pair_of
 from harness.policy.envelopes import SESSION_BUDGET, Policy, PolicyTool
 from harness.policy.partial_documents import completed_context
@@ -241,7 +241,8 @@ class Search:
         objects = [one for one in smallest_first(found) if isinstance(one, dict) and fits(one)]
         least = objects[:_MOST_ARGS]
         others = ({**one, name: _OTHER} for name in changed_roles(tool, other) for one in least[:3])
-        return [*filter(fits, others), *least, *filter(fits, self._leaks(least))]
+        named = [{**one, **_plain_values(tool)} for one in least[:2] if tool.arg_kinds]
+        return [*filter(fits, (*others, *named)), *least, *filter(fits, self._leaks(least))]
 
     def _leaks(self, args: list[Json]) -> Iterator[Json]:
         """Yield the arguments with text that only the refusing policy confines in one of them."""
@@ -387,6 +388,12 @@ def _cost_of_schema(schema: Any) -> int:
     values = min(json_values(schema), _ITEMS_OF_PLAN * _ITEMS_OF_PLAN)
     refers = isinstance(schema, dict) and b'"$ref"' in canonical_json(schema)
     return values // _ITEMS_OF_PLAN + values * values // _PAIRS_OF_PLAN + 4 * refers
+
+
+def _plain_values(tool: PolicyTool) -> Json:
+    """Return a value for each argument whose kind is compared in a way of its own."""
+    kinds = (tool.arg_kinds or {}).items()
+    return {name: HONEST[kind] for name, kind in kinds if kind in HONEST and name[:1] != "/"}
 
 
 def _is_about(

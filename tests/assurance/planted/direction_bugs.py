@@ -66,10 +66,10 @@ DIRECTION_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "other-record-fields-equal",
-        _EFFECTS,
+        "harness/policy/analysis/result_effects.py",
         "policies that take other fields of records for facts are equal",
-        "set(old.record_fields or ()) != set(new.record_fields or ())",
-        "bool(old.record_fields) != bool(new.record_fields)",
+        "if keys[0] != keys[1]:",
+        "if bool(keys[0]) != bool(keys[1]):",
     ),
     slip(
         "follows-not-compared",
