@@ -13,6 +13,7 @@ from evals.pointers import segments
 from evals.schema_budget import json_values
 from harness.policy.analysis.lint_effort import TOO_MUCH, LintEffort
 from harness.policy.analysis.lint_finding import Findings, LintFinding, guess_name, show_names
+from harness.policy.analysis.pattern_sets import never_both
 from harness.policy.analysis.policy_facts import PolicyFacts, ToolFacts
 from harness.policy.analysis.role_lint import schema_with_value
 from harness.policy.envelopes import PolicyClass
@@ -156,12 +157,19 @@ def _equality(one: ToolFacts, path: str, name: str, of: tuple[str, AnySchema, st
     mine, others = _only_part(one.shapes.schema, (name,)), _only_part(shape, segments(at))
     if mine is None or others is None or not one.shapes.types_of(name) <= _SCALARS:
         return
-    if not admits(mine, others):
+    if not admits(mine, others) or _differ(mine, others):
         message = (
             f"no value of {escape_name(name)} by args_schema is one that {class_} has at "
             f"{escape_name(at)}: make both schemas the same"
         )
         yield one.report_finding("never_equal", path, message)
+
+
+def _differ(mine: dict[str, Any], others: dict[str, Any]) -> bool:
+    """Return whether both are texts whose patterns no text matches."""
+    patterns = [one.get("pattern") for one in (mine, others) if one.get("type") == "string"]
+    first, second = (*patterns, None, None)[:2]
+    return isinstance(first, str) and isinstance(second, str) and never_both(first, second)
 
 
 def _only_part(schema: AnySchema, place: tuple[str, ...]) -> dict[str, Any] | None:

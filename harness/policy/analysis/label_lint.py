@@ -14,6 +14,7 @@ from harness.policy.analysis.named_labels import (
     holds_sentences,
     is_text_field,
     least_tier,
+    mean_the_same,
     plain_role,
     reads_web,
     says_more,
@@ -302,12 +303,14 @@ def _needs(one: ToolFacts) -> Iterator[str]:
 def are_twins(one: ToolFacts, other: ToolFacts) -> bool:
     """Return whether two tools do the same by their names: one has all words of the other.
 
-    Tools of the same verb and the same arguments in the same roles do, too.
+    Tools of the same verb, or of two that mean the same, and the same arguments in the same roles
+    do, too.
     """
     words, others = {*one.names[0]}, {*other.names[0]}
     if words <= others or others <= words:
         return True
     same_verb = verb_of(one.names[0]) == verb_of(other.names[0])
+    same_verb = same_verb or mean_the_same(one.names[0], other.names[0])
     return same_verb and one.roles == other.roles and len(_targets_of(one)) > 1
 
 

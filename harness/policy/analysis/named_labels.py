@@ -30,6 +30,19 @@ _FOR_GOOD: Final = _words(
     "truncate wire payout dispense uninstall terminate evict"
 )
 """What money, drugs or data do not come back from, so that acting for somebody says too little."""
+_IN_A_NAME: Final = _words(
+    "accept approve assign book buy enroll grant invite rebook register reject reserve"
+)
+"""What is done in somebody's name, so that it is more than a message."""
+_FAMILIES: Final = (
+    _words("disburse pay payout refund reimburse remit repay settle transfer wire"),
+    _words("delete destroy drop erase purge remove wipe"),
+    _words("email mail message notify post send write"),
+    _words("add assign enroll give grant insert"),
+    _words("adjust change edit modify set update"),
+    _words("book hold order reserve"),
+)
+"""Verbs that do the same to the same things."""
 _MINOR: Final = _words(
     "label labels tag tags cart basket bookmark bookmarks note notes memo draft drafts todo todos "
     "reminder reminders filter filters reaction wishlist favorite favourite file files task tasks "
@@ -49,8 +62,9 @@ _WEB: Final = _words(
 )
 _LINKS: Final = _words("url link href urls links page_url")
 _OUTSIDE: Final = _words(
-    "inbox mail mails email emails letter letters message messages sms review reviews comment "
-    "comments feedback tweet tweets post posts forum thread threads chat"
+    "inbox inboxes mailbox mailboxes postbox voicemail correspondence mail mails email emails "
+    "letter letters message messages sms review reviews testimonials comment comments feedback "
+    "tweet tweets post posts forum thread threads chat dms"
 )
 """What people outside write."""
 _SAID: Final = _words(
@@ -63,11 +77,12 @@ _SAID: Final = _words(
 _TEXTS: Final = _words(
     "body text content contents subject message note notes comment comments description title "
     "summary remark remarks words html markdown instructions feedback reason bio memo review "
-    "caption question answer transcript"
+    "caption question answer transcript story narrative explanation justification rationale wishes"
 )
 _LEFT_BY_OTHERS: Final = _words(
     "body message note notes comment comments remark remarks feedback memo review subject "
-    "instructions question answer transcript"
+    "instructions question answer transcript story narrative explanation justification rationale "
+    "wishes"
 )
 
 _RECIPIENT: Final = re.compile(
@@ -76,7 +91,7 @@ _RECIPIENT: Final = re.compile(
     r"|\w*email_address|\w+_account|(to|ship|shipping|delivery|target)_address)$"
 )
 _OBJECT: Final = re.compile(
-    r"(ids?|\w+_ids?|path|file_?path|file_?name|sku|isbn|service|host|host_?name|repo|repository|branch|database|\w+_(path|sku|number|ref))$"
+    r"(login|user_?name|user|group|principal|ids?|\w+_ids?|path|file_?path|file_?name|sku|isbn|service|host|host_?name|repo|repository|branch|database|\w+_(path|sku|number|ref))$"
 )
 _CODES: Final = re.compile(
     r"(drug|product|item|order|booking|account|employee|patient|customer|part|article|ticket|stock"
@@ -164,7 +179,7 @@ def says_more(floor: ApprovalMode, mode: ApprovalMode, words: tuple[str, ...]) -
     if _TIERS.index(floor) <= _TIERS.index(mode):
         return False
     if mode == "network":
-        return floor == "destructive"
+        return floor == "destructive" or not _IN_A_NAME.isdisjoint(_verbs_in(words))
     if mode == "delegated":
         return not _FOR_GOOD.isdisjoint(_verbs_in(words))
     return True
@@ -220,4 +235,12 @@ def verb_of(words: tuple[str, ...]) -> str:
     """Return the verb that a name begins or ends with, else its first word."""
     return next(
         (word for word in (*words[:1], *words[-1:]) if word in _TIER_OF), *words[:1] or ("",)
+    )
+
+
+def mean_the_same(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
+    """Return whether two names begin or end with verbs that do the same: pay and settle."""
+    ends, other_ends = (*words[:1], *words[-1:]), (*others[:1], *others[-1:])
+    return any(
+        not family.isdisjoint(ends) and not family.isdisjoint(other_ends) for family in _FAMILIES
     )

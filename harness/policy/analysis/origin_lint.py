@@ -13,8 +13,10 @@ from evals.capability import FieldWriter
 from evals.escaping import escape_name, pointer
 from evals.pointers import segments, values_at
 from harness.policy.analysis.class_lint import lint_example
+from harness.policy.analysis.guessing.tier_guess import words_of
 from harness.policy.analysis.lint_effort import TOO_MUCH, LintEffort, cost_of_question
 from harness.policy.analysis.lint_finding import Findings, LintFinding, guess_name, show_names
+from harness.policy.analysis.named_labels import written_outside
 from harness.policy.envelopes import Policy, PolicyClass, PolicyTool
 from harness.policy.schema_lint import admits, has_place, is_plain, property_names
 from harness.policy.schema_parts import SchemaParts
@@ -114,6 +116,8 @@ class _Policy:
             at: a JSON pointer into the result, or None for all of it.
         """
         author = tool.result.author if tool.result else "public"
+        if tool.result is not None and tool.result.web:
+            return "public"  # a page says what it likes, in every field
         fields = dict(self.classes[name].fields or {}) if name in self.classes else {}
         if not _promises_json(tool):
             fields = {}
@@ -123,8 +127,7 @@ class _Policy:
             found = others[0] if others else None
         if found is not None:
             return found if found in ("public", "party") else None
-        is_web = tool.result is not None and tool.result.web
-        return "public" if author == "public" or is_web else None
+        return "public" if author == "public" else None
 
 
 def _promises_json(tool: PolicyTool) -> bool:
@@ -178,9 +181,13 @@ def _edges(placed: _Tool) -> Findings:
     if placed.rank == 0:
         return
     for path, name, classes, places in _backings(placed):
+        is_demand = path.startswith("/requires_evidence")
         for class_, source in placed.known.sources_of(classes):
             writers = (placed.known.writer_at(source, class_, at) for at in places)
-            if who := next(filter(None, writers), None):
+            who = next(filter(None, writers), None)
+            if is_demand and written_outside(tuple(words_of(source.called))):
+                who = "public"  # no system fills what a mail says is so
+            if who is not None:
                 message = (
                     f"{name} is backed by {class_} of {source.called}, and {_WHO[who]}: "
                     "take a class that a system of record fills"

@@ -440,9 +440,9 @@ def _lint_spec(policy: Policy, classes: Sequence[str]) -> Findings:
     ):
         if mode is not None and MODE_RANK[mode] > MODE_RANK[safety]:
             message = f"{name} {mode} is above guard.safety_mode {safety}, so it has no effect"
-            yield LintFinding(
-                "mode_above_safety_mode", f"/spec/{name}", f"{message}: lower it, or remove it"
-            )
+            text = f"{message}: lower it, or remove it"
+            is_latent = name == "approval_required_from"  # whoever lowers the ceiling opens nothing
+            yield LintFinding("mode_above_safety_mode", f"/spec/{name}", text, is_latent)
     for name, named in (
         ("required_evidence", spec.required_evidence),
         ("confined_evidence", spec.confined_evidence),

@@ -103,6 +103,7 @@ RECORD: Json = {
     "properties": {
         "id": ITEM,
         "note": ITEM,
+        "code": {"type": "string", "pattern": "^O-[0-9]{4}$"},
         "buyer": ITEM,
         "due": {"type": "boolean"},
         "sum": {"type": "integer", "maximum": 99},
@@ -135,6 +136,8 @@ def says(**properties: Any) -> Json:
 PERMITS = named(SENDS, "grant_permit", adapter_id="office", approval_mode="delegated")
 STAMPS = named(SENDS, "sign_stamp", adapter_id="office", approval_mode="delegated")
 BOTH = ["order", "amount"]
+BACK = {"order": "object", "amount": "object"}
+REPAYS = named(REFUNDS, "repay", arg_roles=BACK)
 
 
 def permits(needed: str, **more: Any) -> list[Json]:
@@ -509,6 +512,48 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         bound_to("/sum", {"type": "integer", "minimum": 100}),
         bound_to("/sum", {"type": "integer", "minimum": 99}),
         "no value of order by args_schema",
+    ),
+    "sentences of an outsider in a box": (
+        "author_above_guess",
+        shop(named(LISTS, "open_mailbox", adapter_id="b", result=TEXT)),
+        shop(named(LISTS, "open_pillbox", adapter_id="b", result=TEXT)),
+        "what others write counts",
+    ),
+    "what a person tells": (
+        "free_text_as_field",
+        shop(of=[CLASSES[0], changed(CLASSES[1], fields={"id": "system", "narrative": "system"})]),
+        shop(of=[CLASSES[0], changed(CLASSES[1], fields={"id": "system", "narrator": "system"})]),
+        "narrative holds sentences",
+    ),
+    "somebody who is a detail": (
+        "role_below_name",
+        shop(changed(UPDATES, arg_roles={"login": "attribute"}, args_schema=args_of("login"))),
+        shop(changed(UPDATES, arg_roles={"logo": "attribute"}, args_schema=args_of("logo"))),
+        "its name says object",
+    ),
+    "what is granted as a message": (
+        "tier_below_name",
+        shop(named(SENDS, "enroll_pupil")),
+        shop(named(SENDS, "enclose_pupil")),
+        "its name says delegated, and approval_mode says network",
+    ),
+    "the same by another verb": (
+        "weaker_twin",
+        shop(
+            named(REFUNDS, "reimburse", arg_roles=BACK, bound_args=...),
+            REPAYS,
+        ),
+        shop(
+            named(REFUNDS, "hide", arg_roles=BACK, bound_args=...),
+            REPAYS,
+        ),
+        "it does what repay does, with fewer demands",
+    ),
+    "patterns of two numbers": (
+        "never_equal",
+        bound_to("/code", {"type": "string", "pattern": "^ORD-[0-9]{4}$"}),
+        bound_to("/code", {"type": "string", "pattern": "^O-[0-9]+$"}),
+        "make both schemas the same",
     ),
     "true as a text": (
         "constant_never",

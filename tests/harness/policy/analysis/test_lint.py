@@ -366,3 +366,11 @@ def test_a_policy_may_name_the_formats_that_the_checks_assert() -> None:
     assert linted(with_args(to={"type": "string", "format": "file-path"})) == ()
     never = {"format": "email", "enum": ["nobody"], "type": "string"}
     assert "unsatisfiable_schema" in {one.rule for one in linted(with_args(to=never))}
+
+
+def test_a_ceiling_below_where_a_person_is_asked_is_only_a_note() -> None:
+    quiet = with_guard(
+        with_spec(plain(), approval_required_from="destructive"), safety_mode="read_only"
+    )
+    found = {one.path: one.severity for one in linted(quiet)}
+    assert found["/spec/approval_required_from"] == "note"

@@ -45,6 +45,8 @@ MANY_KINDS = [
 
 SAYS_OPEN = {"type": "object", "required": ["note"], "properties": {"note": {"const": "ok"}}}
 SAYS_ID = {"type": "object", "required": ["id"], "properties": {"id": {"const": 7}}}
+OF_MAIL = {"class": "mail", "content_schema": SAYS_ID}
+OF_ID = {"class": "order", "content_schema": SAYS_ID}
 PAGE = changed(
     LISTS,
     name="fetch",
@@ -52,6 +54,7 @@ PAGE = changed(
     result={"author": "public", "web": True},
     yields="page",
 )
+WEB = {"author": "public", "web": True, "format": "json"}
 OPENS = changed(FINDS, name="open", capability_id="open", approval_mode="local_write")
 
 
@@ -66,6 +69,18 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         shop(PAGE, bound(None, "page")),
         shop(PAGE, bound("/id", "order")),
         "order is backed by page of fetch, and anybody may write what stands there",
+    ),
+    "a field of a page is what the page says": (
+        "evidence_from_untrusted",
+        shop(changed(PAGE, result=WEB, yields="order"), bound("/id", "order")),
+        shop(changed(PAGE, result=WEB), bound("/id", "order")),
+        "order is backed by order of fetch, and anybody may write what stands there",
+    ),
+    "a demand of what a mail says is so": (
+        "evidence_from_untrusted",
+        shop(demands(**OF_MAIL)),
+        shop(demands(**OF_ID)),
+        "what is demanded at /id is backed by mail of list_mail",
     ),
     "a target bound to a field of outsiders in a system of record": (
         "evidence_from_untrusted",
