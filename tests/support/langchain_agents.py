@@ -228,7 +228,9 @@ class Shop:
         self.ran: list[str] = []
         self.fails = fails
         functions = (self.lookup, self.issue_refund, self.drop_table)
-        self.tools = [StructuredTool.from_function(one) for one in functions]
+        self.every_tool = [StructuredTool.from_function(one) for one in functions]
+        self.tools = self.every_tool[:2]
+        """Those that the policy knows."""
 
     def lookup(self, order_id: str) -> str:
         """Look up an order."""

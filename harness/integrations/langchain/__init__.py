@@ -1,6 +1,7 @@
 """The guard for agents of LangChain 1.4 and LangGraph 1.2.
 
     agent = guarded_agent(model, tools, guard=guard, checkpointer=InMemorySaver())
+    graph.add_node("tools", GuardedToolNode(tools, guard=guard))  # in a graph of your own
 
 Needs the extra `langchain`: `pip install 'plan-critic[langchain]'`. Tested with langchain 1.4.7,
 langchain-core 1.7.2 and langgraph 1.2.22.
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
         guarded_agent,
         guarded_graph,
     )
+    from harness.integrations.langchain.langchain_node import GuardedToolNode
     from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling
 
 __all__ = [
     "ApprovalAnswer",
     "CallAnswer",
     "GuardHalted",
+    "GuardedToolNode",
     "SeamRuling",
     "guard_middleware",
     "guarded_agent",
@@ -45,6 +48,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "harness.integrations.langchain.langchain_guard": (
                 "guard_middleware guarded_agent guarded_graph"
             ),
+            "harness.integrations.langchain.langchain_node": "GuardedToolNode",
             "harness.integrations.seam.ruling_replies": "GuardHalted SeamRuling",
         },
     )

@@ -25,11 +25,14 @@ def guarded_agent(
 
     Raises:
         ValueError: one of the tools is one that the provider of the model runs.
+        UnknownTool, PolicyError: the policy lacks one of the tools, or a name of the scope.
     """
     from langchain.agents import create_agent  # noqa: PLC0415 - a second
 
     if any(isinstance(one, dict) for one in tools):
         raise ValueError("a tool that the provider runs cannot be guarded: leave it out")
+    if not guard.is_shadow:
+        guard.check_tools(map(_name_of_tool, tools))
     prompt = options.get("system_prompt")
     system = None if prompt is None else str(getattr(prompt, "text", prompt))
     listed = [*middleware, *guard_middleware(guard, system=system, scope=scope)]
@@ -44,6 +47,9 @@ def guard_middleware(
     Args:
         system: the system prompt of the agent.
         scope: the tools that the requests are for, if known.
+
+    Raises:
+        PolicyError: the policy lacks a name of the scope.
     """
     from harness.integrations.langchain.langchain_hooks import (  # noqa: PLC0415 - a second
         CriticApproval,
@@ -51,6 +57,7 @@ def guard_middleware(
     )
     from harness.integrations.langchain.langchain_sessions import Sessions  # noqa: PLC0415 - as above
 
+    guard.check_scope(scope)
     sessions = Sessions(guard, system, scope)
     return [CriticApproval(sessions), CriticGuard(sessions)]
 
@@ -60,3 +67,7 @@ def guarded_graph(graph: Any, guard: Guard) -> Any:
     from harness.integrations.langchain.langchain_gate import ToolGate  # noqa: PLC0415 - a second
 
     return graph.with_config(callbacks=[ToolGate(guard)])
+
+
+def _name_of_tool(tool: Any) -> str:
+    return str(getattr(tool, "name", None) or tool.__name__)

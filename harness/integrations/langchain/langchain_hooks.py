@@ -25,6 +25,7 @@ from harness.integrations.langchain.langchain_gate import (
 from harness.integrations.langchain.langchain_messages import (
     mark_as_written,
     ran_at_the_provider,
+    refusal_message,
     unanswered_calls,
 )
 from harness.integrations.langchain.langchain_sessions import GraphState, Sessions
@@ -170,22 +171,12 @@ def _unless_halted(ruling: SeamRuling) -> SeamRuling:
 
 
 def _refusal(call: Mapping[str, Any], ruling: SeamRuling) -> ToolMessage:
-    return _tool_message(AskedCall(call["id"] or "", call["name"], call["args"]), ruling)
+    return refusal_message(AskedCall(call["id"] or "", call["name"], call["args"]), ruling)
 
 
 def _refusal_update(
     refused: Sequence[tuple[AskedCall, SeamRuling]], *, of: Sequence[AskedCall]
 ) -> GraphState:
     """Return the update that tells the model of refusals: it goes on at once if all are refused."""
-    told: GraphState = {"messages": [_tool_message(call, ruling) for call, ruling in refused]}
+    told: GraphState = {"messages": [refusal_message(call, ruling) for call, ruling in refused]}
     return {**told, "jump_to": "model"} if len(refused) == len(of) else told
-
-
-def _tool_message(call: AskedCall, ruling: SeamRuling) -> ToolMessage:
-    return ToolMessage(
-        ruling.message(),
-        tool_call_id=call.id,
-        name=call.tool,
-        status="error",
-        artifact=ruling.wire(),
-    )

@@ -8,6 +8,7 @@ from langgraph.types import Command
 
 from harness.integrations.importers.transcript import read_text
 from harness.integrations.seam.guarded import AskedCall
+from harness.integrations.seam.ruling_replies import SeamRuling
 
 _WRITTEN_BY: Final = "lc_source"
 """What LangChain puts into messages that it wrote itself in the name of the user: summaries."""
@@ -61,7 +62,7 @@ def ran_at_the_provider(messages: Sequence[Any]) -> bool:
 
 def result_facts(output: Any, call: str) -> tuple[str, dict[str, Any]]:
     """Return the status of a call that returned, and the facts of its result."""
-    told = [one for one in _messages(output) if isinstance(one, ToolMessage)]
+    told = [one for one in messages_within(output) if isinstance(one, ToolMessage)]
     message = next((one for one in told if one.tool_call_id == call), None)
     if message is None:
         return "completed", {} if told else {"output": output}
@@ -71,21 +72,33 @@ def result_facts(output: Any, call: str) -> tuple[str, dict[str, Any]]:
     return "completed", {"output": words}
 
 
+def refusal_message(call: AskedCall, ruling: SeamRuling) -> ToolMessage:
+    """Return what the model reads of a call that was not made."""
+    return ToolMessage(
+        ruling.message(),
+        tool_call_id=call.id,
+        name=call.tool,
+        status="error",
+        artifact=ruling.wire(),
+    )
+
+
 def mark_as_written(result: Any, said: Sequence[Any]) -> None:
     """Mark human messages that a tool returned: no user said them, but those that were there."""
     known = {message.id for message in said}
-    for message in _messages(result):
+    for message in messages_within(result):
         if isinstance(message, HumanMessage) and (message.id is None or message.id not in known):
             message.additional_kwargs.setdefault(_WRITTEN_BY, "tool")
 
 
-def _messages(result: Any) -> Iterator[Any]:
+def messages_within(result: Any) -> Iterator[Any]:
+    """Yield each message in what a tool or a node returned."""
     if isinstance(result, BaseMessage):
         yield result
     elif isinstance(result, Command):
-        yield from _messages(result.update)
+        yield from messages_within(result.update)
     elif isinstance(result, dict):
-        yield from _messages(list(result.values()))
+        yield from messages_within(list(result.values()))
     elif isinstance(result, list | tuple):
         for one in result:
-            yield from _messages(one)
+            yield from messages_within(one)

@@ -11,6 +11,7 @@ from weakref import ref
 from harness.canonical import canonical_json
 from harness.errors import HarnessError
 from harness.failures import call_status, describe_error
+from harness.guard import Guard
 from harness.integrations.openai.openai_run import (
     RUN,
     GuardedSdkRun,
@@ -36,20 +37,39 @@ class Unguardable(HarnessError, ValueError):
     """An agent could act around the guard. The message says how, and what to do."""
 
 
-def guarded(agent: Any, *, unguarded: Collection[str] = ()) -> Any:
+def guarded(agent: Any, *, unguarded: Collection[str] = (), guard: Guard | None = None) -> Any:
     """Return an agent that is guarded, with the agents that it hands off to.
 
     Args:
         unguarded: names of tools that the provider runs, which are left to it.
+        guard: checks its tools now. Otherwise, the guard of a run does when that begins.
 
     Raises:
         Unguardable: it has a tool that would act around the guard.
+        UnknownTool: the policy of the guard lacks one of its tools.
     """
     from agents import Agent  # noqa: PLC0415 - seconds
 
     if not isinstance(agent, Agent):
         raise Unguardable(f"{type(agent).__name__} is not an agents.Agent: it cannot be guarded")
-    return _Graph(frozenset(unguarded), {}).agent(agent)
+    graph = _Graph(frozenset(unguarded), {})
+    held = graph.agent(agent)
+    for _, one in graph.made.values():
+        _check_tools(guard, one)
+    return held
+
+
+def _check_tools(guard: Guard | None, agent: Any) -> None:
+    """Check that the policy has the tools that an agent declares. A shadow refuses none.
+
+    Raises:
+        UnknownTool: it lacks some.
+    """
+    if guard is not None and not guard.is_shadow:
+        held = [
+            tool for tool in agent.tools if isinstance(getattr(tool, "on_invoke_tool", None), _Call)
+        ]
+        guard.check_tools(_policy_name(tool.name, tool._tool_namespace) for tool in held)
 
 
 def _is_guarded(agent: Any) -> bool:
@@ -97,6 +117,7 @@ def _agent_type(base: Any, unguarded: frozenset[str]) -> Any:
             if not _is_guarded(self):
                 raise Unguardable("this agent was changed after it was guarded: guard it again")
             if (run := RUN.get()) is not None:
+                _check_tools(run.session.guard, self)
                 await run.settle(run_context, {one.tool_name for one in self.handoffs})
             return [
                 _guard_tool(tool, unguarded) for tool in await super().get_all_tools(run_context)

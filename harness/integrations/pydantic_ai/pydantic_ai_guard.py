@@ -9,13 +9,20 @@ from functools import partial
 from typing import Any, Final
 
 from pydantic_ai import DeferredToolResults, RunContext, ToolDefinition
+from pydantic_ai.agent import AbstractAgent
 from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred
 from pydantic_ai.messages import ModelResponse, ToolCallPart
 from pydantic_ai.models import Model, ModelRequestContext, ModelRequestParameters, StreamedResponse
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.output import OutputContext
-from pydantic_ai.toolsets import AbstractToolset, PreparedToolset, ToolsetTool, WrapperToolset
+from pydantic_ai.toolsets import (
+    AbstractToolset,
+    FunctionToolset,
+    PreparedToolset,
+    ToolsetTool,
+    WrapperToolset,
+)
 from typing_extensions import override
 
 from harness.failures import call_status, describe_error
@@ -56,14 +63,28 @@ class GuardCapability(AbstractCapability[Any]):
         return CapabilityOrdering(position="innermost")
 
     @override
+    def for_agent(self, agent: AbstractAgent[Any, Any]) -> "GuardCapability":
+        """Check the tools of an agent that is being built, and the scope.
+
+        Raises:
+            UnknownTool, PolicyError: the policy lacks a tool, or a name of the scope.
+        """
+        self.guard.check_scope(self.scope)
+        _check_tools(self.guard, agent)
+        return self
+
+    @override
     async def for_run(self, ctx: _Context) -> "GuardCapability":
         """Return the capability of one run. A sub-agent acts in the session of its caller.
 
         Raises:
             ValueError: the capability is loaded on demand, so nothing would be guarded before.
+            UnknownTool: the policy lacks a tool of the agent.
         """
         if self.defer_loading:
             raise ValueError("a guard cannot be loaded on demand: leave defer_loading out")
+        if ctx.agent is not None:  # which has the tools that were added since it was built
+            _check_tools(self.guard, ctx.agent)
         own, conversation = copy(self), str(ctx.conversation_id or ctx.run_id)
         session = session_within(self.guard) or GuardedSession(self.guard, conversation)
         own._run = GuardedRun(session, self.approver)
@@ -188,6 +209,17 @@ class GuardCapability(AbstractCapability[Any]):
         """End the run for what would happen without a ruling. A shadow ends none."""
         if unruled and not self.guard.is_shadow:
             raise refused_unruled(unruled, option)
+
+
+def _check_tools(guard: Guard, agent: AbstractAgent[Any, Any]) -> None:
+    """Check that the policy has the functions of an agent. A shadow refuses none.
+
+    Raises:
+        UnknownTool: it lacks some.
+    """
+    held = [one for one in agent.toolsets if isinstance(one, FunctionToolset)]
+    if not guard.is_shadow:
+        guard.check_tools(name for toolset in held for name in toolset.tools)
 
 
 @dataclass

@@ -160,7 +160,11 @@ class Scene:
 
     @property
     def tools(self) -> dict[str, Callable[..., Any]]:
-        """The tools of the agent that asks for the calls: synchronous functions with types."""
+        """The tools of the agent that asks for the calls: synchronous functions with types.
+
+        One that the policy does not know is among them in a shadow, and where it is asked for: an
+        integration may refuse to be built with it.
+        """
 
         def lookup(order_id: str) -> str:
             """Look up an order."""
@@ -178,7 +182,10 @@ class Scene:
             self.note(f"ran drop_table {name}")
             return "gone"
 
-        return {tool.__name__: tool for tool in (lookup, issue_refund, drop_table)}
+        called = {call.tool for turn in self.turns for call in turn.calls}
+        strange = self.policy.guard.shadow or drop_table.__name__ in called
+        tools = (lookup, issue_refund, drop_table) if strange else (lookup, issue_refund)
+        return {tool.__name__: tool for tool in tools}
 
     def ask(self, calls: Sequence[str]) -> Mapping[str, CallReply] | None:
         """Ask the person about calls. Return a reply for each, or None if nobody answers."""

@@ -126,7 +126,9 @@ def test_what_a_person_edits_elsewhere_is_ruled_on(is_inside: bool) -> None:
         asks = HumanInTheLoopMiddleware(interrupt_on={"issue_refund": True})
         guards = guard_middleware(act)
         listed = [*guards, asks] if is_inside else [asks, *guards]
-        agent = create_agent(model(), shop.tools, middleware=listed, checkpointer=InMemorySaver())
+        agent = create_agent(
+            model(), shop.every_tool, middleware=listed, checkpointer=InMemorySaver()
+        )
         agent.invoke(GO, THREAD)
         edit = {"type": "edit", "edited_action": {"name": name, "args": args}}
         messages = agent.invoke(Command(resume={"decisions": [edit]}), THREAD)["messages"]
@@ -337,7 +339,7 @@ def test_whatever_ran_was_allowed_with_these_arguments_once_for_each_time(
         "more rewrites": [MoreRewrites(late)],
     }
     listed = [one for name in order for one in parts[name]]
-    create_agent(model(*turns), shop.tools, middleware=listed).invoke(GO)
+    create_agent(model(*turns), shop.every_tool, middleware=listed).invoke(GO)
     plans = {
         one.proposal.plan.plan_id: one.proposal.plan for one in log.decisions if one.report.verify
     }

@@ -118,7 +118,7 @@ def test_the_guard_does_not_hold_up_an_event_loop(mode: str) -> None:
 
 
 def test_the_names_of_the_module() -> None:
-    names = "ApprovalAnswer CallAnswer GuardHalted SeamRuling"
+    names = "ApprovalAnswer CallAnswer GuardHalted GuardedToolNode SeamRuling"
     assert [
         *names.split(),
         "guard_middleware",

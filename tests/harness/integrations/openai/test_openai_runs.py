@@ -79,7 +79,9 @@ def test_structured_output_opens_no_way() -> None:
 
 
 def test_a_tool_with_the_name_of_structured_output_is_guarded() -> None:
-    shop = Shop(policy("local_write"))
+    known = policy("local_write")
+    named = known.tool[-1].model_copy(update={"capability_id": "json_tool_call"})
+    shop = Shop(known.model_copy(update={"tool": (*known.tool, named)}))
     tool = function_tool(shop.issue_refund, name_override="json_tool_call")
     call = function_call("json_tool_call", {"order_id": "1", "cents": 5}, call_id="c3")
     shop.play([call], tools=[tool], output_type=Bill, tool_use_behavior=bill)

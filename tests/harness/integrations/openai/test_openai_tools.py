@@ -26,6 +26,7 @@ from agents.testing import ScriptedModel, function_call, scripted_sandbox_sessio
 from mcp.types import CallToolResult, TextContent
 from mcp.types import Tool as MCPTool
 
+from harness.guard import Guard, UnknownTool
 from harness.integrations.openai import Unguardable, guarded
 from tests.support.openai_shop import BYE, LOOKUP, REFUND, Shop, policy, told
 
@@ -179,9 +180,20 @@ def test_tools_in_namespaces_are_told_apart() -> None:
     shop = Shop()
     tools = tool_namespace(name="shop", description="The shop", tools=shop.tools)
     call = LOOKUP.model_copy(update={"namespace": "shop"})
-    result = shop.play([call], tools=tools)
-    assert "shop.lookup" in told(result)["c1"]
+    for guard in (None, shop.session.guard):  # at the beginning of a run, or when it is built
+        with pytest.raises(UnknownTool, match=r"no tool shop.lookup \(did you mean lookup\?\)"):
+            asyncio.run(shop.run(guarded(shop.agent([call], tools=tools), guard=guard)))
     assert shop.ran == []
+
+
+def test_the_tools_of_agents_that_are_handed_to_are_checked() -> None:
+    shop = Shop()
+    strange = function_tool(shop.lookup, name_override="look_up")
+    clerk = shop.agent(name="clerk", tools=[strange])
+    with pytest.raises(UnknownTool, match="no tool look_up"):
+        guarded(shop.agent(handoffs=[clerk]), guard=shop.session.guard)
+    shadow = Guard(policy("destructive", shadow=True))
+    assert guarded(shop.agent(handoffs=[clerk]), guard=shadow).name == "desk"
 
 
 def sandboxed(shop: Shop, **options: Any) -> Any:

@@ -42,7 +42,7 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import ExternalToolset, FunctionToolset, WrapperToolset
 from typing_extensions import override
 
-from harness.guard import Guard
+from harness.guard import Guard, PolicyError, UnknownTool
 from harness.integrations.pydantic_ai import GuardCapability, GuardHalted
 from harness.record import Decision
 from tests.support.guarding import guard_of
@@ -268,6 +268,25 @@ def test_a_guard_that_is_loaded_on_demand_ends_the_run() -> None:
     with pytest.raises(ValueError, match="cannot be loaded on demand"):
         run(agent, capabilities=[capability])
     assert shop.ran == []
+
+
+def test_tools_and_scope_are_checked_when_an_agent_is_built_and_when_it_runs() -> None:
+    def look_up(order_id: str) -> str:
+        raise AssertionError(f"{order_id} was looked up")
+
+    shop = Shop()
+    model = FunctionModel(lambda _messages, _info: ModelResponse([TextPart("bye")]))
+    for tools in ({"tools": [look_up]}, {"toolsets": [FunctionToolset([look_up])]}):
+        with pytest.raises(UnknownTool, match=r"no tool look_up \(did you mean lookup\?\)"):
+            Agent(model, capabilities=[GuardCapability(shop.guard)], **tools)
+    with pytest.raises(PolicyError, match=r"scope names look_up \(did you mean lookup\?\)"):
+        Agent(model, capabilities=[GuardCapability(shop.guard, scope=["look_up"])])
+    agent = Agent(model, capabilities=[GuardCapability(shop.guard)])
+    agent.tool_plain(look_up)
+    with pytest.raises(UnknownTool, match="no tool look_up"):
+        run(agent)
+    shadow = Shop(shadow=True).guard
+    assert run(Agent(model, tools=[look_up], capabilities=[GuardCapability(shadow)]))
 
 
 def test_two_guards_end_the_run() -> None:
