@@ -6,7 +6,6 @@ takes the policy.
 """
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,15 +63,19 @@ def case_document(case: Case, file: Path, policy: Policy | None = None) -> bytes
     return json.dumps(complete(policy, value)).encode()
 
 
-def run_cases(policy: Policy, files: Iterable[Path]) -> Iterable[CaseResult]:
-    """Yield whether each case holds under the policy. Without an `expect`, `must` decides alone."""
-    for file in files:
-        try:
-            read = read_case_file(file)
-        except InvalidCase as error:
-            yield CaseResult(file, "", faults=error.faults)
-            continue
-        yield judge_read_case(read, policy)
+def judge_file(file: Path, policy: Policy) -> tuple[ReadCase | None, CaseResult]:
+    """Return the case of a file, if it has one, and whether it holds under the policy.
+
+    Without an `expect`, its `must` decides alone.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    try:
+        read = read_case_file(file)
+    except InvalidCase as error:
+        return None, CaseResult(file, "", faults=error.faults)
+    return read, judge_read_case(read, policy)
 
 
 def judge_read_case(read: ReadCase, policy: Policy | None) -> CaseResult:

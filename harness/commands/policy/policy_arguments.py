@@ -1,5 +1,6 @@
 """The parsers of `critic policy` and `critic init`."""
 
+import argparse
 from functools import partial
 from typing import Final
 
@@ -13,8 +14,8 @@ _DIFF_EXITS: Final = (
 )
 _REACH_EXITS: Final = "Exit status: 0 told; 2 the file is not a policy, or has no such tool."
 _TEST_EXITS: Final = (
-    "Exit status: 0 every case holds; 1 some do not; 2 the policy or a case is invalid, or no case "
-    "uses the policy."
+    "Exit status: 0 every case holds; 1 some do not, or with --coverage a label changes no case or "
+    "was not tried; 2 the policy or a case is invalid, or no case uses the policy."
 )
 
 
@@ -38,11 +39,7 @@ def add_policy(commands: Commands) -> None:
         metavar="MODULE:OBJECT",
         help="find what the policy and the tools of an agent do not agree on; it is imported",
     )
-    test = add(actions, "test", "run case files that leave out what the policy says", _TEST_EXITS)
-    test.add_argument("policy", metavar="FILE", help="the policy; - is standard input")
-    test.add_argument(
-        "cases", nargs="+", metavar="CASES", help="case files, or folders of them (*.json)"
-    )
+    test = _add_test(actions)
     diff = add(actions, "diff", "say what is tighter and what is looser, and show it", _DIFF_EXITS)
     diff.add_argument("old", metavar="OLD", help="the policy before")
     diff.add_argument("new", metavar="NEW", help="the policy after")
@@ -57,6 +54,20 @@ def add_policy(commands: Commands) -> None:
             metavar="N",
             help="refuse policies of more bytes without reading them (default: 33554432, 32 MiB)",
         )
+
+
+def _add_test(actions: Commands) -> argparse.ArgumentParser:
+    test = add(actions, "test", "run the cases of a policy: plans, runs and sessions", _TEST_EXITS)
+    test.add_argument("policy", metavar="FILE", help="the policy; - is standard input")
+    test.add_argument(
+        "cases", nargs="+", metavar="CASES", help="case files, or folders of them (*.json, *.toml)"
+    )
+    test.add_argument(
+        "--coverage",
+        action="store_true",
+        help="delete each label of the policy by itself, and name those that change no case",
+    )
+    return test
 
 
 _SOURCES: Final = (

@@ -3,13 +3,10 @@
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from evals.escaping import escape_line, escape_name
 from harness.canonical import ascii_json
-from harness.case_files.case_reading import find_case_files
-from harness.case_files.case_runs import CaseResult, run_cases
 from harness.commands.documents import read_whole, size_limit
 from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
 from harness.errors import UsageError
@@ -32,6 +29,14 @@ _MOST_NAMED: Final = 20
 def run(args: argparse.Namespace) -> int:
     """Run the action. Exit status as documented by `critic policy ACTION --help`."""
     return {"check": _check, "reach": _reach, "diff": _diff, "test": _test}[args.action](args)
+
+
+def _test(args: argparse.Namespace) -> int:
+    from harness.commands.policy.case_command import (  # noqa: PLC0415 - loads the guard
+        run_policy_test,
+    )
+
+    return run_policy_test(args, load_policy(args.policy, size_limit(args)))
 
 
 def load_policy(name: str, limit: int = MAX_DOCUMENT_BYTES) -> PolicyDocument:
@@ -252,57 +257,6 @@ def _tell_change(change: PolicyChange) -> None:
             sys.stdout.write(f"    {document}\n")
     if change.undecided and change.change != "not decided":
         sys.stdout.write(f"  not decided: whether it is {' or '.join(change.undecided)} too\n")
-
-
-def _test(args: argparse.Namespace) -> int:
-    policy = load_policy(args.policy, size_limit(args)).policy
-    named = [file for name in args.cases for file in _case_files(Path(name))]
-    # A policy may be in the folder of its cases.
-    files = [file for file in named if args.policy == "-" or file != Path(args.policy)]
-    status, judged = EXIT_OK, 0
-    for result in run_cases(policy, files):
-        status = max(status, _exit_status(result))
-        judged += not (result.has_own or result.faults)
-        _tell_result(result, as_json=args.format == "json")
-    if not judged and status != EXIT_INVALID:
-        raise UsageError("no case leaves out compiled and spec, so the policy judged none of them")
-    return status
-
-
-def _case_files(path: Path) -> list[Path]:
-    if not path.exists():
-        raise UsageError(f"{escape_line(str(path))}: no such file or folder")
-    files = find_case_files(path)
-    if not files:
-        raise UsageError(f"{escape_line(str(path))}: no case file (*.json, *.toml) in this folder")
-    return files
-
-
-def _exit_status(result: CaseResult) -> int:
-    if result.faults:
-        return EXIT_INVALID
-    return EXIT_REFUSED if result.problem else EXIT_OK
-
-
-def _tell_result(result: CaseResult, *, as_json: bool) -> None:
-    if as_json:
-        wire = {"file": str(result.file), "title": result.title, "ok": bool(result)}
-        notes: dict[str, Any] = {"problem": result.problem} if result.problem else {}
-        if result.faults:
-            notes["errors"] = [fault._asdict() for fault in result.faults]
-        _print_json({**wire, **notes, **({"has_own": True} if result.has_own else {})})
-        return
-    name = escape_line(str(result.file))
-    for fault in result.faults:
-        sys.stdout.write(f"{name}: {fault_text(fault)}\n")
-    if result.faults:
-        return
-    head = "FAILED" if result.problem else "ok"
-    own = " (judged by its own tools and spec, not by the policy)" if result.has_own else ""
-    title = f": {escape_line(result.title)}" if result.title else ""
-    sys.stdout.write(f"{name}: {head}{title}{own}\n")
-    for line in result.problem.splitlines():
-        sys.stdout.write(f"  {escape_line(line)}\n")
 
 
 def _print_json(value: dict[str, Any]) -> None:

@@ -417,3 +417,24 @@ def test_reach_of_a_tool_that_is_not_there_is_told(critic: Critic, tmp_path: Pat
     said = critic("policy", "reach", saved(tmp_path, GOOD), "pays")
     assert (said.status, said.err.count("\n")) == (2, 1)
     assert "no tool pays in the policy: known are read_file, pay" in said.err
+
+
+def test_coverage_names_the_labels_that_no_case_needs(
+    critic: Critic, refund: Path, tmp_path: Path
+) -> None:
+    case = case_file(tmp_path / "cases", "a.json", without_parts(good_proposal()), ok=True)
+    said = critic("policy", "test", refund, case, "--coverage")
+    assert said.status == 1
+    lines = [line for line in said.lines if line.endswith(" changes no case")]
+    assert any(line.endswith(": deleting lookup.args_schema changes no case") for line in lines)
+    assert said.lines[-1].endswith(f"needed, {len(lines)} change no case")
+    rows = [
+        json.loads(line)
+        for line in critic("policy", "test", refund, case, "--coverage", "--format", "json").lines
+    ]
+    assert rows[-1]["not_needed"] == len(lines) == len([row for row in rows if "label" in row])
+    case_file(
+        tmp_path / "cases", "a.json", without_parts(good_proposal()), ok=False, kind="loop_guard"
+    )
+    said = critic("policy", "test", refund, case, "--coverage")
+    assert (said.status, "no coverage: correct the cases" in said.err) == (1, True)

@@ -21,7 +21,7 @@ def desk(
     fields: Json | None, author: str | None = "public", *, keys: tuple[str, ...] = (), **more: Any
 ) -> Policy:
     """Return a policy of a tool that reads and one that sends; no class if `fields` is None."""
-    tool = {"adapter_id": "desk", "capability_id": "read", "approval_mode": "read_only"}
+    tool: Json = {"adapter_id": "desk", "capability_id": "read", "approval_mode": "read_only"}
     if author is not None:
         tool |= {"yields": "ticket", "result": {"author": author, "format": "json"}}
     send = {
