@@ -104,7 +104,7 @@ def test_drift_from_an_agent_is_a_finding(
     assert critic("init", "own.toml", "--from-agent", "own_code.py:TOOLS").status == 0
     against = ("policy", "check", "own.toml", "--against-agent", "own_code.py:TOOLS")
     assert critic(*against).status == 0
-    Path("own_code.py").write_text(code.replace("look", "peek"))
+    Path("own_code.py").write_text(code.replace("look", "peek_in"))
     said = critic(*against)
     assert said.status == 1
     assert [line.endswith("[drift]") for line in said.lines[:2]] == [True, True]
