@@ -168,14 +168,34 @@ class _Guessed(NamedTuple):
         return {**(dict.fromkeys(result.free, "public") if is_trusted else {}), **result.fields}
 
 
+_MOST_LEVELS: Final = 3
+
+
+def _without_references(schema: Any, defs: Mapping[str, Any], level: int = 0) -> Any:
+    """Return the schema of an argument with what it refers to, as deep as guesses look."""
+    if not isinstance(schema, dict) or level > _MOST_LEVELS:
+        return schema
+    if isinstance(name := schema.get("$ref"), str):
+        return _without_references(defs.get(name.rpartition("/")[2], True), defs, level + 1)
+    deeper = {key: schema[key] for key in ("items", "anyOf") if key in schema}
+    for key, value in deeper.items():
+        parts = value if isinstance(value, list) else [value]
+        found = [_without_references(part, defs, level + 1) for part in parts]
+        deeper[key] = found if isinstance(value, list) else found[0]
+    return {**schema, **deeper}
+
+
 def _guess(draft: ToolDraft) -> ToolGuess:
     """Guess the labels of a tool. Where its arguments are not known, its tier is open."""
-    properties = (draft.args_schema or {}).get("properties")
+    schema = draft.args_schema or {}
+    properties, named = schema.get("properties"), schema.get("$defs")
+    given = properties if isinstance(properties, dict) else {}
+    defs = named if isinstance(named, dict) else {}
     guess = guess_labels(
         ToolDescription(
             draft.capability_id,
             draft.description,
-            properties if isinstance(properties, dict) else {},
+            {name: _without_references(one, defs) for name, one in given.items()},
             draft.result.schema if draft.result else None,
             draft.hints_at_destruction,
             draft.needs_approval,

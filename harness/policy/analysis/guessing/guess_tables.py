@@ -97,27 +97,31 @@ WEAKER_VERBS: Final[Mapping[ApprovalMode, str]] = MappingProxyType(
     {
         "read_only": (
             "diff discover enumerate examine forecast identify locate parse predict research "
-            "simulate translate"
+            "plot simulate transcribe translate"
         ),
-        "network": "alert contact dial download nudge phone remind ring telephone text warn",
+        "network": (
+            "advertise alert congratulate contact dial dm download greet nudge phone remind resend "
+            "ring telephone text thank warn"
+        ),
         "delegated": (
             "allocate amend appoint comment complete configure connect correct defer delegate "
-            "demote dim dispatch endorse export finalise finalize flag fulfil fulfill join lower "
-            "map match moderate mute nominate pack pair park pause pick pin postpone prioritise "
-            "prioritize propose raise reassign reclassify record redirect refer reopen repair "
-            "replace report reroute resolve resume route serve ship snooze star submit switch "
-            "toggle triage turn unassign unfollow unmute unpin vote water"
+            "demote dim dispatch duplicate endorse enter excuse exempt expand export finalise "
+            "finalize flag fulfil fulfill hide join lower map match moderate mute nominate pack "
+            "pair park pause pick pin postpone prioritise prioritize propose push raise reassign "
+            "reclassify record redirect refer reinstate relocate reopen reorder repair replace "
+            "report reroute resolve resume route serve ship snooze star submit switch toggle "
+            "triage turn unassign unfollow unhide unmute unpin unsubscribe vote water"
         ),
         "destructive": (
-            "administer allowlist arm authorise authorize backfill bill blacklist blocklist "
-            "broadcast burn buy capture confiscate deactivate debit decommission denylist "
-            "deprovision disable disarm disburse discard disconnect dismiss donate evacuate expel "
-            "fine fire flash flush forfeit forget freeze halt hire impersonate inject install "
-            "invoke kick launch license liquidate lock migrate mint nuke offboard onboard override "
-            "patch prescribe promote provision purchase quarantine reboot recall recharge redeem "
-            "reimburse release remit repay rescind restore retract reverse revert sell settle "
-            "shred shut spend stake stop suspend topup trade trash trigger undeploy unfreeze "
-            "unpair unregister unstake upgrade vacuum waive whitelist"
+            "activate administer allowlist arm authorise authorize backfill bill blacklist "
+            "blocklist bounce broadcast burn buy capture clear collect confiscate deactivate debit "
+            "decommission denylist deprovision disable disarm disburse discard disconnect dismiss "
+            "donate evacuate expel fine fire flash flush forfeit forget freeze give halt hire "
+            "impersonate inject install invoke kick launch license liquidate lock migrate mint "
+            "nuke offboard onboard override patch prescribe promote provision purchase quarantine "
+            "reboot recall recharge redeem reimburse release remit repay rescind restore retract "
+            "reverse revert sell settle shred shut spend stake stop suspend topup trade trash "
+            "trigger undeploy unfreeze unpair unregister unstake upgrade vacuum waive whitelist"
         ),
     }
 )
@@ -145,12 +149,12 @@ OFTEN_NOUNS: Final = _words(
 
 RAISING: Final = _words(
     "access admin allowlist apikey balance bank beneficiary bitcoin bonus btc cash certificate "
-    "charge chargeback cheque code coin command credential credit crypto database debit deletion "
-    "deployment deposit dosage dose emergency escrow eth firewall fund iban key ledger limit "
-    "medication mfa migration money owner passcode password payee payment payout permission "
-    "pipeline prescription privilege prod production refund removal reversal role root salary "
-    "schema script secret shell sql sudo table token transfer vault voucher wallet whitelist wire "
-    "withdrawal"
+    "charge chargeback cheque code coin command config configuration credential credit crypto "
+    "database debit deletion deployment deposit dosage dose emergency escrow eth firewall firmware "
+    "fund iban key ledger limit medication mfa migration money owner passcode password payee "
+    "payment payout permission pipeline prescription privilege prod production refund removal "
+    "reversal role root salary schema script secret shell sql sudo table token transfer vault "
+    "voucher wallet whitelist wire withdrawal"
 )
 """What an effect is destructive of, whatever its verb."""
 
@@ -283,7 +287,10 @@ SHARED: Final = re.compile(
 
 OWN_PLACES: Final = re.compile(r"(?:\w+_)?path|file_?name|file|directory|folder")
 
-GIVES_TO_OTHERS: Final = _words("assign grant invite share")
+KEEPS: Final = _words(
+    "add change copy create insert mark modify move open place put set start update"
+)
+"""Verbs that are of one's own work where they name a thing of one's own."""
 
 _OUTSIDE: Final = "url|uri|link|href|webhook|endpoint|page_url"
 OUTSIDE: Final = re.compile(rf"(?:\w+_)?(?:{_OUTSIDE})")
@@ -298,28 +305,34 @@ WEB: Final = re.compile(
 
 ROLE_WORDS: Final[Mapping[Role, str]] = MappingProxyType(
     {
-        "secret": "password|passphrase|secret|token|api_?key|private_key|credentials?|pin",
+        "secret": (
+            r"(?:\w+_)?(?:password|passphrase|secret)|token|(?:access|auth|card)_token|api_?key|"
+            r"private_key|credentials?|pin"
+        ),
         "code": "otp|one_time_(?:code|password)|verification_code|mfa_code",
         "recipient": (
-            r"to|cc|bcc|recipients?|emails?|e_?mail|iban|payee|beneficiary|phone(?:_number)?|"
-            r"mobile|channel|participants?|attendees?|invitees?|webhook|destination|reviewers?|"
-            r"assignees?|(?:\w+_)?accounts?(?:_number|_no)?|to_\w+|\w+_to|\w*email(?:_address)?|\w*_?address|notify|share_with|"
-            r"shared_with|audience|host|group|team|mailing_list"
+            r"to|cc|bcc|(?:\w+_)?(?:recipients?|emails?|e_?mail|iban|payee|phone(?:_number)?|mobile|"
+            r"channel)|beneficiary|participants?|attendees?|invitees?|webhook|destination|"
+            r"reviewers?|assignees?|(?:\w+_)?accounts?(?:_number|_no)?|to_\w+|\w+_to|"
+            r"\w*email(?:_address)?|\w*_?address|notify|share_with|shared_with|audience|host|group|"
+            r"team|mailing_list"
         ),
         "time": (
             r"date|day|when|due|deadline|start|end|until|"
+            r"(?!(?:acts?|applied|based|builds?|built|depends?|relies|runs?)_on)"
             r"(?:\w+_)?(?:time|date|day|at|on|deadline|due)"
         ),
         "attribute": (
-            r"amount|price|quantity|qty|count|n|limit|total|currency|status|priority|severity|"
-            r"first_name|last_name|street|city|zip|country|\w*amount\w*|\w*quantity|"
+            r"amount|price|quantity|qty|count|n|(?:\w+_)?(?:limit|total)|currency|status|priority|"
+            r"severity|first_name|last_name|street|city|zip|country|\w*amount\w*|\w*quantity|"
             r"(?:\w+_)?(?:count|price|hours|minutes|days|nights|seats|pct|percent|cents|eur|usd|inr|"
             r"level|rating|size|color|colour)"
         ),
         "content": (
-            r"subject|body|text|message|contents?|notes?|title|description|comment|reason|summary|"
-            r"html|markdown|caption|location|memo|details?|instructions|question|answer|feedback|"
-            r"headline|entry|prose|greeting"
+            r"subject|contents?|title|description|html|location|details?|instructions|question|"
+            r"answer|headline|entry|prose|greeting|explanation|justification|narrative|rationale|"
+            r"(?:\w+_)?(?:body|caption|comments?|feedback|markdown|memo|message|notes?|reason|"
+            r"remarks?|summary|text)"
         ),
         "object": (
             r"ids?|\w+_ids?|ids?_\w+|path|files?|file_?name|file_path|folder|directory|"
@@ -330,6 +343,24 @@ ROLE_WORDS: Final[Mapping[Role, str]] = MappingProxyType(
     }
 )
 """The names of arguments of a tool with effects, by role; the first that fits counts."""
+
+MEASURES: Final = re.compile(
+    r"(?:\w+_)?(?:age|angle|brightness|celsius|cost|degrees|delay|depth|discount|distance|dose|"
+    r"duration|fahrenheit|guests|height|interval|kg|km|length|mg|ml|months?|nights|pages|people|"
+    r"percentage|persons|points|rate|replicas|retries|score|seconds|speed|stars|stock|tax|"
+    r"temperature|timeout|ttl|units|volume|weeks?|weight|width|years?)|(?:max|min|num|n)_\w+"
+)
+"""Integers that measure; every other may number a thing: `kill(pid)`."""
+
+IN_AN_EVENT: Final = _words("appointment calendar event meeting")
+"""Things whose location is a text: everywhere else it is where somebody goes, or something."""
+
+IS_TAKEN: Final = _words(
+    "cab car deliver delivery dispatch drive driver forward redirect reroute ride ship shipment "
+    "shipping taxi transport trip truck"
+)
+"""Words of a tool that brings something somewhere, so that a street or an end is a place."""
+PLACES: Final = re.compile(r"street|city|zip|country|start|end")
 
 ROLE_PATTERNS: Final[Mapping[Role, re.Pattern[str]]] = MappingProxyType(
     {role: re.compile(names) for role, names in ROLE_WORDS.items()}
@@ -354,7 +385,9 @@ NO_LOCATOR: Final = re.compile(
     r"limit|n|page|offset|count|size|sort|order_by|format|lang|language|max_\w+|top_k|include_\w+|"
     r"with_\w+|verbose|units?"
 )
-SEARCH_WORDS: Final = re.compile(r"(?:query|q|term|keyword|search|topic).*")
+SEARCH_WORDS: Final = re.compile(
+    r"(?:\w+_)?(?:query|q|term|keyword|search|topic)s?(?:_\w+)?|symbol|day|date|name|\w+_(?:name|date|day)"
+)
 """Of a search of the web: what it finds was named by nobody."""
 
 SYSTEM_FIELD: Final = re.compile(

@@ -9,18 +9,24 @@ from typing import Any, Final, NamedTuple
 
 from evals.capability import Role
 from harness.policy.analysis.guessing.guess_tables import (
+    GUESSED_TIER_OF,
+    IN_AN_EVENT,
+    IS_TAKEN,
     KIND_WORDS,
     LOCATOR,
+    MEASURES,
     NO_LOCATOR,
     OUTSIDE,
     PEOPLE,
+    PLACES,
     ROLE_PATTERNS,
     SEARCH_WORDS,
-    TIER_OF,
     TO_PEOPLE,
 )
 from harness.policy.analysis.guessing.tier_guess import snake_case, words_of
 
+_MOST_LEVELS: Final = 3
+_NULL: Final = {"type": "null"}
 _BY_NAME: Final[tuple[Role, ...]] = ("recipient", "time", "attribute", "content", "object")
 _COMPARED: Final = frozenset({"recipient", "object", "locator"})
 _NUMBER_THAT_NAMES: Final = frozenset({"id", "ids", "no", "number", "account"})
@@ -54,7 +60,7 @@ class ToolTraits(NamedTuple):
     @property
     def ends_things(self) -> bool:
         """Whether its verb destroys what an argument names, by whatever name: `delete_page`."""
-        return TIER_OF.get(self.verb) == "destructive" and self.verb not in _RUNS
+        return GUESSED_TIER_OF.get(self.verb) == "destructive" and self.verb not in _RUNS
 
 
 def traits_of(name: str, *, is_read: bool, is_web: bool) -> ToolTraits:
@@ -76,7 +82,7 @@ def guess_roles(
     roles: dict[str, RoleGuess] = {}
     kinds: dict[str, str] = {}
     for argument, given in arguments.items():
-        schema = given if isinstance(given, dict) else {}
+        schema = _innermost(given)
         guess = _role_of_read if traits.is_read else _role_of_effect
         if (found := guess(traits, snake_case(argument), schema)) is None:
             continue
@@ -84,6 +90,19 @@ def guess_roles(
         if found.role in _COMPARED and (kind := _kind_of(snake_case(argument), schema)):
             kinds[argument] = kind
     return roles, kinds
+
+
+def _innermost(given: Any) -> Mapping[str, Any]:
+    """Return the schema of one value: of an element of a list, of what may be null as well."""
+    schema: Mapping[str, Any] = given if isinstance(given, dict) else {}
+    for _ in range(_MOST_LEVELS):
+        choices = schema.get("anyOf")
+        others = [one for one in choices if one != _NULL] if isinstance(choices, list) else []
+        inner = others[0] if len(others) == 1 else schema.get("items")
+        if not isinstance(inner, dict):
+            break
+        schema = inner
+    return schema
 
 
 def _role_of_read(traits: ToolTraits, name: str, schema: Mapping[str, Any]) -> RoleGuess | None:
@@ -105,9 +124,26 @@ def _role_of_effect(traits: ToolTraits, name: str, schema: Mapping[str, Any]) ->
     if found := _role_by_form(traits, name, schema):
         return RoleGuess(found)
     known = next((role for role in _BY_NAME if ROLE_PATTERNS[role].fullmatch(name)), None)
-    if known == "content" and traits.ends_things and (name in traits.things or name in _TITLES):
+    if known == "content" and _names_what_ends(traits, name):
         return RoleGuess("object")  # delete_note(note), close_page(title)
+    if _is_where_it_goes(traits, name):
+        return RoleGuess("recipient")
+    if schema.get("type") == "integer" and known is None and MEASURES.fullmatch(name):
+        return RoleGuess("attribute")
     return RoleGuess(known) if known else RoleGuess("object", is_unknown=True)
+
+
+def _names_what_ends(traits: ToolTraits, name: str) -> bool:
+    words = {name, name.rpartition("_")[2]}
+    return traits.ends_things and not words.isdisjoint({*traits.things, *_TITLES})
+
+
+def _is_where_it_goes(traits: ToolTraits, name: str) -> bool:
+    """Return whether a place is where somebody or something is brought: `ship_it(street)`."""
+    if name == "location":
+        return traits.things.isdisjoint(IN_AN_EVENT)
+    is_taken = not IS_TAKEN.isdisjoint({traits.verb, *traits.things})
+    return is_taken and PLACES.fullmatch(name) is not None
 
 
 def _role_by_form(traits: ToolTraits, name: str, schema: Mapping[str, Any]) -> Role | None:
@@ -118,15 +154,13 @@ def _role_by_form(traits: ToolTraits, name: str, schema: Mapping[str, Any]) -> R
         return "time"
     if traits.verb in TO_PEOPLE and PEOPLE.fullmatch(_without_ending(name)):
         return "recipient"
-    secrets: tuple[Role, ...] = ("secret", "code")
-    if secret := next((role for role in secrets if ROLE_PATTERNS[role].fullmatch(name)), None):
-        return secret
-    is_number = schema.get("type") in ("integer", "number")
-    return (
-        "attribute"
-        if "enum" in schema or (is_number and not _names_a_thing(traits, name))
-        else None
-    )
+    plain: tuple[Role, ...] = ("secret", "code", "recipient")
+    if found := next((role for role in plain if ROLE_PATTERNS[role].fullmatch(name)), None):
+        return found
+    names_a_thing = _names_a_thing(traits, name)
+    if "enum" in schema or (schema.get("type") == "number" and not names_a_thing):
+        return "attribute"
+    return "object" if schema.get("type") == "integer" and names_a_thing else None
 
 
 def _names_a_thing(traits: ToolTraits, name: str) -> bool:

@@ -27,8 +27,8 @@ from harness.policy.analysis.guessing.guess_tables import (
     DISPLAYS,
     ENTERED,
     FUNCTION_WORDS,
-    GIVES_TO_OTHERS,
     GUESSED_TIER_OF,
+    KEEPS,
     KEYS_TO_DOORS,
     MONEY_ARGUMENTS,
     NEEDS_OWN_THING,
@@ -307,7 +307,7 @@ def _of_whose_things(
         is_own = own or verb not in NEEDS_OWN_THING or any(map(OWN_PLACES.fullmatch, arguments))
         if others or not is_own:
             return _Found("delegated", f"{found.why}, of {others or 'what may be of others'}")
-    if own and found.tier == "delegated" and verb in TIER_OF and verb not in GIVES_TO_OTHERS:
+    if own and found.tier == "delegated" and verb in KEEPS:
         return found if others else _Found("local_write", f"{found.why}, of the agent's own {own}")
     return found
 

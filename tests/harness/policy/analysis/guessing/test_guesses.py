@@ -164,8 +164,10 @@ def test_what_no_verb_decides_is_open(name: str, description: str, arguments: An
         # what binds is more than a message
         ("send_offer", "", "", "delegated"),
         ("push_commits", "", "", "delegated"),
-        ("push_greeting", "", "", "network"),
+        ("push_greeting", "", "", "delegated"),
         ("submit_survey", "", "", "delegated"),
+        ("submit_to_journal", "", "", "delegated"),
+        ("push_config", "", "", "destructive"),
         # what is of others is nobody's own work
         ("edit_product", "", "", "delegated"),
         ("label_rows", "", "", "delegated"),
@@ -283,6 +285,72 @@ def test_roles_follow_from_names_formats_and_types() -> None:
     assert roles(guess("update_all", args={"user_id": text})) == {"user_id": "object"}
 
 
+def test_an_integer_numbers_a_thing_unless_it_measures() -> None:
+    number = {"type": "integer"}
+    names = ("pid", "seat", "max_tries", "door_width", "replicas", "chat", "to_dept", "phone")
+    assert roles(guess("reassign_it", args=dict.fromkeys(names, number))) == {
+        "pid": "object",
+        "seat": "object",
+        "max_tries": "attribute",
+        "door_width": "attribute",
+        "replicas": "attribute",
+        "chat": "object",
+        "to_dept": "recipient",
+        "phone": "recipient",
+    }
+    assert roles(guess("reassign_it", args={"weight_x": {"type": "number"}})) == {
+        "weight_x": "attribute"
+    }
+
+
+def test_the_last_word_of_an_argument_says_what_it_is() -> None:
+    text = {"type": "string"}
+    args = dict.fromkeys(
+        ("farewellNote", "sms_text", "tutor_phone", "backupPassword", "spend_limit", "dependsOn"),
+        text,
+    )
+    assert roles(guess("adjust_it", args=args)) == {
+        "farewellNote": "content",
+        "sms_text": "content",
+        "tutor_phone": "recipient",
+        "backupPassword": "secret",
+        "spend_limit": "attribute",
+        "dependsOn": "object",
+    }
+    assert roles(guess("wipe_note", args={"old_note": text})) == {"old_note": "object"}
+
+
+def test_a_place_that_something_is_brought_to_is_a_recipient() -> None:
+    text = {"type": "string"}
+    args = dict.fromkeys(("street", "start", "location"), text)
+    assert set(roles(guess("book_ride", args=args)).values()) == {"recipient"}
+    assert roles(guess("create_meeting", args=args)) == {
+        "street": "attribute",
+        "start": "time",
+        "location": "content",
+    }
+
+
+def test_an_element_and_what_may_be_null_have_the_role_of_their_form() -> None:
+    null = {"type": "null"}
+    args: dict[str, Any] = {
+        "whom": {"type": "array", "items": {"type": "string", "format": "email"}},
+        "born": {"anyOf": [{"type": "string", "format": "date"}, null]},
+        "weights": {"type": "array", "items": {"type": "number"}},
+        "zone": {"anyOf": [{"enum": ["a", "b"]}, null]},
+        "channel": {"enum": ["a", "b"]},
+        "mixed": {"anyOf": [{"type": "number"}, {"type": "string"}]},
+    }
+    assert roles(guess("adjust_it", args=args)) == {
+        "whom": "recipient",
+        "born": "time",
+        "weights": "attribute",
+        "zone": "attribute",
+        "channel": "recipient",
+        "mixed": "object",
+    }
+
+
 def test_a_read_that_sends_has_the_roles_of_an_effect() -> None:
     args = {"email": {"type": "string"}, "account": {"type": "string"}}
     found = guess("verify_email", "Looks it up, sends a mail.", args=args)
@@ -302,14 +370,17 @@ def test_what_is_destroyed_is_an_object_whatever_it_is_called() -> None:
     assert roles(guess("delete_rows", args={"row": number})) == {"row": "object"}
     assert roles(guess("cancel_all", args={"order": number})) == {"order": "object"}
     assert roles(guess("update_note", args=args)) == dict.fromkeys(args, "content")
-    measures = {"amount": number, "row": number}
+    measures = {"amount": number, "weight": number}
     assert roles(guess("refund_amount", args=measures)) == dict.fromkeys(measures, "attribute")
 
 
 def test_the_words_of_a_search_of_the_web_locate_nothing() -> None:
-    args = {"query": {"type": "string"}}
+    text = {"type": "string"}
+    args = {"query": text}
     assert roles(guess("search_orders", args=args)) == {"query": "locator"}
     assert roles(guess("search_orders", "Search the web.", args=args)) == {}
+    about = dict.fromkeys(("news_query", "company_name", "symbol"), text)
+    assert roles(guess("search_orders", "Search the web.", args=about)) == {}
 
 
 def test_an_own_file_is_made_only_where_it_is_created_here() -> None:
