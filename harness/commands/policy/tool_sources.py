@@ -163,12 +163,26 @@ def _from_python(name: str) -> SourceTools:
 
 def _import_named(name: str) -> ModuleType:
     """Import a module by its name or file, as `python -m` would find it."""
+    if not name or name[0] == ":":
+        raise UsageError("nothing is named: write MODULE:OBJECT, or FILE.py:OBJECT")
     try:
         with _folder_first():
             return _load_file(Path(name)) if name.endswith(".py") else import_module(name)
     except (Exception, SystemExit) as error:
         kind, text = type(error).__name__, escape_line(str(error))
-        raise UsageError(f"cannot import {escape_name(name)}: {kind}: {text}") from None
+        said = f"cannot import {escape_name(name)}: {kind}: {text}"
+        raise UsageError(f"{said}: {_way_to_import(error, name)}") from None
+
+
+def _way_to_import(error: BaseException, name: str) -> str:
+    """Return what to do about a module that cannot be imported."""
+    if isinstance(error, FileNotFoundError) and not Path(name).exists():
+        return "write the path of a file that is there"
+    if not isinstance(error, ImportError):
+        return "let it be imported without an error, as by python -c"
+    if error.name and name.split(".", maxsplit=1)[0] == error.name.split(".")[0]:
+        return "run critic in the folder of the module, or write its path as FILE.py"
+    return "run critic in the environment of the agent, where all that it imports is installed"
 
 
 @contextmanager

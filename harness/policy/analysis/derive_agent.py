@@ -19,6 +19,7 @@ from harness.policy.analysis.derive_tools import (
     ResultType,
     ToolDraft,
     draft_of_function,
+    explain_bad_name,
     plain_schema,
     public_functions,
     result_of_function,
@@ -128,7 +129,7 @@ class _Reader:
         """Return whether a policy can name a tool so; if not, say that it is left out."""
         if IDENTIFIER.fullmatch(name):
             return True
-        self.left_out.append(f"left out a tool: {escape_name(name)} cannot be a name in a policy")
+        self.left_out.append(explain_bad_name(name))
         return False
 
     def all_in(self, found: Iterable[Any]) -> Iterator[ToolDraft]:

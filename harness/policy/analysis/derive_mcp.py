@@ -6,10 +6,10 @@ What it says is not to be believed before a person did: its hints raise a tier, 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from evals.escaping import escape_name
 from harness.policy.analysis.derive_tools import (
     IDENTIFIER,
     ToolDraft,
+    explain_bad_name,
     identifier,
     plain_schema,
     result_of_schema,
@@ -52,7 +52,7 @@ def drafts_of_mcp(
         if IDENTIFIER.fullmatch(name):
             drafts.append(draft_of_listed(adapter, name, tool))
         else:
-            left.append(f"left out a tool: {escape_name(name)} cannot be a name in a policy")
+            left.append(explain_bad_name(name))
     names = [draft.capability_id for draft in drafts]
     for name in names:
         if names.count(name) > 1:

@@ -132,6 +132,15 @@ _CONTEXTS: Final = re.compile(
 IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,127}")
 """What a tool may be called."""
 
+
+def explain_bad_name(name: str) -> str:
+    """Return that a tool is left out because of its name, and what to do; one line."""
+    return (
+        f"left out a tool: {escape_name(name)} cannot be a name in a policy: rename it in the "
+        "code, in letters, digits and underscores of ASCII, 128 at most"
+    )
+
+
 _TIME: Final = r"^[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?$"
 _DATE_TIME: Final = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[T ]{_TIME[1:]}"
 _NO_ARGS: Final = {"type": "object", "properties": {}, "additionalProperties": False}

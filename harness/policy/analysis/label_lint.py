@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from critic import MODE_RANK
 from evals.escaping import escape_name, pointer
@@ -353,14 +353,32 @@ def _is_free(facts: PolicyFacts, one: PolicyClass, name: str) -> bool:
     """Return whether a field holds what the author of no result may be believed in."""
     sources = facts.yielding.get(one.name, ())
     of_others = all(source.author == "system" and not source.is_web for source in sources)
-    return is_text_field(name, of_others=of_others) and not _is_closed(one.schema_, name)
+    if _is_closed(one.schema_, name):
+        return False
+    return is_text_field(name, of_others=of_others) or _is_long(one.schema_, name)
+
+
+_SENTENCES: Final = 500
+"""A member that may have so many characters is meant for sentences, unless it is a link."""
+_LINKS: Final = ("url", "uri", "link", "href", "path")
+
+
+def _is_long(schema: object, name: str) -> bool:
+    """Return whether the schema of a class asks for a long text in a member."""
+    most = _part_of(schema, name).get("maxLength", 0)
+    return most >= _SENTENCES and not name.lower().endswith(_LINKS)
+
+
+def _part_of(schema: object, name: str) -> Mapping[str, Any]:
+    parts = schema.get("properties") if isinstance(schema, dict) else None
+    part = parts.get(name.strip("/")) if isinstance(parts, dict) else None
+    return part if isinstance(part, dict) else {}
 
 
 def _is_closed(schema: object, name: str) -> bool:
     """Return whether the schema of a class lets no sentence stand in a member."""
-    parts = schema.get("properties") if isinstance(schema, dict) else None
-    part = parts.get(name.strip("/")) if isinstance(parts, dict) else None
-    if not isinstance(part, dict):
+    part = _part_of(schema, name)
+    if not part:
         return False
     if not part.keys().isdisjoint({"enum", "const", "pattern"}) or part.get("maxLength", 99) < 20:
         return True

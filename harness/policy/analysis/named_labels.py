@@ -77,12 +77,13 @@ _SAID: Final = _words(
 _TEXTS: Final = _words(
     "body text content contents subject message note notes comment comments description title "
     "summary remark remarks words html markdown instructions feedback reason bio memo review "
-    "caption question answer transcript story narrative explanation justification rationale wishes"
+    "caption question answer transcript story narrative explanation justification rationale wishes "
+    "complaint testimony"
 )
 _LEFT_BY_OTHERS: Final = _words(
     "body message note notes comment comments remark remarks feedback memo review subject "
     "instructions question answer transcript story narrative explanation justification rationale "
-    "wishes"
+    "wishes complaint testimony"
 )
 
 _RECIPIENT: Final = re.compile(

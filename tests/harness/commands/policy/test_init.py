@@ -71,7 +71,8 @@ def test_tools_are_derived_from_a_module_of_this_folder(folder: Path) -> None:
     [
         ("1 / 0", "cannot import own_broken: ZeroDivisionError: division by zero"),
         ("raise SystemExit(3)", "cannot import own_broken: SystemExit: 3"),
-        ("x = (", "cannot import own_broken: SyntaxError"),
+        ("x = (", "let it be imported without an error"),
+        ("import no_such_library", "run critic in the environment of the agent"),
         ("raise ValueError('\\x1b[31m')", "cannot import own_broken: ValueError: \\u001b"),
         ("x = 1", "the module own_broken has no public function"),
     ],
@@ -178,10 +179,10 @@ def test_several_sources_have_an_adapter_each(critic: Critic, folder: Path) -> N
         ("own_odd.py:TOOLS.gone", "there is no own_odd.py:TOOLS.gone\n"),
         ("own_odd.py:number", "number has no tools, it is of type int: write MODULE:OBJECT"),
         ("own_odd.py:broken", "cannot read the tools of own_odd.py:broken: "),
-        ("own_gone:agent", "cannot import own_gone: ModuleNotFoundError"),
-        ("own_gone.py:agent", "cannot import own_gone.py: FileNotFoundError"),
-        (":agent", "cannot import :agent: ModuleNotFoundError"),
-        ("", "cannot import : ValueError"),
+        ("own_gone:agent", "'own_gone': run critic in the folder of the module"),
+        ("own_gone.py:agent", "write the path of a file that is there"),
+        (":agent", "nothing is named: write MODULE:OBJECT"),
+        ("", "nothing is named: write MODULE:OBJECT"),
     ],
 )
 def test_an_agent_that_cannot_be_read_is_one_line(

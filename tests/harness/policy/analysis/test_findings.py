@@ -133,6 +133,12 @@ def says(**properties: Any) -> Json:
     return {"type": "object", "required": [*properties], "properties": properties}
 
 
+def lengthy(name: str, most: int) -> Json:
+    """Return the class of orders with a text of the system of so many characters."""
+    schema = {"type": "object", "properties": {name: {"type": "string", "maxLength": most}}}
+    return changed(CLASSES[1], fields={"id": "system", name: "system"}, schema=schema)
+
+
 PERMITS = named(SENDS, "grant_permit", adapter_id="office", approval_mode="delegated")
 STAMPS = named(SENDS, "sign_stamp", adapter_id="office", approval_mode="delegated")
 BOTH = ["order", "amount"]
@@ -524,6 +530,18 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         shop(of=[CLASSES[0], changed(CLASSES[1], fields={"id": "system", "narrative": "system"})]),
         shop(of=[CLASSES[0], changed(CLASSES[1], fields={"id": "system", "narrator": "system"})]),
         "narrative holds sentences",
+    ),
+    "what may be as long as a letter": (
+        "free_text_as_field",
+        shop(of=[CLASSES[0], lengthy("plea", 900)]),
+        shop(of=[CLASSES[0], lengthy("plea", 90)]),
+        "plea holds sentences",
+    ),
+    "a link that may be as long as a letter": (
+        "free_text_as_field",
+        shop(of=[CLASSES[0], lengthy("plea", 900)]),
+        shop(of=[CLASSES[0], lengthy("plea_url", 900)]),
+        "plea holds sentences",
     ),
     "somebody who is a detail": (
         "role_below_name",
