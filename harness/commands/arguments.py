@@ -93,5 +93,5 @@ def add_known_head(parser: argparse.ArgumentParser, side: str = "", of: str = "t
             action="append",
             default=[],
             metavar="FILE",
-            help="the key of who signed the checkpoint; if there are several, each must have",
+            help="public key of a signer; repeat it to require several signatures",
         )

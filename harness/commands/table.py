@@ -31,7 +31,7 @@ COMMANDS: Final[Mapping[str, _Command]] = MappingProxyType(
             "import_runs",
         ),
         "mcp-proxy": _Command("guard the tools of an MCP server", "mcp"),
-        "mcp": _Command("look after MCP servers", "mcp"),
+        "mcp": _Command("review and accept changes in MCP tool descriptions", "mcp"),
         "serve": _Command("answer over HTTP: verdicts, sessions, AuthZEN, OPA", "serve"),
         "replay": _Command("derive every recorded verdict again and compare the bytes", "replay"),
         "what-if": _Command(

@@ -15,7 +15,7 @@ class PendingQuestion(NamedTuple):
     Attributes:
         ruling: the ruling that asks, as it was given.
         calls: the calls of the turn that it is about, in order.
-        doubted: the ids of those that a no denies for the session.
+        doubted: ids of calls that were denied for the rest of the session.
     """
 
     ruling: Ruling

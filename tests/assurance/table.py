@@ -1,4 +1,4 @@
-"""The assurance table of the documents, rendered from the kept figures and nothing else.
+"""The table of the assurance page, rendered from the kept figures and nothing else.
 
 Rule 1: a layer's figures are kept with the digest of the code that they were measured on.
 Rule 2: figures of other code are not shown: the layer is listed as not measured on this code.
@@ -15,7 +15,6 @@ from tests.support.folded import write_folded
 from tests.support.paths import FIXTURES, ROOT
 
 KEPT: Final = FIXTURES / "assurance.json"
-README: Final = ROOT / "README.md"
 PAGE: Final = ROOT / ".github" / "docs" / "assurance.md"
 
 _BEGIN: Final = "<!-- assurance: written by `python -m tests.assurance`, never by hand -->\n"
@@ -58,16 +57,6 @@ def rendered(kept: Kept) -> str:
     return "\n".join([*lines, "", took_all, *_not_measured(kept)]) + "\n"
 
 
-def summary(kept: Kept) -> str:
-    """Render the short table: one row for each layer that was measured on today's code."""
-    lines = ["| layer | tried | held |", "|---|---|---|"]
-    for name, _, layer in _of_this_code(kept):
-        rows = [row for row in layer["rows"] if not row.get("total")]
-        tried, held = (sum(row[count] for row in rows) for count in ("tried", "held"))
-        lines.append(f"| {name.replace('_', ' ')} | {tried:,} | {held:,} |")
-    return "\n".join([*lines, *_not_measured(kept)]) + "\n"
-
-
 def _of_this_code(kept: Kept) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield the layers measured on today's code, the full run where there are both."""
     code = code_digest()
@@ -85,14 +74,13 @@ def _not_measured(kept: Kept) -> list[str]:
     return ["", f"Not measured on this code: {', '.join(missing)}."] if missing else []
 
 
-def shown(page: Any) -> str:
-    """Return the table that is in a document."""
-    text: str = page.read_text(encoding="utf-8")
-    return text.partition(_BEGIN)[2].partition(_END)[0]
+def shown() -> str:
+    """Return the table that is on the page."""
+    return PAGE.read_text(encoding="utf-8").partition(_BEGIN)[2].partition(_END)[0]
 
 
 def keep(mode: str, name: str, rows: list[Row], seconds: float, code: str) -> None:
-    """Keep the rows of one layer in place of those it had, and render the documents again.
+    """Keep the rows of one layer in place of those it had, and render the page again.
 
     `code` is the digest of the code at the start of the run.
     """
@@ -105,9 +93,7 @@ def keep(mode: str, name: str, rows: list[Row], seconds: float, code: str) -> No
 
 
 def write() -> None:
-    """Write the tables into the documents."""
-    kept = kept_figures()
-    for page, table in ((PAGE, rendered(kept)), (README, summary(kept))):
-        before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
-        after = rest.partition(_END)[2]
-        page.write_text(before + _BEGIN + table + _END + after, encoding="utf-8")
+    """Write the table into its page."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(_BEGIN)
+    after = rest.partition(_END)[2]
+    PAGE.write_text(f"{before}{_BEGIN}{rendered(kept_figures())}{_END}{after}", encoding="utf-8")

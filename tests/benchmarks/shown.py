@@ -1,10 +1,9 @@
-"""What the documents show of the figures on file, rendered from them and nothing else.
+"""What the page of costs shows of the figures on file, rendered from them and nothing else.
 
 `python -m tests.benchmarks.shown` writes it anew.
 """
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, Final
 
 from tests.benchmarks.kept import kept
@@ -12,25 +11,10 @@ from tests.benchmarks.picture import PICTURE, drawn
 from tests.benchmarks.report import number
 from tests.support.paths import ROOT
 
-README: Final = ROOT / "README.md"
 PAGE: Final = ROOT / ".github" / "docs" / "cost.md"
-SIX: Final = (
-    "plan bytes to verdict bytes, 12 steps",
-    "canonical loop, one turn, 100,000 tools",
-    "append to SQLite, 1,000 tools",
-    "replay of a record",
-    "critic verify --policy, a line",
-    "invalid: 100,000 steps, empty",
-)
 
 _BEGIN: Final = "<!-- benchmarks: written by `python -m tests.benchmarks`, never by hand -->\n"
 _END: Final = "<!-- end of benchmarks -->\n"
-
-
-def six(found: dict[str, Any]) -> str:
-    """Render the table of the README: the first row of each of six names."""
-    rows = [next(row for row in found["rows"] if row["name"] == name) for name in SIX]
-    return _table(rows)
 
 
 def every(found: dict[str, Any]) -> str:
@@ -73,17 +57,17 @@ def _measured(row: dict[str, Any]) -> str:
     return f"{number(row['figure'])}x{' (missed)' if row['met'] is False else ''}"
 
 
-def shown(page: Path) -> str:
-    """Return what is between the marks of a document."""
-    return page.read_text(encoding="utf-8").partition(_BEGIN)[2].partition(_END)[0]
+def shown() -> str:
+    """Return what is between the marks of the page."""
+    return PAGE.read_text(encoding="utf-8").partition(_BEGIN)[2].partition(_END)[0]
 
 
 def write() -> None:
-    """Write the tables into the documents, and the picture."""
+    """Write the table into the page, and the picture."""
     found = kept()
-    for page, text in ((README, six(found)), (PAGE, every(found))):
-        before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
-        page.write_text(before + _BEGIN + text + _END + rest.partition(_END)[2], encoding="utf-8")
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(_BEGIN)
+    after = rest.partition(_END)[2]
+    PAGE.write_text(f"{before}{_BEGIN}{every(found)}{_END}{after}", encoding="utf-8")
     PICTURE.write_text(drawn(found["rows"]), encoding="utf-8")
 
 

@@ -12,7 +12,7 @@ from tests.benchmarks.picture import PICTURE, drawn
 from tests.benchmarks.reasons import REASONS
 from tests.benchmarks.report import entries, table, unexplained
 from tests.benchmarks.rows import UNIT
-from tests.benchmarks.shown import PAGE, README, SIX, every, shown, six
+from tests.benchmarks.shown import every, shown
 from tests.benchmarks.timing import Figure, Row, Unbuilt
 
 FIX = "figures that are not on file: `python -m tests.benchmarks.shown`"
@@ -26,13 +26,8 @@ def a_figure(limit: float | None, median: float, name: str = "a row") -> Figure:
 MISSING = Unbuilt("another", "a unit", 3.0, "not built: no --jobs")
 
 
-def test_the_readme_shows_six_figures_on_file() -> None:
-    assert shown(README) == six(kept()), FIX
-    assert len(SIX) == len(shown(README).splitlines()) - 2 == 6
-
-
 def test_the_page_shows_every_figure_on_file() -> None:
-    assert shown(PAGE) == every(kept()), FIX
+    assert shown() == every(kept()), FIX
 
 
 def test_the_picture_shows_the_figures_on_file() -> None:

@@ -2,7 +2,8 @@
 
 - `console`: each `$ command` is run by bash, and prints exactly the lines below it; a line `...`
   matches any lines.
-- `python`: the blocks of a page are one program, one after the other, warnings being errors.
+- `python`: the blocks of a page are one program, one after the other, warnings being errors. A
+  block that begins with `# NAME.py` is a file of that name instead, for the commands below it.
 - `sh`: run by bash, and must succeed.
 - `json`, `toml`: must parse. `text`, `mermaid`, `diff`: only to look at.
 """
@@ -24,10 +25,13 @@ PAGES: Final = (
     *sorted((ROOT / ".github" / "docs").glob("*.md")),
     *sorted((FIXTURES / "examples").glob("*/README.md")),
 )
+FROM_NOTHING: Final = (ROOT / "README.md", ROOT / ".github" / "docs" / "guide.md")
 SHOWN_ONLY: Final = frozenset({"text", "mermaid", "diff"})
 RUN: Final = frozenset({"console", "python", "sh", "json", "toml"})
 
+_FILE_NAME: Final = re.compile(r"# (\w+\.py)$", re.MULTILINE)
 _FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SCRIPTS: Final = Path(sys.executable).parent
 _TIME_LIMIT: Final = 300
 _BESIDE: Final = ROOT / "tests" / "meta" / "beside"
 
@@ -38,6 +42,12 @@ class Snippet(NamedTuple):
     language: str
     text: str
     line: int
+
+
+def file_of(snippet: Snippet) -> str | None:
+    """Return the name of the file that a snippet of Python is, if it is one."""
+    found = _FILE_NAME.match(snippet.text) if snippet.language == "python" else None
+    return found[1] if found else None
 
 
 def snippets(page: Path) -> list[Snippet]:
@@ -52,31 +62,26 @@ def snippets(page: Path) -> list[Snippet]:
 def furnish(page: Path, folder: Path) -> Path:
     """Copy what a page is about into `folder`, and return the folder to run its snippets in.
 
-    The README gets the project with the refund documents beside it, an example its own files,
-    every other page the refund documents.
+    The README and the guide begin in an empty folder, an example has its own files, every other
+    page the refund documents.
     """
     skipped = shutil.ignore_patterns("__pycache__", ".*")
+    if page in FROM_NOTHING:
+        return folder
     if page.parent.parent == FIXTURES / "examples":
         return Path(shutil.copytree(page.parent, folder / page.parent.name, ignore=skipped))
     shutil.copytree(FIXTURES / "refund", folder, ignore=skipped, dirs_exist_ok=True)
-    if page == ROOT / "README.md":
-        for name in ("critic", "evals", "harness"):
-            shutil.copytree(ROOT / name, folder / name, ignore=skipped)
-        shutil.copytree(FIXTURES / "refund", folder / "fixtures" / "refund")
-        for name in ("pyproject.toml", "README.md", "LICENSE"):
-            shutil.copy(ROOT / name, folder)
     return folder
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """Return the environment of a user who has this interpreter's scripts on the path.
+def environment(folder: Path, scripts: Path = _SCRIPTS) -> dict[str, str]:
+    """Return the environment of a user who has the scripts of an installation on the path.
 
     What a program keeps for its user, such as settings of agents and sessions of the code loop,
     goes below `folder`. Laws try few examples: see `tests.meta.beside`.
     """
     dropped = ("PYTEST", "COV", "HYPOTHESIS", "CLAUDE_CONFIG_DIR", "CODEX_HOME")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
-    scripts = Path(sys.executable).parent
     git = {
         f"GIT_{who}_{what}": "ada@example.org"
         for who in ("AUTHOR", "COMMITTER")
@@ -92,12 +97,12 @@ def environment(folder: Path) -> dict[str, str]:
     return {**kept, **git, **user, **paths, "PYTEST_ADDOPTS": "-p few_examples -p no:schemathesis"}
 
 
-def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def shell(command: str, folder: Path, scripts: Path = _SCRIPTS) -> subprocess.CompletedProcess[str]:
     """Run a command as a user of bash would; standard error comes in line with the output."""
     return subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
-        env=environment(folder),
+        env=environment(folder, scripts),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

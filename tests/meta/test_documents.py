@@ -23,6 +23,7 @@ from tests.meta.documents import (
     Snippet,
     console_lines,
     environment,
+    file_of,
     furnish,
     matches,
     shell,
@@ -33,7 +34,7 @@ from tests.support.postgres import PostgresServer
 
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 # The test command is what runs these tests, and the index does not have the package yet.
-NOT_RUN = re.compile(r"-m pytest$|^pip install '?plan-critic")
+NOT_RUN = re.compile(r"""-m pytest$|^pip install ['"]?plan-critic""")
 
 
 @pytest.fixture
@@ -65,7 +66,8 @@ def test_the_page_works_as_shown(name: str, tmp_path: Path, peer: None) -> None:
     for snippet in page:
         problem = _problem(snippet, folder)
         assert not problem, f"{name} line {snippet.line}: {problem}"
-    program = "\n\n".join(part.text for part in page if part.language == "python")
+    blocks = [part for part in page if part.language == "python" and not file_of(part)]
+    program = "\n\n".join(part.text for part in blocks)
     if "harness.testing" in program:
         program = f"import few_examples; few_examples.load()\n{program}"
     done = subprocess.run(
@@ -102,6 +104,8 @@ def _problem(snippet: Snippet, folder: Path) -> str:
             lines = [line for line in snippet.text.splitlines() if not NOT_RUN.search(line)]
             done = shell("set -e\n" + "\n".join(lines), folder)
             return "" if done.returncode == 0 else done.stdout[-2000:]
+        case "python" if name := file_of(snippet):
+            (folder / name).write_text(snippet.text, encoding="utf-8")
         case "json":
             json.loads(snippet.text)
         case "toml":

@@ -18,7 +18,7 @@ def description(wheel: Path) -> str:
 def test_every_link_on_the_index_leads_somewhere(description: str) -> None:
     links = re.findall(r"\]\(([^)]+)\)", description.partition("\n\n")[2])
     assert all(link.startswith(("https://", "#")) for link in links), links
-    assert "(`.github/docs/embed.md` in the source distribution)" in description
+    assert "(`.github/docs/guide.md` in the source distribution)" in description
 
 
 def test_the_parts_of_the_page_are_in_the_wheel(wheel: Path) -> None:

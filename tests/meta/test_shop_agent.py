@@ -28,7 +28,10 @@ def test_there_are_ten_tasks_and_five_attacks() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["tasks.jsonl", "attacks.jsonl"])
-def test_each_recorded_result_is_what_the_tool_returns(name: str) -> None:
+def test_each_recorded_result_is_what_the_tool_returns(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(SHOP))  # it imports the script beside it
     tools = {tool.__name__: tool for tool in runpy.run_path(str(SHOP / "shop.py"))["TOOLS"]}
     calls: dict[tuple[str, str], Any] = {}
     for event in events(name):

@@ -46,9 +46,9 @@ def add_gate(commands: Commands) -> None:
     parser.add_argument(
         "baseline",
         metavar="BASELINE",
-        help="the log of what is released now, or its runs (*.json, *.jsonl, a folder)",
+        help="the released version's log, or its runs (*.json, *.jsonl, a folder)",
     )
-    parser.add_argument("candidate", metavar="CANDIDATE", help="the same of what may be released")
+    parser.add_argument("candidate", metavar="CANDIDATE", help="the candidate's log or runs")
     parser.add_argument(
         "--floor",
         action="append",

@@ -143,5 +143,5 @@ def _add_public_keys(action: argparse.ArgumentParser, *, required: bool = True) 
         default=[],
         action="append",
         metavar="FILE",
-        help="the key of who signed it; if there are several, each must have",
+        help="public key of a signer; repeat it to require several signatures",
     )

@@ -95,8 +95,9 @@ def _ask_author(tool: str) -> ResultAuthor | None:
         )
         sys.stderr.flush()
         line = sys.stdin.readline() if sys.stdin else ""
+        if not (line and sys.stdin.isatty()):  # a terminal shows the answer itself
+            sys.stderr.write(f"{escape_line(line.strip())}\n")
         if not line:
-            sys.stderr.write("\n")
             return None
         if (answer := _ANSWERS.get(line.strip().lower())) is not None:
             return answer

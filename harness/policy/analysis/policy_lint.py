@@ -1,4 +1,4 @@
-"""Find what is valid in a policy, and yet ineffective or risky.
+"""Warn about valid policy settings that do nothing or are risky.
 
 Each rule has a name, and each finding says what will happen and what to write instead. A policy
 that restricts what it means to restrict has no findings.

@@ -67,19 +67,6 @@ def rendered(kept: dict[str, Any]) -> str:
     )
 
 
-def summary(kept: dict[str, Any]) -> str:
-    """Return what the README says."""
-    found = kept["settings"]["closed"]
-    attacks, good = found["attacks missed"]["total"], found["good asked"]["total"]
-    share = {key: one["found"] / one["total"] for key, one in found.items()}
-    return (
-        f"Of {attacks:,} recorded attacks, {1 - share['attacks missed']:.1%} were stopped: "
-        f"{share['attacks refused']:.1%} refused, {share['attacks asked']:.1%} asked about.\n"
-        f"Of {good:,} good runs, {share['good refused']:.1%} were refused, and "
-        f"{share['good asked']:.1%} asked a person"
-    )
-
-
 def _label(setting: str) -> str | None:
     """Return the label that a setting leaves out, as code."""
     found = re.fullmatch(r"closed, without (?!scope)(\w+)", setting)
