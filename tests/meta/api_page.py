@@ -16,6 +16,7 @@ PAGE: Final = ROOT / ".github" / "docs" / "api.md"
 
 FRONTS: Final = (
     "critic",
+    "critic.labels",
     "harness.wire",
     "harness.canonical",
     "harness.clock",

@@ -54,6 +54,7 @@ EXCEPTIONS: Final = {
         _AFTER_AN_EVENT,
     ),
     "EventMethods.said": "the event of that name, as a method of the guard",
+    "labelled": "reads as what its decorator makes of a tool, like `dataclass`",
     "Ledger.spent": "the noun of the envelope that it returns: `Spent`",
     "Policy.compiled": "public: returns the `compiled` of a Proposal",
     **dict.fromkeys(

@@ -15,6 +15,8 @@ from tests.meta.api_page import FRONTS
 from tests.support.paths import ROOT
 
 SHARED: Final = {
+    "Content": "the label of an argument; what of a record is found in a search",
+    "Day": "the label of an argument; a day in a text",
     "run": "every command has one",
     "reporter": "every format has one",
     "evaluate": "every evaluator has one",

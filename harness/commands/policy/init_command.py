@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from critic.labels import ResultAuthor
 from evals.escaping import escape_line
 from harness.commands.exit_status import EXIT_OK
 from harness.commands.mcp.pin_files import pin_file
@@ -17,7 +18,6 @@ from harness.integrations.mcp.mcp_pins import Pin
 from harness.policy import PolicyDocument, parse_policy
 from harness.policy.analysis.policy_writing import (
     STARTER,
-    ResultAuthor,
     derived_policy,
     unanswered_authors,
 )

@@ -140,13 +140,13 @@ class GuardedToolNode(ToolNode):
 
     def _func(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:
         execution = self._enter(input, runtime)
-        with _placed(execution):
+        with _take_place(execution):
             result = super()._func(input, config, runtime)
         return self._leave(execution, input, result)
 
     async def _afunc(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:
         execution = await asyncio.to_thread(self._enter, input, runtime)
-        with _placed(execution):
+        with _take_place(execution):
             result = await super()._afunc(input, config, runtime)
         return await asyncio.to_thread(self._leave, execution, input, result)
 
@@ -257,8 +257,8 @@ class GuardedToolNode(ToolNode):
             if (known := _known_result(request)) is not None:
                 return known
             try:
-                with _call_place(request) as placed:
-                    return _keep_result(request, execute(placed))
+                with _call_place(request) as asked:
+                    return _keep_result(request, execute(asked))
             except CallRefused as refused:
                 return refusal_message(_asked_call(request.tool_call), refused.ruling)
 
@@ -270,8 +270,8 @@ class GuardedToolNode(ToolNode):
             if (known := _known_result(request)) is not None:
                 return known
             try:
-                with _call_place(request) as placed:
-                    return _keep_result(request, await execute(placed))
+                with _call_place(request) as asked:
+                    return _keep_result(request, await execute(asked))
             except CallRefused as refused:
                 return refusal_message(_asked_call(request.tool_call), refused.ruling)
 
@@ -295,7 +295,7 @@ def _take_answer(session: GuardedSession, turn: _Turn, answer: ApprovalAnswer) -
 
 
 @contextmanager
-def _placed(execution: _Execution) -> Iterator[None]:
+def _take_place(execution: _Execution) -> Iterator[None]:
     """Say that calls in this context are those of an execution of a node."""
     token = _PLACE.set(execution)
     try:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from types import FunctionType, ModuleType
 from typing import Any, Final, NamedTuple
 
+from critic.labels import read_labels
 from evals.escaping import escape_name
 from harness.policy.analysis.derive_mcp import draft_of_listed, hints_destroy
 from harness.policy.analysis.derive_tools import (
@@ -142,7 +143,7 @@ class _Reader:
         self.left_out.append(f"left out {_show_kind(found)}: {why}")
 
     def draft(
-        self, name: str, description: Any, schema: Any, result: ResultType | None, **more: bool
+        self, name: str, description: Any, schema: Any, result: ResultType | None, **more: Any
     ) -> Iterator[ToolDraft]:
         """Yield the draft of a described tool, which takes what is described and no more."""
         if not self.is_name(name):
@@ -202,6 +203,7 @@ def _read_langchain_tool(reader: _Reader, tool: Any) -> Iterator[ToolDraft]:
         tool.description,
         schema if isinstance(schema, dict) else schema.model_json_schema(),
         result_of_function(function) if returns else None,
+        labels=read_labels(tool, function),
     )
 
 
@@ -249,6 +251,7 @@ def _read_openai_tool(reader: _Reader, tool: Any) -> Iterator[ToolDraft]:
         _without_strictness(tool.params_json_schema, function),
         result_of_function(function),
         needs_approval=bool(getattr(tool, "needs_approval", False)),
+        labels=read_labels(tool, function),
     )
 
 
@@ -303,6 +306,7 @@ def _read_function_toolset(reader: _Reader, toolset: Any) -> Iterator[ToolDraft]
             tool.function_schema.json_schema,
             result_of_function(tool.function),
             needs_approval=bool(getattr(tool, "requires_approval", False)),
+            labels=read_labels(tool, tool.function),
         )
 
 
@@ -345,6 +349,7 @@ def _read_pydantic_tool(reader: _Reader, tool: Any) -> Iterator[ToolDraft]:
         tool.function_schema.json_schema,
         result_of_function(tool.function),
         needs_approval=bool(getattr(tool, "requires_approval", False)),
+        labels=read_labels(tool, tool.function),
     )
 
 
@@ -363,6 +368,7 @@ def _read_fastmcp(reader: _Reader, server: Any) -> Iterator[ToolDraft]:
             tool.parameters,
             result_of_schema(_unwrap(tool.output_schema)),
             hints_at_destruction=hints_destroy(hints),
+            labels=read_labels(tool),
         )
 
 

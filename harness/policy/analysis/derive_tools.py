@@ -35,6 +35,7 @@ from typing import (
 from pydantic import PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
 
+from critic.labels import ToolLabels, read_labels
 from evals.escaping import escape_line, escape_name, pointer
 from evals.json_schemas import compile_schema
 from evals.schema_keywords import every_object, schemas_in
@@ -156,6 +157,7 @@ class ToolDraft(NamedTuple):
         result: the type of its results; None if it is not known.
         hints_at_destruction: whether its server says that it destroys.
         needs_approval: whether its framework asks a person before each call.
+        labels: what its code says of it.
     """
 
     adapter_id: str
@@ -166,6 +168,7 @@ class ToolDraft(NamedTuple):
     result: "ResultType | None" = None
     hints_at_destruction: bool = False
     needs_approval: bool = False
+    labels: ToolLabels | None = None
 
     @property
     def summary(self) -> str:
@@ -224,15 +227,22 @@ def draft_of_function(adapter: str, name: str, function: Callable[..., Any]) -> 
     """Return the draft of a function, by its signature."""
     todo = [] if IDENTIFIER.fullmatch(name) else [f"its name in Python is {escape_name(name)}"]
     description = inspect.getdoc(function) or ""
-    result = result_of_function(function)
+    schema: dict[str, Any] | None = None
     try:
         schema = plain_schema(_arguments_of(function))
+        if missing := _unannotated_parameters(function):
+            todo.append(f"no annotation says what {', '.join(map(escape_name, missing))} may be")
     except Exception as error:  # of the libraries, and of annotations, which may be any code
         todo.append(f"args_schema cannot be derived ({why_not_derived(error)}): write one")
-        return ToolDraft(adapter, identifier(name), description, None, tuple(todo), result)
-    if missing := _unannotated_parameters(function):
-        todo.append(f"no annotation says what {', '.join(map(escape_name, missing))} may be")
-    return ToolDraft(adapter, identifier(name), description, schema, tuple(todo), result)
+    return ToolDraft(
+        adapter,
+        identifier(name),
+        description,
+        schema,
+        tuple(todo),
+        result_of_function(function),
+        labels=read_labels(function),
+    )
 
 
 def result_of_function(function: Callable[..., Any] | None) -> ResultType | None:

@@ -6,10 +6,12 @@ value: such a tool is destructive, and a person approves each call.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from critic import MODE_RANK
+from critic.labels import ResultAuthor
 from critic.session.session_rules import is_default_class
+from evals.capability import Role
 from harness.policy.analysis.derive_tools import ResultType, ToolDraft, identifier, without_zones
 from harness.policy.analysis.guessing.guess_tables import TIER_ROWS
 from harness.policy.analysis.guessing.result_guess import ResultGuess
@@ -17,8 +19,9 @@ from harness.policy.analysis.guessing.tier_guess import TierGuess, snake_case
 from harness.policy.analysis.guessing.tool_guess import ToolDescription, ToolGuess, guess_labels
 from harness.policy.analysis.toml_spelling import toml_comment, toml_key, toml_value
 
-ResultAuthor = Literal["system", "member", "public"]
-
+_FROM_CODE: Final = "from code"
+"""Why a label is as it is that the code gives: it is no guess."""
+_SAYS_FROM_CODE: Final = '# What ends in "# from code" is what the code declares, and no guess.\n'
 _WIDTH: Final = 96
 _MARK_AT: Final = 48
 _LONGEST_NAME: Final = 128
@@ -102,7 +105,15 @@ subject = {{ type = "string", maxLength = 140 }}
 
 def unanswered_authors(drafts: Iterable[ToolDraft]) -> list[str]:
     """Return the tools that read what a person alone can say who writes."""
-    return [draft.capability_id for draft in drafts if _leaves_author_open(_guess(draft))]
+    return [
+        draft.capability_id
+        for draft in drafts
+        if _author_in_code(draft) is None and _leaves_author_open(_guess(draft))
+    ]
+
+
+def _author_in_code(draft: ToolDraft) -> ResultAuthor | None:
+    return None if draft.labels is None else draft.labels.author
 
 
 def _leaves_author_open(guess: ToolGuess) -> bool:
@@ -122,14 +133,17 @@ def derived_policy(
         spec_id: the id of the spec.
         authors: who can write what a tool returns, as a person has answered.
     """
-    tools = [_Guessed(draft, _guess(draft), authors.get(draft.capability_id)) for draft in drafts]
+    tools = [
+        _Guessed(draft, _guess(draft), authors.get(draft.capability_id, _author_in_code(draft)))
+        for draft in drafts
+    ]
     tools.sort(key=lambda one: (-MODE_RANK[one.guess.tier.tier], one.draft.capability_id))
     classes = _Classes(tools)
     head = f"""\
 {toml_comment(f"The policy of the tools of {source}.")}
 # A line that ends in "# guessed" is a guess, one that ends in "# TODO" is open. Correct the line if
 # it is wrong, and delete the comment: that confirms it. `critic policy check` counts what is left.
-#
+{_SAYS_FROM_CODE if any(one.draft.labels for one in tools) else ""}#
 {_tier_lines()}
 
 {_GUARD}
@@ -159,6 +173,13 @@ class _Guessed(NamedTuple):
     draft: ToolDraft
     guess: ToolGuess
     author: ResultAuthor | None
+
+    @property
+    def roles_in_code(self) -> Mapping[str, Role]:
+        """The roles that the code gives to arguments that it takes."""
+        labels = self.draft.labels
+        taken = (self.draft.args_schema or {}).get("properties") or {}
+        return {name: role for name, role in (labels.roles if labels else ()) if name in taken}
 
     @property
     def fields(self) -> dict[str, str]:
@@ -204,18 +225,19 @@ def _guess(draft: ToolDraft) -> ToolGuess:
     if draft.result is not None and draft.result.is_recorded:
         # What was recorded is no promise: the next number may be a sentence.
         guess = guess._replace(result=guess.result._replace(author="public"))
-    if draft.args_schema is not None:
-        return guess
-    return guess._replace(
-        tier=TierGuess("destructive", "its arguments are not known", is_open=True), is_read=False
-    )
+    if draft.args_schema is None:
+        tier = TierGuess("destructive", "its arguments are not known", is_open=True)
+        guess = guess._replace(tier=tier, is_read=False)
+    if draft.labels is not None and draft.labels.tier is not None:
+        guess = guess._replace(tier=TierGuess(draft.labels.tier, _FROM_CODE))
+    return guess
 
 
 class _ClassEntry(NamedTuple):
-    """A class to write: its name, the type of its items, and what is guessed of them."""
+    """A class to write: its name, the type of its items if known, and what is guessed of them."""
 
     name: str
-    result: ResultType
+    result: ResultType | None
     fields: Mapping[str, str]
 
 
@@ -226,12 +248,16 @@ class _Classes:
         self._names: dict[str, str] = {}
         known: dict[str, _ClassEntry] = {}
         for tool in tools:
-            draft = tool.draft
-            if draft.result is None or not _has_class(draft.result, tool.guess.result):
+            draft, has_type = tool.draft, _has_class(tool.draft.result, tool.guess.result)
+            if not has_type and _class_in_code(draft) is None:
                 continue
-            entry = _ClassEntry(_class_name(draft), draft.result, tool.fields)
+            result, fields = (draft.result, tool.fields) if has_type else (None, {})
+            entry = _ClassEntry(_class_name(draft), result, fields)
             other = known.setdefault(entry.name, entry)
-            if other.result.schema != draft.result.schema:
+            if _class_in_code(draft) is not None:  # the code says that they are of one class
+                if other.result is None:
+                    known[entry.name] = entry
+            elif result and other.result and other.result.schema != result.schema:
                 entry = entry._replace(name=identifier(f"{draft.capability_id}_record"))
                 known[entry.name] = entry
             elif len(other.fields) < len(entry.fields):
@@ -244,11 +270,18 @@ class _Classes:
         return self._names.get(tool)
 
 
-def _has_class(result: ResultType, guess: ResultGuess) -> bool:
-    return guess.is_record and not guess.web and bool(result.name or guess.fields)
+def _has_class(result: ResultType | None, guess: ResultGuess) -> bool:
+    named = result is not None and bool(result.name or guess.fields)
+    return named and guess.is_record and not guess.web
+
+
+def _class_in_code(draft: ToolDraft) -> str | None:
+    return None if draft.labels is None else draft.labels.yields
 
 
 def _class_name(draft: ToolDraft) -> str:
+    if (said := _class_in_code(draft)) is not None:
+        return said
     named = snake_case(draft.result.name) if draft.result and draft.result.name else ""
     name = identifier(named or f"{draft.capability_id}_result")[:_LONGEST_NAME]
     return f"{name}_record" if is_default_class(name) else name
@@ -257,6 +290,8 @@ def _class_name(draft: ToolDraft) -> str:
 def _class_text(entry: _ClassEntry) -> str:
     lines = ["[[class]]", f"name = {toml_value(entry.name)}"]
     lines += _table_lines("fields", entry.fields, "by name and type")
+    if entry.result is None:
+        return "\n".join(lines) + "\n"
     if entry.result.example is not None:
         lines.append(f"example = {toml_value(entry.result.example)}")
     schema = [*_schema_lines("class", "schema", without_zones(entry.result.schema))]
@@ -277,13 +312,30 @@ def _tool_text(tool: _Guessed, classes: _Classes) -> str:
         f"adapter_id = {toml_value(draft.adapter_id)}",
         f"capability_id = {toml_value(draft.capability_id)}",
         _mark_line(tier, guess.tier.why, is_open=guess.tier.is_open),
-        *_table_lines("arg_roles", _roles(guess), _why_roles(guess)),
+        *_role_lines(tool),
         *_table_lines("arg_kinds", guess.kinds, "by name"),
         *_result_lines(tool, classes.name_for(draft.capability_id)),
     ]
     if draft.args_schema is not None:
         lines += _schema_lines("tool", "args_schema", draft.args_schema)
     return "\n".join(lines) + "\n"
+
+
+def _role_lines(tool: _Guessed) -> Iterator[str]:
+    """Yield the roles of a tool: those of its code, and what is guessed of its other arguments."""
+    said = tool.roles_in_code
+    others = {name: one for name, one in tool.guess.roles.items() if name not in said}
+    if not said:
+        yield from _table_lines("arg_roles", _roles(tool.guess), _why_roles(tool.guess))
+        return
+    if not others:
+        yield from _table_lines("arg_roles", said, _FROM_CODE)
+        return
+    for name, role in said.items():
+        yield _mark_line(f"arg_roles.{toml_key(name)} = {toml_value(role)}", _FROM_CODE)
+    for name, one in others.items():
+        why = f"unknown: {name}" if one.is_unknown else "by name and type"
+        yield _mark_line(f"arg_roles.{toml_key(name)} = {toml_value(one.role)}", why)
 
 
 def _as_sentence(text: str) -> str:
@@ -304,7 +356,7 @@ def _result_lines(tool: _Guessed, class_name: str | None) -> Iterator[str]:
     written: dict[str, Any] = {"author": tool.author or result.author}
     if result.web:
         written["web"] = True
-    if class_name:
+    if class_name and _has_class(tool.draft.result, result):
         written["format"] = "json"
     if makes:
         written["makes"] = dict(makes)
@@ -313,12 +365,14 @@ def _result_lines(tool: _Guessed, class_name: str | None) -> Iterator[str]:
     line = f"result = {toml_value(written)}"
     if makes:
         yield _mark_line(line, "it makes the file, and fails if there is one")
-    elif result.web or result.author == "system":
+    elif result.web or (result.author == "system" and tool.author is None):
         yield _mark_line(line, "from the web" if result.web else "no sentence fits into it")
     else:
-        yield line
+        said = _author_in_code(tool.draft)
+        yield line if said is None or said != tool.author else _mark_line(line, _FROM_CODE)
     if class_name:
-        yield f"yields = {toml_value(class_name)}"
+        line = f"yields = {toml_value(class_name)}"
+        yield line if _class_in_code(tool.draft) is None else _mark_line(line, _FROM_CODE)
 
 
 def _table_lines(name: str, members: Mapping[str, str], why: str) -> Iterator[str]:
@@ -334,8 +388,9 @@ def _table_lines(name: str, members: Mapping[str, str], why: str) -> Iterator[st
 
 
 def _mark_line(line: str, why: str, *, is_open: bool = False) -> str:
-    """Return a line with the mark of a guess, or of what is open."""
-    mark = toml_comment(f"{'TODO' if is_open else 'guessed'}: {why}"[:_WIDTH])
+    """Return a line with the mark of a guess, or of what is open; what code says is neither."""
+    said = why if why == _FROM_CODE else f"{'TODO' if is_open else 'guessed'}: {why}"
+    mark = toml_comment(said[:_WIDTH])
     return f"{line:{_MARK_AT}}  {mark}"
 
 

@@ -1,12 +1,16 @@
 """Find where a policy and the tools of an agent have drifted apart.
 
 A policy may be narrower than the code, for that is what it is for: a limit or a pattern of its own
-is no drift. A tool, an argument, a type or a choice that one side lacks is.
+is no drift. A tool, an argument, a type or a choice that one side lacks is, and so is a label of
+the code that the policy loosens.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from critic import MODE_RANK
+from critic.labels import ToolLabels
+from evals.capability import Author, Role
 from evals.escaping import escape_name, pointer
 from evals.pointers import segments
 from harness.policy.analysis.derive_tools import ToolDraft
@@ -22,6 +26,26 @@ _TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
     "an array": {"type": "array"},
     "an object": {"type": "object"},
 }
+_TRUST: Final[Mapping[Author, int]] = {
+    "public": 0,
+    "member": 1,
+    "system": 2,
+    "operator": 3,
+    "user": 4,
+}
+"""How much is made of what an author writes."""
+_STRENGTH: Final[Mapping[Role | None, int]] = {
+    "recipient": 4,
+    "object": 4,
+    "secret": 4,
+    "locator": 3,
+    "code": 3,
+    "time": 2,
+    "attribute": 2,
+    "content": 1,
+    None: 0,
+}
+"""How strictly the value of an argument is judged in a role."""
 
 
 def find_drift(policy: Policy, drafts: Iterable[ToolDraft], shown: str) -> tuple[LintFinding, ...]:
@@ -42,12 +66,36 @@ def _drift(policy: Policy, known: Mapping[str, ToolDraft], shown: str) -> Findin
             hint = guess_name(tool.called, sorted(known))
             message = f"{shown} has no such tool: {hint}rename it, or remove it"
             yield LintFinding("drift", path, f"tool {tool.called}: {message}")
-        elif draft.args_schema is not None:
-            for place, message in _drift_of_arguments(tool, draft.args_schema):
-                yield LintFinding("drift", f"{path}{place}", f"tool {tool.called}: {message}")
+            continue
+        found = [*_drift_of_labels(tool, draft.labels or ToolLabels())]
+        if draft.args_schema is not None:
+            found += _drift_of_arguments(tool, draft.args_schema)
+        for place, message in found:
+            yield LintFinding("drift", f"{path}{place}", f"tool {tool.called}: {message}")
     for name in sorted(known.keys() - policy.tools.keys()):
         message = f"{shown} has it and the policy does not, so each call of it is refused: add it"
         yield LintFinding("drift", "", f"tool {name}: {message}")
+
+
+def _drift_of_labels(tool: PolicyTool, labels: ToolLabels) -> Iterator[tuple[str, str]]:
+    """Yield the place and the message of each label in code that a policy loosens."""
+    tier, result = labels.tier, tool.result
+    if tier is not None and MODE_RANK[tool.approval_mode] < MODE_RANK[tier]:
+        yield "/approval_mode", _word_loosened(tool.approval_mode, tier)
+    if labels.author and result and _TRUST[result.author] > _TRUST[labels.author]:
+        yield "/result/author", _word_loosened(result.author, labels.author)
+    if labels.yields and tool.yields not in (None, labels.yields):
+        yield "/yields", _word_loosened(str(tool.yields), labels.yields)
+    for name, role in labels.roles:
+        given = (tool.arg_roles or {}).get(name)
+        if _STRENGTH[given] < _STRENGTH[role]:
+            place = pointer("arg_roles", name) if given else "/arg_roles"
+            yield place, f"{escape_name(name)}: {_word_loosened(given or 'without a role', role)}"
+
+
+def _word_loosened(given: str, said: str) -> str:
+    shown = escape_name(given)
+    return f"its code says {escape_name(said)}, and {shown} here is laxer: write what the code says"
 
 
 def _drift_of_arguments(tool: PolicyTool, code: dict[str, Any]) -> Iterator[tuple[str, str]]:
