@@ -100,28 +100,30 @@ WEAKER_VERBS: Final[Mapping[ApprovalMode, str]] = MappingProxyType(
             "plot simulate transcribe translate"
         ),
         "network": (
-            "advertise alert congratulate contact dial dm download greet nudge phone remind resend "
-            "ring telephone text thank warn"
+            "advertise alert ask congratulate contact dial dm download greet nudge phone remind "
+            "resend ring telephone text thank warn whisper"
         ),
         "delegated": (
-            "allocate amend appoint comment complete configure connect correct defer delegate "
-            "demote dim dispatch duplicate endorse enter excuse exempt expand export finalise "
-            "finalize flag fulfil fulfill hide join lower map match moderate mute nominate pack "
-            "pair park pause pick pin postpone prioritise prioritize propose push raise reassign "
-            "reclassify record redirect refer reinstate relocate reopen reorder repair replace "
-            "report reroute resolve resume route serve ship snooze star submit switch toggle "
-            "triage turn unassign unfollow unhide unmute unpin unsubscribe vote water"
+            "admit allocate amend annotate appoint award backup comment commit complete configure "
+            "connect correct defer delegate demote dim dispatch duplicate endorse enrich enter "
+            "excuse exempt expand export fill finalise finalize flag fulfil fulfill grade hide "
+            "join lower map match moderate mute nominate pack pair park pause pick pin play "
+            "postpone prioritise prioritize propose push raise reassign reclassify record redact "
+            "redirect refer reinstate relocate reopen reorder repair replace report reroute "
+            "resolve resume route serve ship silence snooze star submit switch toggle triage turn "
+            "unassign unfollow unhide unmute unpin unsubscribe vote water"
         ),
         "destructive": (
             "activate administer allowlist arm authorise authorize backfill bill blacklist "
-            "blocklist bounce broadcast burn buy capture clear collect confiscate deactivate debit "
-            "decommission denylist deprovision disable disarm disburse discard disconnect dismiss "
-            "donate evacuate expel fine fire flash flush forfeit forget freeze give halt hire "
-            "impersonate inject install invoke kick launch license liquidate lock migrate mint "
-            "nuke offboard onboard override patch prescribe promote provision purchase quarantine "
-            "reboot recall recharge redeem reimburse release remit repay rescind restore retract "
-            "reverse revert sell settle shred shut spend stake stop suspend topup trade trash "
-            "trigger undeploy unfreeze unpair unregister unstake upgrade vacuum waive whitelist"
+            "blocklist bounce broadcast burn buy capture claim clear collect confiscate deactivate "
+            "debit decommission denylist deprovision disable disarm disburse discard disconnect "
+            "dismiss donate evacuate exchange expel fine fire flash flush forfeit forget freeze "
+            "give halt hire impersonate inject install invoke kick launch license liquidate lock "
+            "migrate mint nuke offboard onboard override patch prescribe promote provision "
+            "purchase quarantine rebalance reboot recall recharge reconcile redeem reimburse "
+            "release remit repay rescind restore retract reverse revert sell settle shred shut "
+            "spend stake stop suspend topup trade trash trigger undeploy unfreeze unpair "
+            "unregister unstake upgrade vacuum waive whitelist"
         ),
     }
 )
@@ -148,13 +150,14 @@ OFTEN_NOUNS: Final = _words(
 """Words that a description begins with or joins as nouns more often than as verbs."""
 
 RAISING: Final = _words(
-    "access admin allowlist apikey balance bank beneficiary bitcoin bonus btc cash certificate "
-    "charge chargeback cheque code coin command config configuration credential credit crypto "
-    "database debit deletion deployment deposit dosage dose emergency escrow eth firewall firmware "
-    "fund iban key ledger limit medication mfa migration money owner passcode password payee "
-    "payment payout permission pipeline prescription privilege prod production refund removal "
-    "reversal role root salary schema script secret shell sql sudo table token transfer vault "
-    "voucher wallet whitelist wire withdrawal"
+    "access admin allowlist apikey balance bank beneficiary bitcoin bonus broker brokerage btc "
+    "cash certificate charge chargeback cheque code coin command config configuration credential "
+    "credit crypto database debit deletion deployment deposit dosage dose emergency escrow eth "
+    "firewall firmware fund helm iban infusion insulin key kubectl ledger limit manifest "
+    "medication mfa migration money owner passcode password payee payment payout permission "
+    "pipeline prescription privilege prod production pump refund removal reversal role root salary "
+    "schema script secret shell sql sudo table terraform token transfer vault ventilator voucher "
+    "wallet whitelist wire withdrawal"
 )
 """What an effect is destructive of, whatever its verb."""
 
@@ -181,7 +184,7 @@ MONEY_ARGUMENTS: Final = re.compile(
 )
 ACCOUNT_ARGUMENTS: Final = re.compile(
     r"(?:\w+_)?(?:iban|accounts?|account_(?:no|number|id)|wallet|wallet_id|ledger|card|payee|"
-    r"beneficiary)|(?:to|wallet|recipient)_address"
+    r"beneficiary|assets?|chain|coin)|(?:to|wallet|recipient)_address"
 )
 """An amount beside an account is money that moves."""
 
@@ -228,6 +231,12 @@ FUNCTION_WORDS: Final = _words(
 )
 """Words that are no verbs, however a description joins them."""
 
+OPENS_TO_READ: Final = re.compile(
+    r"\bopens? (?:an?|the) (?:[\w']+ ){0,2}?"
+    r"(?:article|chart|document|email|file|folder|link|page|record|site|url|website)\b"
+)
+"""Words by which a read says that it looks into something."""
+
 PRONOUNS: Final = _words("her him it them")
 
 PREPOSITIONS: Final = _words("about between by for from in of on per that which")
@@ -262,6 +271,9 @@ OWN_THINGS: Final = _words(
     "scratchpad todo workspace"
 )
 """What is an agent's own: to create or update it is `local_write`."""
+
+TRADE_ARGUMENTS: Final = re.compile(r"limit_price|stop_loss|take_profit|leverage|slippage")
+"""What only an order at a market has."""
 
 OTHERS_THINGS: Final = _words(
     "account appointment branch calendar case catalog channel client column comment contact "
@@ -366,6 +378,8 @@ ROLE_PATTERNS: Final[Mapping[Role, re.Pattern[str]]] = MappingProxyType(
     {role: re.compile(names) for role, names in ROLE_WORDS.items()}
 )
 
+CONTENT: Final = ROLE_PATTERNS["content"]
+
 PEOPLE: Final = re.compile(
     r"(?:user|username|member|person|contact|employee|colleague|customer|patient|guest|tenant|"
     r"student)s?"
@@ -382,7 +396,7 @@ LOCATOR: Final = re.compile(
 """Arguments of a read that say what is read."""
 
 NO_LOCATOR: Final = re.compile(
-    r"limit|n|page|offset|count|size|sort|order_by|format|lang|language|max_\w+|top_k|include_\w+|"
+    r"from_\w+|to_\w+|limit|n|page|offset|count|size|sort|order_by|format|lang|language|max_\w+|top_k|include_\w+|"
     r"with_\w+|verbose|units?"
 )
 SEARCH_WORDS: Final = re.compile(

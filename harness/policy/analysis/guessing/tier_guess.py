@@ -22,6 +22,7 @@ from harness.policy.analysis.guessing.guess_tables import (
     ALWAYS_OWN,
     AMBIGUOUS_READS,
     BINDING,
+    CONTENT,
     CONVERTED,
     DETERMINERS,
     DISPLAYS,
@@ -36,6 +37,7 @@ from harness.policy.analysis.guessing.guess_tables import (
     NOUNS_FIRST,
     OFTEN_NOUNS,
     OPENERS,
+    OPENS_TO_READ,
     OTHERS_THINGS,
     OUTSIDE,
     OWN_PLACES,
@@ -51,6 +53,7 @@ from harness.policy.analysis.guessing.guess_tables import (
     SHARED,
     STAYS_A_VERB,
     TIER_OF,
+    TRADE_ARGUMENTS,
     UNLISTED_EFFECTS,
     WEAKER,
 )
@@ -112,7 +115,8 @@ def guess_tier(
     words = words_of(name)
     text = _OF_ARGUMENTS.split(description, maxsplit=1)[0]
     named = list(_verbs_of_name(words))
-    told = list(_verbs_of_text(text))
+    reads = bool(named) and all(found.tier == "read_only" for found in named)
+    told = list(_verbs_of_text(OPENS_TO_READ.sub("reads", text.lower()) if reads else text))
     doubt = _why_open(words, named, told, arguments) or _says_otherwise(words, named, told, text)
     found = max((*named, *told), key=lambda one: one.rank, default=None)
     if found is None or (doubt and found.tier != "destructive"):
@@ -138,7 +142,7 @@ def _raised(
     things = words[1:] if verb in GUESSED_TIER_OF else words
     said = _WORD.findall(description.partition(". ")[0].lower())
     if found.tier == "delegated":
-        things = [*things, *(said[1:5] if verb in GUESSED_TIER_OF else said[1:])]
+        things = [*things, *(said[1:8] if verb in GUESSED_TIER_OF else said[1:])]
     raising = RAISING | RAISING_BY_VERB.get(verb, frozenset())
     for thing in things:
         if {thing, thing.rstrip("s")} & raising:
@@ -149,6 +153,8 @@ def _raised(
         map(ACCOUNT_ARGUMENTS.fullmatch, arguments)
     ):
         yield _Found("destructive", f"{found.why}, of an amount and an account")
+    if any(map(TRADE_ARGUMENTS.fullmatch, arguments)):
+        yield _Found("destructive", f"{found.why}, at a market")
     if found.tier == "delegated" and any(map(KEYS_TO_DOORS.fullmatch, arguments)):
         yield _Found("destructive", f"{found.why}, with a secret")
 
@@ -257,7 +263,8 @@ def _says_otherwise(
         return ""
     if not _reads(acts[0], words[1:] if named else ()):
         return "its description has another verb than one that reads"
-    unknown = [word for word, following in acts[1:] if _is_unknown_act(word, following)]
+    behind = DETERMINERS | PRONOUNS | (frozenset() if named else PARTICLES | {"in"})
+    unknown = [word for word, following in acts[1:] if following in behind and _is_unknown(word)]
     return "its description joins a verb that no table has" if unknown else ""
 
 
@@ -271,10 +278,9 @@ def _reads(act: tuple[str, str], things: Collection[str]) -> bool:
     return following in PREPOSITIONS and (is_thing or following == "of")
 
 
-def _is_unknown_act(word: str, following: str) -> bool:
-    """Return whether what is joined is a verb that no table has: `and ring the owner`."""
-    known = word in FUNCTION_WORDS or _base_form(word, GUESSED_TIER_OF.keys() | OPENERS)
-    return not known and following in DETERMINERS | PRONOUNS
+def _is_unknown(word: str) -> bool:
+    """Return whether what is joined may be a verb that no table has: `and ring the owner`."""
+    return word not in FUNCTION_WORDS and not _base_form(word, GUESSED_TIER_OF.keys() | OPENERS)
 
 
 def _does_more(words: Sequence[str]) -> str:
@@ -317,6 +323,7 @@ def _whose_others(things: Collection[str], description: str, arguments: Collecti
     named = [one for one in things if {one, one.rstrip("s")} & OTHERS_THINGS]
     keys = [one.rpartition("_") for one in arguments]
     of = [thing for thing, _, key in keys if key in ("id", "no") and thing not in OWN_THINGS]
+    of += [one for one in arguments if one in OTHERS_THINGS and not CONTENT.fullmatch(one)]
     if not named and {*things} & NEVER_SHARED:
         return ""
     if SHARED.search(description):

@@ -168,6 +168,12 @@ def test_what_no_verb_decides_is_open(name: str, description: str, arguments: An
         ("submit_survey", "", "", "delegated"),
         ("submit_to_journal", "", "", "delegated"),
         ("push_config", "", "", "destructive"),
+        ("place_thing", "", "stop_loss", "destructive"),
+        ("adjust_flow", "Adjust the flow of an infusion.", "", "destructive"),
+        ("move_value", "", "asset amount", "destructive"),
+        ("apply_all", "Apply a manifest.", "", "destructive"),
+        ("create_file", "", "branch path", "delegated"),
+        ("create_file", "", "path comment", "local_write"),
         # what is of others is nobody's own work
         ("edit_product", "", "", "delegated"),
         ("label_rows", "", "", "delegated"),
@@ -184,6 +190,7 @@ def test_what_no_verb_decides_is_open(name: str, description: str, arguments: An
         ("getParcels", "Parcels of one depot.", "", "read_only"),
         ("listTrains", "Trains by line.", "", "read_only"),
         ("tenant_check", "Is the tenant known?", "", "read_only"),
+        ("fetch_dossier", "Opens a tenant's dossier file.", "", "read_only"),
         ("tenant_check", "Are they known?", "", "read_only"),
         (
             "get_day",
@@ -208,6 +215,7 @@ def test_what_a_tool_acts_on_raises_its_tier(
         ("get_owner", "Look the owner up and telegraph them.", ""),
         ("show_lamp", "Shows a lamp, then dismantles it.", ""),
         ("get_stock", "Rebuild stock.", ""),
+        ("complement", "Looks up a firm and jots in the card.", ""),
         ("track_expense", "", "amount"),
         ("list_flat", "", "asking_price"),
         ("convert_prospect", "", ""),
@@ -377,6 +385,7 @@ def test_what_is_destroyed_is_an_object_whatever_it_is_called() -> None:
 def test_the_words_of_a_search_of_the_web_locate_nothing() -> None:
     text = {"type": "string"}
     args = {"query": text}
+    assert roles(guess("get_rates", args=dict.fromkeys(("from_unit", "to_date"), text))) == {}
     assert roles(guess("search_orders", args=args)) == {"query": "locator"}
     assert roles(guess("search_orders", "Search the web.", args=args)) == {}
     about = dict.fromkeys(("news_query", "company_name", "symbol"), text)
