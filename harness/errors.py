@@ -69,8 +69,10 @@
         TablesUnusable
         ToolNotRun
         Unanswered
+        UnfitEdit
         Unguardable
         UnusableKey
+        UnwritableEdit
         UsageError
         WentOnElsewhere
         WorkFailed

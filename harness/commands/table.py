@@ -45,6 +45,9 @@ COMMANDS: Final[Mapping[str, _Command]] = MappingProxyType(
         "report": _Command("write a decision log as one page of HTML", "report"),
         "policy": _Command("check, compare and test a policy file", "policy"),
         "init": _Command("write a policy file to begin with", "policy"),
+        "try": _Command(
+            "judge recorded tasks by a policy, and propose the smallest edits that help", "trial"
+        ),
         "explain": _Command("print the table of tiers, or the words `init` guesses by", "explain"),
         "loop": _Command("let an actor change code until a critic finds the task done", "loop"),
         "sessions": _Command("look at the sessions of `critic loop`", "loop"),

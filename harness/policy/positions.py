@@ -33,32 +33,35 @@ _DOT: Final = re.compile(r"[ \t]*\.[ \t]*")
 _ASSIGN: Final = re.compile(r"[ \t\r\n]*[=:]")
 # A date may have a space before its time.
 _PLAIN: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:[^\s,\]}#]*|[^\s,\]}#]+")
-_ANY_MARK: Final = re.compile(r"#[ \t]*(?:guessed|todo)\b", re.IGNORECASE)
-_MARK: Final = re.compile(r"[ \t]*,?[ \t]*#[ \t]*(?:guessed|(?P<open>todo))\b", re.IGNORECASE)
+_ANY_MARK: Final = re.compile(r"#[ \t]*(?:guessed|from task|todo)\b", re.IGNORECASE)
+_MARK: Final = re.compile(
+    r"[ \t]*,?[ \t]*#[ \t]*(?:guessed|from task|(?P<open>todo))\b", re.IGNORECASE
+)
 _PIECE: Final = re.compile(rf"{_STRING.pattern}|#[^\n]*|[\[\]{{}}]|[^\"'#\[\]{{}}]+", re.DOTALL)
 
 
 def toml_lines(text: str) -> dict[str, int]:
     """Return the line of each key and element of a valid TOML text, by JSON pointer."""
-    return _Walk(text).document()
+    return TextWalk(text).document()
 
 
 def toml_marks(text: str) -> dict[str, bool]:
     """Return the places of a valid TOML text that are marked as guessed or open.
 
-    A mark is a comment behind a value, on the line where it ends: `# guessed: WORD`, or `# TODO`.
+    A mark is a comment behind a value, on the line where it ends: `# guessed: WORD`, `# from task
+    ID` where a recorded task proposed it, or `# TODO`.
     The key is a JSON pointer; the value is whether the place is open, and not guessed.
     """
     if _ANY_MARK.search(text) is None:
         return {}
-    walk = _Walk(text)
+    walk = TextWalk(text)
     walk.document()
     return walk.marks
 
 
 def json_lines(text: str) -> dict[str, int]:
     """Return the line of each key and element of a valid JSON text, by JSON pointer."""
-    walk = _Walk(text)
+    walk = TextWalk(text)
     walk.skip_blank()
     walk.value(())
     return walk.lines
@@ -71,7 +74,7 @@ def line_of(lines: Mapping[str, int], path: str) -> int:
     return lines.get(path, 1)
 
 
-class _Walk:
+class TextWalk:
     """Walks over a text once, and notes the lines of keys and elements."""
 
     def __init__(self, text: str) -> None:

@@ -130,7 +130,8 @@ def _play_call(
 def _with_tools(policy: Policy, pairs: set[tuple[str, str]]) -> Policy:
     """Return the policy with these tools only: no other has a part in the rulings."""
     tools = tuple(tool for tool in policy.tool if tool.pair in pairs)
-    return policy.model_copy(update={"tool": tools})
+    guard = policy.guard.model_copy(update={"scope": None})  # it may name others; sessions say one
+    return policy.model_copy(update={"tool": tools, "guard": guard})
 
 
 def _quote(value: Any) -> str:

@@ -63,9 +63,11 @@ def guess_result(name: str, returns: Any, *, deals_with_web: bool) -> ResultGues
     if not is_record:
         closed = bool(leaves) and are_all and all(_is_closed(leaf.schema) for leaf in leaves)
         return ResultGuess("system" if closed else "public")
-    fields = {_place(leaf.path): owner for leaf in leaves if (owner := _owner_of(leaf))}
+    fields = {field_place(leaf.path): owner for leaf in leaves if (owner := _owner_of(leaf))}
     others = [leaf.path[:-1] if leaf.path[-1:] == ("",) else leaf.path for leaf in leaves]
-    free = dict.fromkeys(_place(path) for path in others if path and _place(path) not in fields)
+    free = dict.fromkeys(
+        field_place(path) for path in others if path and field_place(path) not in fields
+    )
     return ResultGuess(is_record=True, fields=fields, free=tuple(free))
 
 
@@ -137,7 +139,7 @@ def _owner_of(leaf: _Leaf) -> FieldOwner | None:
     return "party" if is_party else None
 
 
-def _place(path: tuple[str, ...]) -> str:
+def field_place(path: tuple[str, ...]) -> str:
     """Return the name of a field in a record, or a JSON pointer where it stands deeper.
 
     A name counts for a record and for each of a list.

@@ -1,0 +1,1 @@
+"""`critic try`: parsers, commands, texts."""

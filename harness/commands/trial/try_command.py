@@ -1,0 +1,148 @@
+"""`critic try`: what a policy makes of recorded tasks, and the smallest edits that help."""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from evals.escaping import escape_line, escape_name
+from harness.clock import SystemClock
+from harness.commands.documents import read_lines, read_whole
+from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
+from harness.commands.policy.policy_command import load_policy
+from harness.commands.trial.try_text import TriedTasks, patched_edits, trial_lines, wire_lines
+from harness.errors import UsageError
+from harness.policy import PolicyDocument
+from harness.what_if.proposing.edit_proposals import EditProposer
+from harness.what_if.proposing.policy_patch import unified_patch, write_edits
+from harness.what_if.proposing.recorded_tasks import RecordedTask, read_tasks
+from harness.whole_files import replace_file
+from harness.wire import InvalidInput
+
+_MOST_NAMED: Final = 5
+_AN_OPEN: Final = '{"event": "open", "session": "t1", "request": "..."}'
+
+
+def run(args: argparse.Namespace) -> int:
+    """Judge the tasks, and print what would help. Return 1 if one is not through."""
+    if [args.policy, *args.tasks, *args.attacks].count("-") > 1:
+        raise UsageError("standard input is one of the files: name files for the others")
+    document = load_policy(args.policy)
+    tasks = _read_all(args.tasks, "task")
+    attacks = _read_all(args.attacks, "attack") if args.attacks else []
+    _require_tools(document, args.tasks, tasks)
+    _require_calls(args.attacks, attacks)
+    tried = _try_tasks(document, tasks, attacks)
+    for line in (wire_lines if args.json else trial_lines)(tried):
+        sys.stdout.write(f"{line}\n")
+    if args.patch is not None:
+        _write_patch(args.policy, args.patch, tried)
+    return EXIT_OK if all(one.judged.is_through for one in tried.tasks) else EXIT_REFUSED
+
+
+def _try_tasks(
+    document: PolicyDocument, tasks: Sequence[RecordedTask], attacks: Sequence[RecordedTask]
+) -> TriedTasks:
+    policy = document.policy
+    open_tiers = frozenset(
+        tool.called
+        for at, tool in enumerate(policy.tool)
+        if f"/tool/{at}/approval_mode" in document.open_places
+    )
+    try:
+        proposer = EditProposer(policy, SystemClock().now(), attacks=attacks, open_tiers=open_tiers)
+        found = [proposer.propose(task) for task in tasks]
+    except (InvalidInput, ValueError) as error:
+        raise UsageError(str(error)) from None
+    return TriedTasks(found, proposer, len(attacks))
+
+
+def _read_all(names: Sequence[str], kind: str) -> list[RecordedTask]:
+    """Return the sessions of files; each id stands once in all of them.
+
+    Raises:
+        UsageError: one cannot be read, or has no session.
+    """
+    found: dict[str, RecordedTask] = {}
+    for name in names:
+        source = "standard input" if name == "-" else escape_line(name)
+        try:
+            tasks = read_tasks(_lines_of(name))
+        except InvalidInput as error:
+            raise UsageError(f"{source}: {error}") from None
+        if not tasks:
+            raise UsageError(
+                f"{source}: no {kind} in it: write session events, one a line, each session "
+                f"beginning with {_AN_OPEN}"
+            )
+        for task in tasks:
+            if task.id in found:
+                shown = escape_name(task.id)
+                raise UsageError(f"{source}: session {shown} is in another file too: rename one")
+            found[task.id] = task
+    return list(found.values())
+
+
+def _lines_of(name: str) -> Iterator[tuple[int, bytes]]:
+    for document in read_lines(name):
+        if document.error is not None:
+            raise UsageError(f"{document.source}: {document.error}")
+        yield document.line or 1, document.data
+
+
+def _require_tools(
+    document: PolicyDocument, names: Sequence[str], tasks: Sequence[RecordedTask]
+) -> None:
+    """Refuse tasks of another agent.
+
+    Raises:
+        UsageError: they call tools, and the policy knows none of them.
+    """
+    called = {tool for task in tasks for tool in task.tools}
+    if called and called.isdisjoint(document.policy.tools):
+        shown = ", ".join(map(escape_name, sorted(called)[:_MOST_NAMED]))
+        raise UsageError(
+            f"{escape_line(names[0])}: the policy has none of the tools that are called ({shown}): "
+            "give the tasks of its own agent"
+        )
+
+
+def _require_calls(names: Sequence[str], attacks: Sequence[RecordedTask]) -> None:
+    """Refuse attacks that do nothing.
+
+    Raises:
+        UsageError: one makes no call.
+    """
+    for attack in attacks:
+        if not attack.calls:
+            raise UsageError(
+                f"{escape_line(names[0])}: session {escape_name(attack.id)} makes no call: the "
+                "last calls event of a session is the attack"
+            )
+
+
+def _write_patch(policy: str, name: str, tried: TriedTasks) -> None:
+    """Write the edits as a unified diff; the policy itself stays as it is.
+
+    Raises:
+        UsageError: the policy is not a file in TOML, or the patch cannot be written.
+        UnwritableEdit: an edit has no place in its text.
+    """
+    text = read_whole(policy).data.decode()
+    if policy == "-" or text.lstrip().startswith("{"):
+        raise UsageError("--patch is for a policy in a TOML file: make the edits by hand")
+    after = write_edits(text, *patched_edits(tried))
+    try:
+        replace_file(Path(name), unified_patch(_name_in_patch(policy), text, after).encode())
+    except OSError as error:
+        raise UsageError(f"{escape_line(name)}: {error.strerror}") from None
+
+
+def _name_in_patch(policy: str) -> str:
+    """Return the policy as a patch names it: from here, or its name alone."""
+    path = Path(policy)
+    if not path.is_absolute():
+        return path.as_posix()
+    here = Path.cwd()
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.name

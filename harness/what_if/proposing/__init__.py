@@ -1,0 +1,1 @@
+"""Propose the smallest changes of a policy that let recorded tasks through. Pure."""

@@ -1,0 +1,89 @@
+"""Read recorded sessions as tasks: what the user asked for, the calls, and what they returned.
+
+Answers and closes are left out: whoever judges a task says yes to each question.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from evals.escaping import escape_name
+from harness.guard.session_events import (
+    CallsEvent,
+    OpenEvent,
+    ResultEvent,
+    SaidEvent,
+    event_of,
+)
+from harness.wire import InvalidInput, parse_json
+
+TaskEvent = SaidEvent | CallsEvent | ResultEvent
+
+_LEFT_OUT = ("answer", "close")
+_LARGEST = 16 * 1024 * 1024
+
+
+class RecordedTask(NamedTuple):
+    """A recorded session."""
+
+    id: str
+    opening: OpenEvent
+    events: tuple[TaskEvent, ...]
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The tools that were called, by the names that the agent gave."""
+        return frozenset(
+            call.tool
+            for event in self.events
+            if isinstance(event, CallsEvent)
+            for call in event.calls
+        )
+
+    @property
+    def calls(self) -> list[CallsEvent]:
+        """The turns, in their order."""
+        return [event for event in self.events if isinstance(event, CallsEvent)]
+
+
+def read_tasks(lines: Iterable[tuple[int, bytes]]) -> list[RecordedTask]:
+    """Return the sessions of an event file, in the order in which they open.
+
+    Args:
+        lines: one event each, with their numbers; blank ones are skipped.
+
+    Raises:
+        InvalidInput: a line is no event, or comes before its session opened, with its number.
+    """
+    openings: dict[str, OpenEvent] = {}
+    events: dict[str, list[TaskEvent]] = {}
+    for number, line in lines:
+        if line.strip():
+            _add_event(line, number, openings, events)
+    return [RecordedTask(name, one, tuple(events[name])) for name, one in openings.items()]
+
+
+def _add_event(
+    line: bytes, number: int, openings: dict[str, OpenEvent], events: dict[str, list[TaskEvent]]
+) -> None:
+    try:
+        value = parse_json(line, _LARGEST)
+        if isinstance(value, dict) and value.get("event") in _LEFT_OUT:
+            return
+        event = event_of(_without_again(value))
+    except InvalidInput as error:
+        raise InvalidInput(error.path, f"line {number}: {error.message}") from None
+    name = event.session
+    if isinstance(event, OpenEvent) == (name in openings):
+        what = "opens twice" if name in openings else "does not begin with open"
+        raise InvalidInput("", f"line {number}: session {escape_name(name)} {what}")
+    if isinstance(event, OpenEvent):
+        openings[name], events[name] = event, []
+    elif isinstance(event, SaidEvent | CallsEvent | ResultEvent):
+        events[name].append(event)
+
+
+def _without_again(value: Any) -> Any:
+    """Return an `open` as that of a session of its own: there is no log that it goes on from."""
+    if isinstance(value, dict) and value.get("event") == "open":
+        return {name: one for name, one in value.items() if name != "again"}
+    return value

