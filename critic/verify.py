@@ -42,7 +42,7 @@ def verify_plain(
 ) -> Verified | Refused | None:
     """Return what `verify` says of the plan in a JSON value, without making its envelope.
 
-    None where only the envelope can tell: the value may be no plan, or the verdict asks for the
+    None where only the envelope can tell: the value may not be a plan, or the verdict asks for the
     digest of the plan, or for the provenance of its values.
 
     Args:

@@ -72,7 +72,7 @@ class EvidenceClass(KeywordNamed):
     """What items of a class are: who fills which field of a record.
 
     A name is that member of the item, or of each element of a list; a JSON pointer, in which `*`
-    stands for any member or element, names a deeper one. What is no field is text by the author of
+    stands for any member or element, names a deeper one. Everything else is text by the author of
     the item. An item that does not satisfy `schema` has no fields.
     """
 

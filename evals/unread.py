@@ -2,7 +2,7 @@
 
 Rule 1: looking at it in any way makes it an ordinary one that shares nothing with any other. Until
         then it holds bytes, which nothing can change, and costs nothing to make. Printing a context
-        is no look at it where it is long: `asyncio.run` prints what it returns.
+        does not look at it where it is long: `asyncio.run` prints what it returns.
 Rule 2: only its own bytes say what it is. What was set on it before it was read is dropped.
 """
 

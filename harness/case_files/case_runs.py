@@ -105,7 +105,7 @@ def _named_policy(read: ReadCase, name: str) -> Policy:
     """Return the policy that a case names.
 
     Raises:
-        InvalidInput: it cannot be read, or is no policy.
+        InvalidInput: it cannot be read, or is not a policy.
     """
     try:
         return read_policy(read.file.parent / name)

@@ -142,7 +142,7 @@ def _mismatch(must: ExpectedRuling, ruling: JudgedRuling) -> str:
 
 
 def _read_answer(answer: Ruling | SessionReport | EventError | None) -> JudgedRuling | None:
-    """Return what an event was answered; None if that is no ruling."""
+    """Return what an event was answered; None if that is not a ruling."""
     if isinstance(answer, EventError) and answer.error.message.startswith(_HALTED):
         return JudgedRuling(
             "refuse", (NamedViolation(None, None, "on_refusal", None, answer.error.message),)

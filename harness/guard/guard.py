@@ -128,7 +128,7 @@ class Guard(EventMethods):
         require_known(self._rules.tools, names)
 
     def check_scope(self, scope: Any) -> None:
-        """Check that a scope is a list of names that the policy has. None is no scope.
+        """Check that a scope is a list of names that the policy has. None sets no scope.
 
         Raises:
             PolicyError: it is not, with the nearest names.

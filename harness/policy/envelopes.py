@@ -180,7 +180,7 @@ class PolicyTool(ToolCapability):
 class AcceptedFinding(Envelope):
     """A finding of the lint that the team has read and lives with, and why.
 
-    Without a `tool`, it is of all tools and of what is no tool's. No call is judged by it.
+    Without a `tool`, it applies to all tools, and to findings about none. No call is judged by it.
     """
 
     finding: Identifier

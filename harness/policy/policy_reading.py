@@ -197,7 +197,7 @@ def parse_text(data: bytes, syntax: Syntax | None, max_bytes: int) -> ParsedText
 
 
 def _add_guesses(value: dict[str, Any], marks: Mapping[str, bool]) -> None:
-    """Add the marked places to the guesses of a parsed policy; one that is no list stays so."""
+    """Add the marked places to the guesses of a parsed policy; one that is not a list stays so."""
     known = value.get("guessed", [])
     if isinstance(known, list):
         seen = {path for path in known if isinstance(path, str)}

@@ -191,7 +191,7 @@ class HeldInputs(RecordInputs):
         """Return the inputs of a proposal as it is now.
 
         Raises:
-            InvalidInput: a part was changed in place and is no such envelope any more.
+            InvalidInput: a part was changed in place and is not a valid envelope any more.
         """
         context = HeldContext(proposal.compiled)
         return cls(Held(proposal.ctx), context, Held(proposal.spec), Held(proposal.plan))

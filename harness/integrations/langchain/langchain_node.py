@@ -246,7 +246,7 @@ class GuardedToolNode(ToolNode):
             if turn.left:
                 return result
             run.turns = {}
-            if run.name == run.session.session:  # it is no sub-agent's
+            if run.name == run.session.session:  # it is not a sub-agent's
                 self._runs.pop(run.name, None)
                 if self._guard.keeps_sessions:  # any process goes on with it
                     self._guard.abandon(run.name)

@@ -323,7 +323,7 @@ def _without_result(function: Callable[..., Any]) -> Any:
 
 
 def _is_context(hint: Hint) -> bool:
-    """Return whether a framework fills a parameter, so that it is no argument of a call."""
+    """Return whether a framework fills a parameter, so that a call does not pass it."""
     marks = (hint, get_origin(hint), *getattr(hint, "__metadata__", ()))
     marks += tuple(map(type, getattr(hint, "__metadata__", ())))
     return any(_CONTEXTS.fullmatch(getattr(one, "__name__", "")) for one in marks)

@@ -223,7 +223,7 @@ def _guess(draft: ToolDraft) -> ToolGuess:
         )
     )
     if draft.result is not None and draft.result.is_recorded:
-        # What was recorded is no promise: the next number may be a sentence.
+        # What was recorded promises nothing: the next number may be a sentence.
         guess = guess._replace(result=guess.result._replace(author="public"))
     if draft.args_schema is None:
         tier = TierGuess("destructive", "its arguments are not known", is_open=True)

@@ -229,7 +229,7 @@ FUNCTION_WORDS: Final = _words(
     "their them then there these this those through to under until up using via what when where "
     "whether which who why with within without your"
 )
-"""Words that are no verbs, however a description joins them."""
+"""Words that are not verbs, however a description joins them."""
 
 OPENS_TO_READ: Final = re.compile(
     r"\bopens? (?:an?|the) (?:[\w']+ ){0,2}?"
@@ -281,7 +281,7 @@ OTHERS_THINGS: Final = _words(
     "page patient payment post product pull record repo repository review row sheet shared "
     "spreadsheet student table team thread ticket user wiki"
 )
-"""What is somebody else's, or shared: to write to it is no work on one's own."""
+"""What is somebody else's, or shared: to write to it is not work on one's own."""
 
 ALWAYS_OWN: Final = _words("cache draft note remember sketch")
 """Verbs of one's own work, whatever it is about: `draft_email`."""

@@ -164,7 +164,7 @@ def _role_by_form(traits: ToolTraits, name: str, schema: Mapping[str, Any]) -> R
 
 
 def _names_a_thing(traits: ToolTraits, name: str) -> bool:
-    """Return whether a number names a thing, and is no measure of one."""
+    """Return whether a number names a thing, and does not measure one."""
     if name.rpartition("_")[2] in _NUMBER_THAT_NAMES:
         return True
     if ROLE_PATTERNS["attribute"].fullmatch(name):
