@@ -139,8 +139,8 @@ def _place(
         yield one.report_finding("pointer_leads_nowhere", path, message)
     elif place and not admits(shape, schema_with_value(place, wanted)):
         message = (
-            f"what {class_} has at {escape_name(at)} is neither text, number nor boolean, so no value "
-            "equals it: name a place below it"
+            f"what {class_} has at {escape_name(at)} is not a text, number or boolean, so no "
+            "value equals it: name a place below it"
         )
         yield one.report_finding("pointer_leads_nowhere", path, message)
 

@@ -105,8 +105,8 @@ def _says_nothing(facts: PolicyFacts, one: ToolFacts, index: int, demand: Demand
         yield one.report_finding("demand_without_required", path, message)
     elif not demand.about and _takes_text(schema) and admits(shape, {"type": "string"}):
         message = (
-            f"evidence of {demand.class_} that is not an object, such as any text, meets the demand: "
-            'add type = "object"'
+            f"evidence of {demand.class_} that is not an object, such as any text, meets the "
+            'demand: add type = "object"'
         )
         yield one.report_finding("demand_without_required", path, message)
 

@@ -45,7 +45,7 @@ class MissedRole(NamedTuple):
 
 
 def missed_roles(schema: AnySchema, arg_roles: Mapping[str, Role]) -> Iterator[MissedRole]:
-    """Yield each place above a role that the schema allows to be something other than an object (or array).
+    """Yield each place above a role whose value, by the schema, need not be an object (or array).
 
     Args:
         schema: of the arguments of a tool; true where it has none.

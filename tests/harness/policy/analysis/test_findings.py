@@ -493,7 +493,7 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         "pointer_leads_nowhere",
         bound_to("/lines"),
         bound_to("/lines/*/id"),
-        "is neither text, number nor boolean",
+        "is not a text, number or boolean",
     ),
     "a demand about a place that no record has": (
         "pointer_leads_nowhere",
