@@ -27,6 +27,7 @@ def consolidate(
             score is of another trace and its policy did not fail, as it does for a foreign run.
         pydantic.ValidationError: an id is not an Identifier, or `decided_at` has no zone.
     """
+    verify = verify.bare if isinstance(verify, Refused) else verify
     status, refused_at = outcome(trace_id, verify, score)
     optional: dict[str, Any] = {"score": score, "refused_at": refused_at}
     return CriticReport(

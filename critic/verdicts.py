@@ -4,6 +4,7 @@ Rule 1: a verdict is true or false in an `if`, because a bare pydantic model is 
 Rule 2: a field that follows from others is derived, or checked against what follows from them.
 """
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
@@ -24,7 +25,8 @@ class Violation(Envelope):
     """One reason to refuse. `path` is a JSON pointer into the plan.
 
     `approvable` is there, and true, where an approval of this exact plan would clear it. `stale` is
-    the id of an item that shows the value in question and has expired.
+    the id of an item that shows the value in question and has expired. `reason` is for the operator
+    of a policy; `say`, where it is told, is for the model that made the call.
     """
 
     check: Check
@@ -34,6 +36,7 @@ class Violation(Envelope):
     path: Annotated[Text | None, OPTIONAL] = None
     approvable: Annotated[OnlyTrue | None, OPTIONAL] = None
     stale: Annotated[EvidenceRef | None, OPTIONAL] = None
+    say: Annotated[Text | None, OPTIONAL] = None
 
     @model_validator(mode="after")
     def _kind_of_its_check(self) -> Self:
@@ -67,7 +70,10 @@ class Verified(_Answer):
 
 
 class Refused(_Answer):
-    """The plan must not run. Kind, reasons and step are those of the first violation.
+    """The plan must not run. Kind and step are those of the first violation, and so is the reason.
+
+    Where texts are told, `reasons` are those of all violations, those first that no approval
+    clears. What is recorded and compared is the `bare` refusal.
 
     After `MOST_LISTED` violations one more says how many were left out: it has the check and the
     kind of the first of them, no step, and the path "".
@@ -86,6 +92,15 @@ class Refused(_Answer):
     def approvable(self) -> bool:
         """Return whether an approval of this exact plan would clear every violation."""
         return all(violation.approvable for violation in self.violations)
+
+    @property
+    def bare(self) -> "Refused":
+        """This refusal as it is recorded: without texts for models, with the first reason alone."""
+        if len(self.reasons) == 1 and all(one.say is None for one in self.violations):
+            return self
+        return Refused.because(
+            tuple(one.model_copy(update={"say": None}) for one in self.violations)
+        )
 
     @classmethod
     def because(cls, violations: tuple[Violation, ...]) -> Self:
@@ -107,8 +122,10 @@ class Refused(_Answer):
     @model_validator(mode="after")
     def _first_violation_leads(self) -> Self:
         first = self.violations[0]
-        fields = (self.kind, self.reasons, self.offending_step)
-        if fields != (first.kind, (first.reason,), first.offending_step):
+        if (self.kind, self.offending_step) != (first.kind, first.offending_step) or (
+            self.reasons != (first.reason,)
+            and self.reasons != tuple(one.reason for one in first_uncleared(self.violations))
+        ):
             raise self_contradiction(
                 "kind, reasons and offending_step are not the first violation's"
             )
@@ -117,6 +134,11 @@ class Refused(_Answer):
 
 VerifyVerdict = Annotated[Verified | Refused, Field(discriminator="ok")]
 """The verdict of `verify`. `ok` tells the two apart; in an `if`, a refusal is false."""
+
+
+def first_uncleared(violations: Iterable[Violation]) -> list[Violation]:
+    """Return violations in their order, those first that no approval clears."""
+    return sorted(violations, key=lambda one: bool(one.approvable))
 
 
 def self_contradiction(what: str) -> PydanticCustomError:

@@ -7,6 +7,7 @@ from typing import Any
 
 from critic.caveats import caveats_of
 from critic.checks import CHECKS
+from critic.checks.grounds import Unlisted
 from critic.checks.violation import Found, Wording
 from critic.prepared import PreparedPlan, prepare_plain, prepare_plan
 from critic.verdicts import MOST_LISTED, Refused, Verified, Violation
@@ -100,7 +101,8 @@ def _left_out(first: Found, further: Iterator[Found]) -> Violation:
 
 
 def _and_more(count: int) -> Wording:
-    return f"and {count:,} more {'violation' if count == 1 else 'violations'}", ""
+    reason = f"and {count:,} more {'violation' if count == 1 else 'violations'}"
+    return Wording(reason, "", Unlisted(count))
 
 
 def _count_noun(count: int, noun: str) -> str:

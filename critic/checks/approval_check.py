@@ -5,9 +5,10 @@ from functools import partial
 from typing import Final
 
 from critic.checks.doubt_check import with_doubts
+from critic.checks.grounds import ApprovalMissing, ModeAbove
 from critic.checks.violation import Found, Wording
 from critic.prepared import PreparedPlan
-from evals.kinds import MODE_RANK
+from evals.kinds import MODE_RANK, ApprovalMode
 
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
 
@@ -44,9 +45,10 @@ def check_approval(case: PreparedPlan) -> Iterator[Found]:
 
 
 def _too_high(index: int, mode: str, limit: str, highest: str | None) -> Wording:
-    return f"step {index} mode {mode} > {limit} {highest}", f"/steps/{index}"
+    reason = f"step {index} mode {mode} > {limit} {highest}"
+    return Wording(reason, f"/steps/{index}", ModeAbove())
 
 
-def _word_approval(index: int, mode: str) -> Wording:
+def _word_approval(index: int, mode: ApprovalMode) -> Wording:
     reason = f"step {index} mode {mode} needs approval: no valid approval of this plan covers it"
-    return reason, f"/steps/{index}"
+    return Wording(reason, f"/steps/{index}", ApprovalMissing(mode))

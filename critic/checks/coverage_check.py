@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from critic.checks.grounds import OtherTrace, OutputMissing
 from critic.checks.violation import Found, Wording
 from critic.prepared import PreparedPlan
 from critic.surface import PRODUCES_ANYTHING
@@ -50,15 +51,17 @@ def _coverage_violation(words: Callable[[], Wording]) -> Found:
 
 
 def _word_output(output: str) -> Wording:
-    return f"plan does not produce required output {output}", "/declared_outputs"
+    reason = f"plan does not produce required output {output}"
+    return Wording(reason, "/declared_outputs", OutputMissing(output, is_declared=False))
 
 
 def _no_producer(case: PreparedPlan, output: str) -> Wording:
     reason = f"no step can produce required output {output}"
     if output in case.surface.listed:
         reason = f"no step calls a tool that lists required output {output} in produces"
-    return reason, "/declared_outputs"
+    return Wording(reason, "/declared_outputs", OutputMissing(output, is_declared=True))
 
 
 def _of_another_trace(trace: str, expected: str) -> Wording:
-    return f"plan is for trace {trace}, not for trace {expected}", "/trace_id"
+    reason = f"plan is for trace {trace}, not for trace {expected}"
+    return Wording(reason, "/trace_id", OtherTrace())

@@ -50,7 +50,7 @@ def with_doubts(check: Check) -> Callable[[_Run], _Run]:
 
 
 def _word_doubt(doubt: Doubt) -> Wording:
-    return doubt.reason, doubt.path
+    return Wording(doubt.reason, doubt.path, doubt)
 
 
 def _sort_key(found: Found) -> tuple[bool, int]:

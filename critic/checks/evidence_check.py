@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Final, assert_never
 
 from critic.checks.doubt_check import with_doubts
+from critic.checks.grounds import ClassNotPinned, StepEvidence
 from critic.checks.violation import Found, Wording
 from critic.prepared import PreparedPlan
 from critic.surface import DEMANDS_CONTENT, NEEDS_EVIDENCE
@@ -74,11 +75,13 @@ def _required_violations(demanded: Iterable[str], pinned: set[str | None]) -> It
 
 
 def _class_not_pinned(name: str) -> Wording:
-    return f"plan pins no fresh evidence of required class {name}", "/steps"
+    reason = f"plan pins no fresh evidence of required class {name}"
+    return Wording(reason, "/steps", ClassNotPinned(name))
 
 
 def _words(index: int, fault: EvidenceFault) -> Wording:
-    return f"step {index} {_reason(fault)}", f"/steps/{index}{pointer(*_fault_path(fault))}"
+    path = f"/steps/{index}{pointer(*_fault_path(fault))}"
+    return Wording(f"step {index} {_reason(fault)}", path, StepEvidence(fault))
 
 
 def _fault_path(fault: EvidenceFault) -> tuple[str | int, ...]:

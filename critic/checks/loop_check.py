@@ -7,6 +7,13 @@ from heapq import merge
 from operator import attrgetter
 from typing import Final
 
+from critic.checks.grounds import (
+    LateDependency,
+    RepeatedCall,
+    RepeatedId,
+    StepsSpent,
+    TokensSpent,
+)
 from critic.checks.violation import Found, Wording
 from critic.prepared import CallKey, PreparedPlan
 from evals.canonical_json import canonical_json
@@ -95,7 +102,7 @@ def _repeats(case: PreparedPlan) -> Iterator[Found]:
             yield Found("loop", "loop_guard", index, words)
         elif spent and _key_of(*call) in case.made and not case.is_approved(index):
             needs = "plan with the same args: needs approval"
-            words = partial(_repeated_call, index, tool.name, needs)
+            words = partial(_repeated_call, index, tool.name, needs, by_earlier_plan=True)
             yield Found("loop", "loop_guard", index, words, approvable=True)
         made.add(call)
 
@@ -107,22 +114,26 @@ def _key_of(adapter_id: str, capability_id: str, args: bytes) -> CallKey:
 def _too_many_steps(steps: int, before: int) -> Wording:
     spent = f" after {before} already spent" if before else ""
     noun = "step" if steps == 1 else "steps"
-    return f"plan has {steps} {noun}{spent}, exceeds max_steps", "/steps"
+    reason = f"plan has {steps} {noun}{spent}, exceeds max_steps"
+    return Wording(reason, "/steps", StepsSpent())
 
 
 def _too_many_tokens() -> Wording:
-    return "plan exceeds bucket_tokens", "/steps"
+    return Wording("plan exceeds bucket_tokens", "/steps", TokensSpent())
 
 
 def _repeated_id(index: int, name: str) -> Wording:
-    return f"step {index} repeats the id {name} of an earlier step", f"/steps/{index}/id"
+    reason = f"step {index} repeats the id {name} of an earlier step"
+    return Wording(reason, f"/steps/{index}/id", RepeatedId(name))
 
 
 def _late_dependency(index: int, position: int, name: str) -> Wording:
     reason = f"step {index} depends on {name}, which is not the id of an earlier step"
-    return reason, f"/steps/{index}/depends_on/{position}"
+    return Wording(reason, f"/steps/{index}/depends_on/{position}", LateDependency(name))
 
 
-def _repeated_call(index: int, tool: str, of_what: str) -> Wording:
+def _repeated_call(
+    index: int, tool: str, of_what: str, *, by_earlier_plan: bool = False
+) -> Wording:
     reason = f"step {index} repeats the destructive call {tool} of an earlier {of_what}"
-    return reason, f"/steps/{index}"
+    return Wording(reason, f"/steps/{index}", RepeatedCall(by_earlier_plan))

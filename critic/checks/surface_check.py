@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from critic.checks.doubt_check import with_doubts
+from critic.checks.grounds import ArgsUnfit, ConfinedSent, NotInSurface
 from critic.checks.violation import Found, Wording
 from critic.prepared import PreparedPlan
 from critic.surface import (
@@ -101,7 +102,7 @@ def _surface_violation(index: int, words: Callable[[], Wording]) -> Found:
 def _not_in_surface(index: int, fields: Mapping[str, Any]) -> Wording:
     name = f"{fields['adapter_id']}.{fields['capability_id']}"
     reason = f"plan step {index} calls {name} which is not in the surface"
-    return reason, f"/steps/{index}"
+    return Wording(reason, f"/steps/{index}", NotInSurface())
 
 
 def _schema_fault(index: int, fault: SchemaFault) -> Wording:
@@ -109,9 +110,10 @@ def _schema_fault(index: int, fault: SchemaFault) -> Wording:
     where = f" at {place}" if place else ""
     keywords = escape_name(", ".join(fault.keywords))
     reason = f"step {index} args do not match the args_schema{where} ({keywords})"
-    return reason, pointer("steps", index, "args", *fault.path)
+    return Wording(reason, pointer("steps", index, "args", *fault.path), ArgsUnfit(fault))
 
 
 def _leak(index: int, name: str, ref: str) -> Wording:
     sent = f"content of confined evidence {ref} in argument {escape_name(name)}"
-    return f"step {index} sends {sent}", pointer("steps", index, "args", name)
+    path = pointer("steps", index, "args", name)
+    return Wording(f"step {index} sends {sent}", path, ConfinedSent(name, ref))

@@ -1,8 +1,9 @@
 """Findings of a check, cheap to make and to count, and how they become violations of a verdict."""
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
+from critic.checks.grounds import Ground
 from critic.verdicts import Violation
 from evals.kinds import Check, RefusalKind
 
@@ -10,8 +11,12 @@ _LONGEST_PATH: Final = 1000
 """Characters. The keys of args can have any length, and a path is in each of 1,000 violations."""
 
 
-Wording: TypeAlias = tuple[str, str]
-"""What a violation says: its reason, and a JSON pointer into the plan."""
+class Wording(NamedTuple):
+    """What a violation says: its reason, a JSON pointer into the plan, and the facts behind it."""
+
+    reason: str
+    path: str
+    ground: Ground
 
 
 class Found(NamedTuple):
@@ -34,7 +39,7 @@ class Found(NamedTuple):
         Where the path is over 1,000 characters, it is that of the nearest part of the plan around
         it with a shorter one.
         """
-        reason, path = self.words()
+        reason, path, _ = self.words()
         fields: dict[str, Any] = {"check": self.check, "kind": self.kind, "reason": reason}
         fields["path"] = _shorten_path(path)
         if self.step is not None:

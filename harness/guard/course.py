@@ -25,12 +25,11 @@ from critic.session import (
 from critic.session.call_batch import OtherCall
 from evals.envelope import is_identifier
 from evals.escaping import escape_name
-from evals.json_value import detach_json
 from evals.kinds import RecordedAction
 from evals.timestamps import is_unexpired
 from harness.canonical import canonical_json, digest
 from harness.errors import HarnessError
-from harness.guard.rulings import EventError, EventFault, Question, Ruling, UnknownCall
+from harness.guard.rulings import NOT_RUN, EventError, EventFault, Ruling, UnknownCall
 from harness.guard.session_events import (
     AnswerEvent,
     CallsEvent,
@@ -44,10 +43,6 @@ from harness.guard.session_time import SessionTime
 from harness.policy import GuardSettings
 from harness.record import RecordedAnswer, RunFacts
 
-_MOST_QUESTIONS: Final = 100
-"""How many doubts of one question are spelled out beside the verdict."""
-_MOST_TOOLS: Final = 30
-"""How many tools an agent is told that named one that is not there."""
 _UNRULED: Final = "it ran, and nobody had asked whether it may"
 _TOO_LATE: Final = "the question has expired: have the agent ask anew"
 
@@ -182,15 +177,8 @@ class Course:
         return known or (self.settings.shadow and is_identifier(name))
 
     def _unknown_calls(self, event: CallsEvent) -> tuple[UnknownCall, ...] | None:
-        tools = [*self.session.rules.tools]
-        named = ", ".join(map(escape_name, tools[:_MOST_TOOLS])) or "none"
-        more = f" and {len(tools) - _MOST_TOOLS} more" if len(tools) > _MOST_TOOLS else ""
         found = tuple(
-            UnknownCall(
-                id=call.id,
-                tool=call.tool,
-                say=f"no such tool: {escape_name(call.tool)}; known are {named}{more}",
-            )
+            UnknownCall(id=call.id, tool=call.tool, say=NOT_RUN)
             for call in event.calls
             if not self._knows_tool(call.tool)
         )
@@ -200,14 +188,14 @@ class Course:
         settings = self.settings
         if settings.shadow:
             return Ruled("allow", verdict, None if verdict else "shadow: this was not enforced")
-        if denied := self._denied_steps(batch):
+        if denied := self.denied_steps(batch):
             note = "a person said no to this call in this session"
             return Ruled("refuse", _denial(denied) if verdict.ok else verdict, note)
         if isinstance(verdict, Verified):
             return Ruled("allow", verdict)
         return self._ask_person(verdict) if verdict.approvable else Ruled("refuse", verdict)
 
-    def _denied_steps(self, batch: Batch) -> list[int]:
+    def denied_steps(self, batch: Batch) -> list[int]:
         """Return the steps that a person said no to."""
         if not self.denied:
             return []
@@ -256,7 +244,6 @@ class Course:
             verdict=ruled.verdict,
             plan_digest=plan_digest,
             note=ruled.note,
-            questions=questions_of(batch, ruled.verdict) if asks else None,
             expires_at=None if question is None else question.expires_at,
             unknown=unknown,
         )
@@ -464,20 +451,3 @@ def open_question(
     if seconds is not None and asked_at is not None:
         ends.append(asked_at + timedelta(seconds=seconds))
     return OpenQuestion(batch, verdict, plan_digest, min(ends, default=None))
-
-
-def questions_of(batch: Batch, verdict: Verified | Refused) -> tuple[Question, ...]:
-    """Return what a person is asked about a batch."""
-    violations = verdict.violations if isinstance(verdict, Refused) else ()
-    return tuple(
-        Question(
-            call=call.id,
-            tool=call.tool,
-            args=detach_json(dict(call.args)),
-            reason=violation.reason,
-            path=violation.path,
-        )
-        for violation in violations[:_MOST_QUESTIONS]
-        if violation.offending_step is not None
-        for call in [batch.calls[violation.offending_step]]
-    )

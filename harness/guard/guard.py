@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from threading import Lock
 from typing import Any, Final, Self
 
@@ -19,6 +20,7 @@ from evals.escaping import escape_name
 from harness.canonical import canonical_bytes
 from harness.errors import HarnessError
 from harness.failures import describe_failure
+from harness.guard.answer_words import AnswerWords
 from harness.guard.course import Answered, Course, NoOpenQuestion, OutOfPlace, apply_event
 from harness.guard.course_opening import open_course, time_after
 from harness.guard.event_faults import event_error
@@ -108,6 +110,11 @@ class Guard(EventMethods):
         self._lock: Final = Lock()
         self._entries: Final[dict[str, OpenSession]] = {}
         self._resumed: Final[dict[str, int]] = {}
+
+    @cached_property
+    def _words(self) -> AnswerWords:
+        """What words the answers that do not simply let all run."""
+        return AnswerWords(self._policy)
 
     def __enter__(self) -> Self:
         return self
@@ -203,7 +210,7 @@ class Guard(EventMethods):
         now = self._clock.now()
         time = time_after(event, entry.course.time, now, self._max_skew)
         course = replace(entry.course, time=time)
-        answered = apply_event(course, event, time.at, entry.marks.last)
+        answered = self._words.word(apply_event(course, event, time.at, entry.marks.last))
         self._recorder.record(answered, entry.marks, ToldEvent(event, now, note))
         return answered
 
@@ -336,7 +343,7 @@ class Guard(EventMethods):
             return event_error(value, OutOfPlace("", f"critic_error: {message}"))
         turn = 0 if entry is None else entry.course.session.turn
         turn += isinstance(event, CallsEvent)
-        return Ruling(session=event.session, turn=turn, action="refuse", critic_error=message)
+        return Ruling.of_failure(event.session, turn, message)
 
     def _record_failure(self, value: Any, message: str, entry: OpenSession | None) -> None:
         """Record a failure, of an event that is too large by its names only. Best effort."""
@@ -401,7 +408,7 @@ class Guard(EventMethods):
             JournalAltered, LogError: that cannot be told.
         """
         entry = self._current(session)
-        return None if entry is None else session_status(entry.course)
+        return None if entry is None else session_status(entry.course, self._words)
 
     def permit(self, session: str, call: str) -> CallPermit:
         """Return the permit of an allowed call, to be redeemed right before the call is made.

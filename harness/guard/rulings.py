@@ -1,6 +1,6 @@
 """The answers of a guard on the wire: a ruling, the report of a session, or an error."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from critic import VerifyVerdict
 from critic.session import Action, SessionReport
@@ -9,16 +9,25 @@ from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
 from evals.json_value import JsonObject, Text
 from evals.timestamps import Time
 
+NOT_RUN: Final = "Not run."
+"""What a model is told at least of a call that is not made."""
+FAILED: Final = (
+    "Not run: the check of this call failed. Tell the user: the operator of this agent has to look."
+)
+"""What a model is told where the guard itself failed."""
+
 
 class Question(Envelope):
     """A question to a person about one call, whose `args` are all that a yes is to.
 
+    `ask` is the question in words for whoever decides; `reason` is for the operator of the policy.
     `path` is a JSON pointer into the plan.
     """
 
     call: CallId
     tool: Identifier
     args: JsonObject
+    ask: Text
     reason: Text
     path: Annotated[Text | None, OPTIONAL] = None
 
@@ -39,6 +48,9 @@ class Ruling(Envelope):
     that the guard itself failed: a verdict is missing, nothing may run, and the session is as it
     was. Calls of `unknown` tools are never made, and have no part in the rest: where there are no
     others, there is no plan.
+
+    `reply` is what to tell the model: the `say` of all violations, those first that no approval
+    clears, and of unknown tools. It is there unless all may run.
     """
 
     session: SessionId
@@ -51,9 +63,15 @@ class Ruling(Envelope):
     note: Annotated[Text | None, OPTIONAL] = None
     critic_error: Annotated[Text | None, OPTIONAL] = None
     unknown: Annotated[tuple[UnknownCall, ...] | None, OPTIONAL, ARRAY] = None
+    reply: Annotated[Text | None, OPTIONAL] = None
 
     def __bool__(self) -> bool:
         return self.action == "allow"
+
+    @classmethod
+    def of_failure(cls, session: str, turn: int, message: str) -> "Ruling":
+        """Return the refusal where the guard itself failed."""
+        return cls(session=session, turn=turn, action="refuse", critic_error=message, reply=FAILED)
 
 
 class EventFault(Envelope):

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from critic.session import Call
 from evals.json_value import detach_json
-from harness.guard.course import Course, OpenQuestion, questions_of
+from harness.guard.answer_words import AnswerWords
+from harness.guard.course import Course, OpenQuestion
 from harness.guard.rulings import Question, Ruling
 from harness.guard.session_events import RequestedCall
 
@@ -49,15 +50,17 @@ class SessionStatus(NamedTuple):
     awaited: frozenset[str] = frozenset()
 
 
-def session_status(course: Course) -> SessionStatus:
+def session_status(course: Course, words: AnswerWords) -> SessionStatus:
     """Return where a session stands. It shares nothing that the guard decides by."""
     question = course.question
-    pending = None if question is None else _pending_question(course, question)
+    pending = None if question is None else _pending_question(course, question, words)
     awaited = frozenset(course.session.open_calls)
     return SessionStatus(course.session.turn, course.has_halted, pending, awaited)
 
 
-def _pending_question(course: Course, question: OpenQuestion) -> PendingQuestion:
+def _pending_question(
+    course: Course, question: OpenQuestion, words: AnswerWords
+) -> PendingQuestion:
     batch = question.batch
     ruling = Ruling(
         session=course.session.id,
@@ -65,10 +68,10 @@ def _pending_question(course: Course, question: OpenQuestion) -> PendingQuestion
         action="ask",
         verdict=question.verdict,
         plan_digest=question.plan_digest,
-        questions=questions_of(batch, question.verdict),
         expires_at=question.expires_at,
     )
     calls = tuple(map(_requested_call, batch.calls))
+    ruling = words.word_ruling(ruling, batch, course)
     return PendingQuestion(ruling, calls, frozenset(call.id for call in question.doubted))
 
 

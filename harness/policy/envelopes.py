@@ -42,6 +42,7 @@ from evals.json_schemas import JsonSchema
 from evals.json_value import PresentJson, Text
 from evals.pointers import Pointer
 from harness.canonical import digest
+from harness.policy.tool_summary import summary_fault
 
 SESSION_BUDGET: Final = RunBudget(
     max_steps=DEFAULT_SESSION_STEPS, bucket_tokens=DEFAULT_SESSION_TOKENS
@@ -69,7 +70,8 @@ class GuardSettings(Envelope):
     asked, or nobody is there and the answer is no. `shadow` allows everything and records what
     would have been refused. `scope` are the tools that a request is for which says none. `budget`
     is for a whole session. A yes to a question counts for `question_expires_after_s` at most, and
-    while the evidence that it was asked on is fresh.
+    while the evidence that it was asked on is fresh. With `say = "none"` a model is told that its
+    call did not run, and not why.
     """
 
     safety_mode: ApprovalMode
@@ -80,6 +82,7 @@ class GuardSettings(Envelope):
     shadow: bool = False
     scope: Annotated[Scope | None, OPTIONAL] = None
     budget: Annotated[RunBudget | None, RESTRICTION] = None
+    say: Annotated[Literal["none"] | None, RESTRICTION] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -94,6 +97,7 @@ class GuardSettings(Envelope):
             shadow: bool = ...,
             scope: Literal["all"] | Array[str] | None = None,
             budget: RunBudget = ...,
+            say: Literal["none"] = ...,
         ) -> None: ...
 
 
@@ -138,7 +142,8 @@ class PolicyTool(ToolCapability):
 
     `yields` is the class of its results as evidence, and `expires_after_s` how many seconds they
     are fresh. `requested = "always"` puts it into the scope. `must_reach = false` says that no call
-    of it is meant to pass: the laws of a policy demand one of every other tool.
+    of it is meant to pass: the laws of a policy demand one of every other tool. `summary` is what a
+    call does, for a person who is asked about it: arguments stand in braces.
     """
 
     name: Annotated[Identifier | None, OPTIONAL] = None
@@ -146,10 +151,17 @@ class PolicyTool(ToolCapability):
     expires_after_s: Annotated[Count | None, RESTRICTION] = None
     requested: Annotated[Literal["always"] | None, OPTIONAL] = None
     must_reach: Annotated[bool | None, OPTIONAL] = None
+    summary: Annotated[Text | None, OPTIONAL] = None
 
     if TYPE_CHECKING:  # fields as the wire has them: see rule 4 of `evals.envelope`
 
         def __init__(self, **fields: object) -> None: ...
+
+    @model_validator(mode="after")
+    def _summary_of_its_arguments(self) -> Self:
+        if self.summary is not None and (fault := summary_fault(self.__dict__)) is not None:
+            raise PydanticCustomError("summary", "summary: {fault}", {"fault": fault})
+        return self
 
     @property
     def called(self) -> str:

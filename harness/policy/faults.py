@@ -35,6 +35,7 @@ from harness.policy.envelopes import (
 )
 from harness.policy.positions import Parts
 from harness.policy.schema_faults import faults_of_schema
+from harness.policy.tool_summary import summary_fault
 
 Fault = tuple[Parts, str]
 """The place of a fault and what is wrong there; one line, safe to print."""
@@ -263,6 +264,8 @@ def _faults_of_tool(path: Parts, tool: Any, *, has_time: bool) -> Iterator[Fault
             (*path, "expires_after_s"),
             _NO_TIME,
         )
+    if fault := summary_fault(tool):
+        yield (*path, "summary"), fault
     result = tool.get("result")
     makes = result.get("makes", {}) if isinstance(result, dict) else {}
     if tool.get("approval_mode") == "read_only" and not isinstance(makes, dict):

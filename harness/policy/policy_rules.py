@@ -1,7 +1,12 @@
-"""Turn a policy into what its sessions are judged by."""
+"""Turn a policy into what its sessions are judged by, and what their texts speak of."""
+
+from typing import TYPE_CHECKING
 
 from critic.session import SessionRules, SessionTool
 from harness.policy.envelopes import SESSION_BUDGET, Policy
+
+if TYPE_CHECKING:
+    from critic.replies.catalogue import Catalogue
 
 
 def rules_of(policy: Policy) -> SessionRules:
@@ -30,3 +35,15 @@ def rules_of(policy: Policy) -> SessionRules:
         record_fields=policy.record_fields,
         evidence=policy.evidence,
     )
+
+
+def catalogue_of(policy: Policy) -> "Catalogue":
+    """Return the tools of a policy as texts about refusals speak of them."""
+    from critic.replies.catalogue import Catalogue, KnownTool  # noqa: PLC0415 - for refusals only
+
+    expiries = policy.expiries()
+    tools = [
+        KnownTool(name, tool.capability, tool.result_class, expiries.get(tool.pair), tool.summary)
+        for name, tool in policy.tools.items()
+    ]
+    return Catalogue(tuple(tools), {one.class_: one for one in policy.classes or ()})

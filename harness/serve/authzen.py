@@ -18,12 +18,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from critic import Refused, Verified
+from critic.replies.wording import word_refusal
 from critic.session import Call, Session, verify_batch
 from evals.envelope import is_identifier
 from harness.canonical import digest
 from harness.guard import RequestedCall
 from harness.policy import Policy
-from harness.policy.policy_rules import rules_of
+from harness.policy.policy_rules import catalogue_of, rules_of
 from harness.runtime.ports import Clock
 from harness.serve.answering import Json, RequestFault, RequestRefused, item_error, json_answer
 from harness.serve.document_judging import VerdictDesk
@@ -55,6 +56,7 @@ class _AuthzenDesk:
     def __init__(self, policy: Policy, desk: VerdictDesk, clock: Clock) -> None:
         """Record where a desk does."""
         self._rules: Final = rules_of(policy)
+        self._catalogue: Final = catalogue_of(policy)
         self._scope: Final = policy.scope
         self._shadow: Final = policy.guard.shadow
         self._desk: Final = desk
@@ -115,7 +117,8 @@ class _AuthzenDesk:
         verdict = verify_batch(batch)
         self._desk.record(batch.proposal, verdict, shadow=self._shadow)
         plan_digest = digest(batch.plan)
-        context = {"critic": verdict.wire(), "plan_digest": plan_digest}
+        told = word_refusal(batch.proposal, verdict, self._catalogue)
+        context = {"critic": told.wire(), "plan_digest": plan_digest}
         if isinstance(verdict, Verified):
             return AuthzenDecision(decision=True, context=context)
         return AuthzenDecision(self._shadow, {**_why_refused(verdict, plan_digest), **context})

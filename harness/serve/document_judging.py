@@ -22,10 +22,12 @@ from critic import (
     score,
     verify,
 )
+from critic.replies.wording import word_refusal
 from evals.kinds import RecordedAction
 from harness.cases import ConsolidateInput
 from harness.policy import Policy
 from harness.policy.partial_documents import completed_context, completed_proposal, completed_run
+from harness.policy.policy_rules import catalogue_of
 from harness.record import Decision
 from harness.runtime.ports import Clock
 from harness.serve.answering import RequestRefused
@@ -52,6 +54,7 @@ class VerdictDesk:
         """Judge by a policy where documents leave out what it says; record in a log, if any."""
         self._policy: Final = policy
         self._compiled: Final = None if policy is None else policy.compiled()
+        self._catalogue: Final = None if policy is None else catalogue_of(policy)
         self._log: Final = log
         self._clock: Final = clock
 
@@ -61,7 +64,7 @@ class VerdictDesk:
         return self._log is not None
 
     def verify(self, value: Any) -> Verified | Refused:
-        """Judge a Proposal.
+        """Judge a Proposal. A refusal says what to tell a model, which is not recorded.
 
         Raises:
             InvalidInput: it is not one.
@@ -69,7 +72,7 @@ class VerdictDesk:
         proposal = self._proposal(value)
         verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
         self.record(proposal, verdict)
-        return verdict
+        return word_refusal(proposal, verdict, self._catalogue)
 
     def score(self, value: Any) -> ScoreVerdict:
         """Judge a Run.

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from critic import Proposal, Refused, Violation, digest
-from critic.checks.violation import Found
+from critic.checks.grounds import RepeatedCall, TokensSpent
+from critic.checks.violation import Found, Wording
 from critic.prepared import prepare_plan
 from critic.verdicts import MOST_LISTED
 from critic.verify import found_in
@@ -165,7 +166,9 @@ def test_a_path_ends_before_a_segment_that_makes_it_longer_than_a_thousand(
 ) -> None:
     path = "".join("/" + "k" * (size - 1) if size else "/" for size in sizes)
     places = [path[:at] for at, char in enumerate(path) if char == "/"]
-    listed = Found("surface", "violates_decision_spec", None, lambda: ("r", path)).violation()
+    listed = Found(
+        "surface", "violates_decision_spec", None, lambda: Wording("r", path, TokensSpent())
+    ).violation()
     assert listed.path == max((one for one in [*places, path] if len(one) <= 1000), key=len)
     assert listed.approvable is None
 
@@ -225,8 +228,11 @@ def test_an_approval_clears_what_is_approvable_and_nothing_else(given: Proposal)
     assert left == [one.violation() for one in found[1]]
 
 
+SAID = Wording("r", "/steps/3", RepeatedCall(by_earlier_plan=True))
+
+
 def test_found_and_violation_say_the_same() -> None:
-    found = Found("loop", "loop_guard", 3, lambda: ("r", "/steps/3"), approvable=True)
+    found = Found("loop", "loop_guard", 3, lambda: SAID, approvable=True)
     assert found.violation().wire() == {
         "check": "loop",
         "kind": "loop_guard",

@@ -109,7 +109,8 @@ def test_a_verdict_that_contradicts_itself_is_none(wire: Json) -> None:
         {"kind": "missing_evidences"},
         {"kind": "loop_guard"},
         {"reasons": ["second"]},
-        {"reasons": ["first", "second"]},
+        {"reasons": ["second", "first"]},
+        {"reasons": ["first", "third"]},
         {"reasons": []},
         {"offending_step": 0},
         {"offending_step": True},
@@ -244,3 +245,17 @@ def test_no_two_verdicts_share_an_object_that_can_be_changed(proposal: Proposal)
     assert first.__dict__ is not second.__dict__
     if isinstance(first, Refused) and isinstance(second, Refused):
         assert not {*map(id, first.violations)} & {*map(id, second.violations)}
+
+
+def test_a_refusal_that_is_told_lists_all_reasons_and_is_recorded_without() -> None:
+    asks = Violation(
+        check="approval", kind="approval_mode_mismatch", reason="asks", approvable=True
+    )
+    told = [one.model_copy(update={"say": f"say {one.reason}"}) for one in (asks, FIRST, SECOND)]
+    wire = {
+        **Refused.because((asks, FIRST, SECOND)).wire(),
+        "violations": [one.wire() for one in told],
+    }
+    refused = Refused.model_validate({**wire, "reasons": ["first", "second", "asks"]})
+    assert refused.bare == Refused.because((asks, FIRST, SECOND))
+    assert refused.bare.bare == refused.bare

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from critic import Refused
 from evals.envelope import Envelope
 from harness.clock import FixedClock
 from harness.guard import Guard
@@ -45,6 +46,11 @@ def answers_to(guard: Guard, events: list[Any]) -> dict[int, Json]:
             if "plan_digest" in answers[index]:
                 last[answers[index]["session"]] = answers[index]["plan_digest"]
     return answers
+
+
+def bare(verdict: Json) -> Json:
+    """Return a verdict as it is recorded, without what a model is told."""
+    return verdict if verdict["ok"] else build(Refused, verdict).bare.wire()
 
 
 def _named(event: Json, answers: dict[int, Json], last: dict[str, str]) -> Json:

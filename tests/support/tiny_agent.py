@@ -90,7 +90,7 @@ class TinyAgent:
         call = call._replace(args=self.scene.rewrites.get(call.id, call.args))
         ruling = self.halting(self.session.start(call))
         if not ruling:
-            self.told[call.id] = ruling.message()
+            self.told[call.id] = ruling.reply
             return
         assert ruling.args is not None
         self.told[call.id] = self.made(call, ruling.args)

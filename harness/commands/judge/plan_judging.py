@@ -1,9 +1,10 @@
 """Judge plans in a context that is read once."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import critic
+from critic.verdicts import Verified
 from critic.verify import verify
 from evals.context import RunContext
 from evals.envelope import Envelope
@@ -12,6 +13,9 @@ from evals.plan import Plan, Proposal
 from evals.spec import DecisionSpec
 from harness.commands.formats.judgement import Judged
 from harness.wire import build, parse, parse_json, verify_value
+
+if TYPE_CHECKING:
+    from critic.replies.catalogue import Catalogue
 
 Judge = Callable[[bytes], Judged]
 
@@ -24,41 +28,60 @@ class PlanContext(Envelope):
     spec: DecisionSpec
 
 
-def plan_judge(context: PlanContext, limit: int, *, advice: bool) -> Judge:
+def plan_judge(
+    context: PlanContext, limit: int, *, advice: bool, catalogue: "Catalogue | None" = None
+) -> Judge:
     """Return what judges Plans in this context."""
-
     inputs = context.ctx, context.compiled, context.spec
 
     def judge(data: bytes) -> Judged:
         if advice:
-            return _judge_plan(*inputs, parse(Plan, data, limit), advice=True)
-        return Judged(verify_value(*inputs, parse_json(data, limit)), context.ctx.trace_id)
+            plan = parse(Plan, data, limit)
+            return judged_proposal(_proposal(*inputs, plan), advice=True, catalogue=catalogue)
+        return judged_value(*inputs, parse_json(data, limit), advice=False, catalogue=catalogue)
 
     return judge
 
 
 def judged_value(
-    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, value: Any, *, advice: bool
+    ctx: RunContext,
+    compiled: CompiledContext,
+    spec: DecisionSpec,
+    value: Any,
+    *,
+    advice: bool,
+    catalogue: "Catalogue | None" = None,
 ) -> Judged:
     """Judge a plan given as what `parse_json` returned.
 
     Raises:
         InvalidInput: the value is not a Plan.
     """
-    if advice:
-        return _judge_plan(ctx, compiled, spec, build(Plan, value), advice=True)
-    return Judged(verify_value(ctx, compiled, spec, value), ctx.trace_id)
+    verdict = None if advice else verify_value(ctx, compiled, spec, value)
+    if isinstance(verdict, Verified):
+        return Judged(verdict, ctx.trace_id)
+    proposal = _proposal(ctx, compiled, spec, build(Plan, value))
+    return judged_proposal(proposal, advice=advice, catalogue=catalogue)
 
 
-def judged_proposal(proposal: Proposal, *, advice: bool) -> Judged:
-    """Judge a Proposal."""
-    inputs = proposal.ctx, proposal.compiled, proposal.spec, proposal.plan
-    return _judge_plan(*inputs, advice=advice)
-
-
-def _judge_plan(
-    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Plan, *, advice: bool
+def judged_proposal(
+    proposal: Proposal, *, advice: bool, catalogue: "Catalogue | None" = None
 ) -> Judged:
-    """Judge a plan in a context, and say how to fix it if `advice` is requested."""
-    inputs = ctx, compiled, spec, plan
-    return Judged(verify(*inputs), ctx.trace_id, critic.advise(*inputs) if advice else None)
+    """Judge a Proposal, with what to tell a model, and say how to fix it if `advice` is requested.
+
+    Args:
+        catalogue: the tools that texts speak of; without it, those of the proposal.
+    """
+    inputs = proposal.ctx, proposal.compiled, proposal.spec, proposal.plan
+    verdict, advised = verify(*inputs), critic.advise(*inputs) if advice else None
+    if isinstance(verdict, Verified):
+        return Judged(verdict, proposal.ctx.trace_id, advised)
+    from critic.replies.wording import word_refusal  # noqa: PLC0415 - for refusals only
+
+    return Judged(word_refusal(proposal, verdict, catalogue), proposal.ctx.trace_id, advised)
+
+
+def _proposal(
+    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Plan
+) -> Proposal:
+    return Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)

@@ -75,7 +75,7 @@ def _describe_verdict(verdict: AnyVerdict) -> str:
             return f"ok: {'; '.join(verdict.reasons)}" + "".join(notes)
         case Refused():
             refused = "refused, needs approval" if verdict.approvable else "refused"
-            head = f"{refused}: {verdict.kind}: {'; '.join(verdict.reasons)}"
+            head = f"{refused}: {verdict.kind}: {verdict.violations[0].reason}"
             return head + "".join(map(_further, verdict.violations[1:]))
         case _:
             raise TypeError(f"not a verdict of verify: {type(verdict).__name__}")

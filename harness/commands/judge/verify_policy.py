@@ -19,6 +19,7 @@ from harness.commands.policy.policy_command import load_policy
 from harness.errors import UsageError
 from harness.policy import Policy
 from harness.policy.partial_documents import completed_context, completed_proposal
+from harness.policy.policy_rules import catalogue_of
 from harness.wire import InvalidInput, build, parse_json
 
 _LEFT = frozenset({"ctx", "plan"})
@@ -36,7 +37,7 @@ def policy_judge(args: argparse.Namespace, limit: int) -> Judge:
         return _ProposalJudge(policy, limit, advice=args.advise)
     ctx = _read_context(policy, args.context, limit)
     context = PlanContext(ctx=ctx, compiled=policy.compiled(), spec=policy.spec)
-    return plan_judge(context, limit, advice=args.advise)
+    return plan_judge(context, limit, advice=args.advise, catalogue=catalogue_of(policy))
 
 
 def _read_context(policy: Policy, name: str, limit: int) -> RunContext:
@@ -54,16 +55,17 @@ class _ProposalJudge:
     def __init__(self, policy: Policy, limit: int, *, advice: bool) -> None:
         self._policy, self._limit, self._advice = policy, limit, advice
         self._compiled = policy.compiled()
+        self._catalogue = catalogue_of(policy)
 
     def __call__(self, data: bytes) -> Judged:
         value = parse_json(data, self._limit)
         ctx = self._context_of(value)
         if ctx is not None:
             with suppress(InvalidInput):  # explained below, where the Proposal is read as a whole
-                spec, advice = self._policy.spec, self._advice
-                return judged_value(ctx, self._compiled, spec, value["plan"], advice=advice)
-        completed = completed_proposal(self._policy, value)
-        return judged_proposal(build(Proposal, completed), advice=self._advice)
+                inputs = ctx, self._compiled, self._policy.spec, value["plan"]
+                return judged_value(*inputs, advice=self._advice, catalogue=self._catalogue)
+        completed = build(Proposal, completed_proposal(self._policy, value))
+        return judged_proposal(completed, advice=self._advice, catalogue=self._catalogue)
 
     def _context_of(self, value: Any) -> RunContext | None:
         """Return the context of a Proposal without evidence of its own; None if it is invalid."""

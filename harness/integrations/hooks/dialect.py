@@ -185,7 +185,8 @@ class Dialect(ABC):
     def cannot_ask(self, event: str, reason: str) -> HookAnswer:
         """Refuse what a person would have to be asked about, and say what to do."""
         how = f"{self.title} cannot ask about this through a hook: make the call yourself, name its"
-        return self.deny(event, f"{reason}. {how} values in your request, or change the policy")
+        what = f"{how} values in your request, or change the policy"
+        return self.deny(event, f"{reason.rstrip('.')}. {what}")
 
     def fail_closed(self, event: str | None, reason: str) -> HookAnswer:
         """Refuse whatever was asked, after a failure. `event` is None where it is not known."""

@@ -14,10 +14,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from critic import Refused
 from harness.guard.course import OutOfPlace
-from harness.guard.guard import Answer, Guard
-from harness.guard.rulings import EventError, Ruling
+from harness.guard.guard import Guard
+from harness.guard.rulings import Answer, EventError, Ruling
 from harness.guard.session_events import AnswerEvent, event_of
 from harness.guard.session_folder import SessionFolder, StateUnusable
 from harness.integrations.hooks.cut_event import MOST_EVENT_BYTES, cut_event
@@ -28,7 +27,6 @@ from harness.record.drafts import session_key
 from harness.tool_results import parsed_result
 from harness.wire import InvalidInput, parse_json
 
-_MOST_REASONS = 5
 _ANEW = "begin a new session of the agent"
 
 
@@ -87,7 +85,8 @@ def _judge_call(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutco
     if not isinstance(ruling, Ruling) or ruling.action == "refuse":
         return HookOutcome(memory.minus(name), "refuse", _reason(ruling))
     if ruling.action == "ask" and not event.can_ask:
-        return HookOutcome(memory.minus(name), "ask", _reason(ruling))
+        told = _reason(ruling).replace(" Go on?", "")
+        return HookOutcome(memory.minus(name), "ask", told)
     known = KnownCall(
         id=name,
         key=call_key(event),
@@ -192,19 +191,16 @@ def _answer_question(
 
 
 def _reason(answer: Answer) -> str:
-    """Return why, on one line that is safe to print."""
+    """Return why, on one line: of a refusal for the model, of a question for the person."""
     match answer:
         case EventError():
             return f"{answer.error.path or 'the session'}: {answer.error.message}"
         case Ruling(critic_error=str() as error):
             return f"the guard failed: {error}"
-        case Ruling(verdict=Refused() as verdict):
-            reasons = [one.reason for one in verdict.violations]
-            more = len(reasons) - _MOST_REASONS
-            shown = [*reasons[:_MOST_REASONS], *([f"and {more} more"] if more > 0 else [])]
-            return "; ".join([*([answer.note] if answer.note else []), *shown])
-        case Ruling(unknown=unknown):
-            return "; ".join(one.say for one in unknown or ())
+        case Ruling(action="ask", questions=questions) if questions:
+            return " ".join(dict.fromkeys(one.ask for one in questions))
+        case Ruling(action="refuse", reply=str() as reply):
+            return reply.replace("\n", " ")
         case _:
             return ""
 

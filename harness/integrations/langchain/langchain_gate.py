@@ -23,6 +23,7 @@ from harness.canonical import canonical_json
 from harness.errors import HarnessError
 from harness.failures import call_status, describe_error
 from harness.guard import Guard
+from harness.guard.rulings import NOT_RUN
 from harness.integrations.langchain.langchain_messages import result_facts
 from harness.integrations.seam.guarded import AskedCall, GuardedSession, session_within
 from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling
@@ -196,7 +197,8 @@ def _without_a_person(ruling: SeamRuling) -> SeamRuling:
     if ruling.action != "ask":
         return ruling
     advice = "this call was changed or repeated: ask for it anew, so that a person can be asked"
-    return replace(ruling, action="refuse", reasons=(*ruling.reasons, advice))
+    reasons, reply = (*ruling.reasons, advice), f"{NOT_RUN[:-1]}: {advice}."
+    return replace(ruling, action="refuse", reasons=reasons, reply=reply)
 
 
 def _call_bytes(call: AskedCall) -> bytes:

@@ -75,7 +75,7 @@ def result_facts(output: Any, call: str) -> tuple[str, dict[str, Any]]:
 def refusal_message(call: AskedCall, ruling: SeamRuling) -> ToolMessage:
     """Return what the model reads of a call that was not made."""
     return ToolMessage(
-        ruling.message(),
+        ruling.reply,
         tool_call_id=call.id,
         name=call.tool,
         status="error",

@@ -20,7 +20,7 @@ OURS: Final = "critic"
 _MOST_KEPT: Final = 1000
 _LONGEST_ARGS: Final = 2000
 """Characters of arguments that a person is shown. What is longer cannot be read, nor approved."""
-_MOST_REASONS: Final = 10
+_MOST_ASKS: Final = 10
 _FORM: Final = {
     "type": "object",
     "properties": {"approve": {"type": "boolean", "title": "Make this call?"}},
@@ -62,10 +62,10 @@ def is_shown_whole(question: UserQuestion) -> bool:
 
 def form(question: UserQuestion) -> Json:
     """Return what a person is shown: the call with its values, why, and a box to tick."""
-    reasons = question.denial.reasons
-    more = [f"and {len(reasons) - _MOST_REASONS} more"] if len(reasons) > _MOST_REASONS else []
+    asks = question.denial.asks
+    more = [f"and {len(asks) - _MOST_ASKS} more"] if len(asks) > _MOST_ASKS else []
     args = json.dumps(question.call.args, ensure_ascii=False)
-    lines = [f"{question.call.name} {args}", *reasons[:_MOST_REASONS], *more]
+    lines = [f"{question.call.name} {args}", *asks[:_MOST_ASKS], *more]
     message = "\n".join(map(escape_line, lines))
     return {
         "method": "elicitation/create",

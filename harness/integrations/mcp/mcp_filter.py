@@ -181,16 +181,10 @@ class McpFilter:
         """Return the question to the user, in the way of the protocol, or the refusal."""
         stated = message.capabilities or {}
         if not (wire.can_show_forms(stated) if message.is_modern else self._can_ask):
-            reasons = ("the client cannot ask its user", *question.denial.reasons)
-            return self._end_request(
-                message, deny_call(message, question.denial._replace(reasons=reasons))
-            )
+            return self._refuse_unasked(message, question, "the client cannot ask its user")
         if not is_shown_whole(question):
             long = "its arguments are too long to be shown whole, so that nobody can approve it"
-            reasons = (long, *question.denial.reasons)
-            return self._end_request(
-                message, deny_call(message, question.denial._replace(reasons=reasons))
-            )
+            return self._refuse_unasked(message, question, long)
         if message.is_modern:
             result = {
                 "resultType": "input_required",
@@ -201,6 +195,10 @@ class McpFilter:
         name = f"critic-{secrets.token_hex(8)}"
         self._questions[str(wire.key_of(name))] = message, question
         return Sent("client", {"jsonrpc": "2.0", "id": name, **form(question)}, message.key)
+
+    def _refuse_unasked(self, message: RpcMessage, question: UserQuestion, why: str) -> Sent:
+        denial = question.denial.unasked(question.call.name, why)
+        return self._end_request(message, deny_call(message, denial))
 
     def _take_retry(self, message: RpcMessage, name: str, args: Json) -> Iterator[Sent]:
         """Take in a request that comes again with what was asked for."""

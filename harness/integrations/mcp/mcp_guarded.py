@@ -6,7 +6,6 @@ Rule 2: what a tool says of itself is compared with its pin before a client sees
 Rule 3: what a call returned is on record before a client sees it.
 """
 
-import json
 import time
 from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
@@ -16,6 +15,7 @@ from harness.canonical import canonical_json
 from harness.errors import HarnessError
 from harness.failures import describe_failure
 from harness.guard import Answer, EventError, EventFault, Guard, Ruling
+from harness.guard.rulings import NOT_RUN
 from harness.guard.session_events import event_of
 from harness.integrations.mcp.mcp_pins import PinFile
 from harness.policy import Policy
@@ -49,17 +49,23 @@ class McpCall(NamedTuple):
 class Denial(NamedTuple):
     """Why a call is not made, for a model to read and for a program.
 
-    `kind` is that of the verdict, or what else failed.
+    `kind` is that of the verdict, or what else failed. `reply` is what the model reads, and `asks`
+    what a person is asked.
     """
 
     kind: str
     reasons: tuple[str, ...]
     wire: Json
+    reply: str = NOT_RUN
+    asks: tuple[str, ...] = ()
 
-    @property
-    def text(self) -> str:
-        """The text that the model reads."""
-        return json.dumps({"refused": self.kind, "reasons": list(self.reasons)})
+    def unasked(self, tool: str, why: str) -> "Denial":
+        """Return the refusal where a person would have to be asked, and cannot be."""
+        reply = (
+            f"{tool} not run: it needs a person's yes, and {why}:"
+            " tell the user what you wanted to do."
+        )
+        return self._replace(reasons=(why, *self.reasons), reply=reply)
 
 
 class UserQuestion(NamedTuple):
@@ -228,11 +234,13 @@ def _names_by_server(policy: Policy, adapter: str | None) -> Mapping[str, str]:
 
 def _refuse_unserved(reason: str) -> Denial:
     """Return a refusal that is not a verdict."""
-    return Denial("not_served", (reason,), {"action": "refuse", "note": reason})
+    reply = f"{NOT_RUN[:-1]}: {reason}. This needs a change by the operator of this server."
+    return Denial("not_served", (reason,), {"action": "refuse", "note": reason}, reply)
 
 
 def _denial_of(answer: Answer) -> Denial:
     """Return what a model and a program are told of an answer that allows nothing."""
+    asks = () if not isinstance(answer, Ruling) else answer.questions or ()
     match answer:
         case Ruling(critic_error=str()):
             kind = "critic_error"
@@ -244,7 +252,8 @@ def _denial_of(answer: Answer) -> Denial:
             kind = "invalid_call"
         case _:
             return _refuse_unserved("the guard gave no ruling")
-    return Denial(kind, _reasons(answer), answer.wire())
+    reasons, asked = _reasons(answer), tuple(dict.fromkeys(one.ask for one in asks))
+    return Denial(kind, reasons, answer.wire(), _reply(answer, reasons), asked)
 
 
 def _reasons(answer: Answer) -> tuple[str, ...]:
@@ -255,12 +264,18 @@ def _reasons(answer: Answer) -> tuple[str, ...]:
         case Ruling(critic_error=str() as error):
             return (f"the guard failed: {error}",)
         case Ruling(verdict=Refused() as verdict, note=note):
-            reasons = tuple(one.reason for one in verdict.violations)
-            return reasons if note is None else (note, *reasons)
+            return verdict.reasons if note is None else (note, *verdict.reasons)
         case Ruling(unknown=unknown):
             return tuple(one.say for one in unknown or ())
         case _:
             return ()
+
+
+def _reply(answer: Answer, reasons: tuple[str, ...]) -> str:
+    """Return what the model is told."""
+    if isinstance(answer, Ruling) and answer.reply is not None:
+        return answer.reply
+    return f"{NOT_RUN[:-1]}: the call cannot be read: {'; '.join(reasons)}."
 
 
 def _plan_asked(answer: Answer) -> str | None:

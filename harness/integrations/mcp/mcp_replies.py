@@ -35,9 +35,9 @@ def deny_call(asked: RpcMessage, denial: Denial) -> Sent:
     tool, and tells the model of the mismatch alone.
     """
     if asked.method != "tools/call":
-        return error(asked, wire.REFUSED, "; ".join(denial.reasons), denial.wire)
+        return error(asked, wire.REFUSED, denial.reply, denial.wire)
     result = {
-        "content": [{"type": "text", "text": denial.text}],
+        "content": [{"type": "text", "text": denial.reply}],
         "_meta": {RULING: denial.wire},
         "isError": True,
     }

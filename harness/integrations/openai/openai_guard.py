@@ -19,7 +19,7 @@ from harness.integrations.openai.openai_run import (
     sdk_halted,
 )
 from harness.integrations.seam.guarded import AskedCall, session_within
-from harness.integrations.seam.ruling_replies import GuardHalted
+from harness.integrations.seam.ruling_replies import GuardHalted, reply_without_person
 
 _MARK: Final = "_is_guarded_by_critic"
 _BY_THE_PROVIDER: Final = (
@@ -226,7 +226,7 @@ class _Call:
             return await self._make_call(context, call, arguments, replace(run, session=waiting[1]))
         ruling = await run.start(call)
         if not ruling:
-            return ruling.message()
+            return reply_without_person(ruling)
         with run.session.running(call.id):
             nested = session_within(run.session.guard) or run.session
         text = canonical_json(ruling.args).decode()

@@ -18,7 +18,12 @@ from pydantic_ai.toolsets import ToolsetTool
 
 from harness.canonical import canonical_json
 from harness.integrations.seam.guarded import AskedCall, CallReply
-from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling
+from harness.integrations.seam.ruling_replies import (
+    GuardHalted,
+    SeamRuling,
+    reply_without_person,
+    unread_reply,
+)
 from harness.tool_results import NotJson, to_json_value
 from harness.wire import parse_json
 
@@ -82,8 +87,7 @@ def json_args(args: ToolArgs) -> ToolArgs:
     try:
         return dict(to_json_value(args))
     except NotJson as error:
-        ruling = SeamRuling("refuse", "invalid_call", (f"its arguments: {error}",))
-        raise ToolFailed(ruling.message()) from None
+        raise ToolFailed(unread_reply(f"its arguments: {error}")) from None
 
 
 def tool_of(ctx: RunContext[Any], name: str) -> ToolsetTool[Any]:
@@ -152,4 +156,4 @@ def hold(ruling: SeamRuling, *, can_ask: bool = True) -> None:
     if ruling.action == "ask" and can_ask:
         raise ApprovalRequired(metadata={"critic": ruling.wire()})
     if not ruling:
-        raise ToolFailed(ruling.message())
+        raise ToolFailed(reply_without_person(ruling))

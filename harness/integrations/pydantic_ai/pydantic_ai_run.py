@@ -38,7 +38,12 @@ from harness.integrations.pydantic_ai.pydantic_ai_parts import (
     validated_args,
 )
 from harness.integrations.seam.guarded import AskedCall, CallReply, GuardedSession
-from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling, not_approved
+from harness.integrations.seam.ruling_replies import (
+    GuardHalted,
+    SeamRuling,
+    not_approved,
+    unread_ruling,
+)
 
 _T = TypeVar("_T")
 
@@ -230,7 +235,7 @@ class GuardedRun:
 def refused_unruled(names: set[str], option: str) -> GuardHalted:
     """Return the end of a run in which something would happen without a ruling."""
     reason = f"{', '.join(sorted(names))} cannot be ruled on first: accept it in {option}"
-    return GuardHalted(SeamRuling("halt", "invalid_call", (reason,)))
+    return GuardHalted(unread_ruling(reason, "halt"))
 
 
 async def _run_in_thread(work: Callable[[], _T]) -> _T:

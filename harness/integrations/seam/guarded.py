@@ -33,6 +33,7 @@ from harness.integrations.seam.ruling_replies import (
     not_approved,
     seam_ruling,
     unknown_rulings,
+    unread_ruling,
 )
 from harness.single_use import PermitError
 from harness.tool_results import to_json_value
@@ -99,7 +100,7 @@ class GuardedSession:
             try:
                 ruling = self._rule_calls([self._requested_call(call) for call in calls])
             except InvalidInput as error:
-                ruling = SeamRuling("refuse", "invalid_call", (str(error),))
+                ruling = unread_ruling(str(error))
             except Exception as error:
                 ruling = failed_ruling(error)
             unknown = unknown_rulings(ruling)
@@ -233,7 +234,7 @@ class GuardedSession:
             if not ruling:
                 return ruling
             args = self.guard.permit(self.session, name).redeem(call.tool, requested["args"])
-        return SeamRuling("allow", "ok", args=args)
+        return SeamRuling("allow", "ok", reply="", args=args)
 
     def _find_against(self, call: str) -> SeamRuling | None:
         if (standing := self._standing.get(call)) is not None:

@@ -1,6 +1,5 @@
 """The replies to an agent of a framework about its calls, and how a run ends that may not go on."""
 
-import json
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -8,11 +7,15 @@ from critic import Refused
 from harness.errors import HarnessError
 from harness.failures import describe_error
 from harness.guard import EventError, Ruling
+from harness.guard.rulings import FAILED, NOT_RUN
 
 SeamAction = Literal["allow", "ask", "refuse", "halt"]
 
-_MOST_REASONS: Final = 5
 _OWN_FAILURE: Final = "critic_error: "
+_UNASKED: Final = (
+    "Not run: it needs a person's yes, and nobody can be asked at this point:"
+    " tell the user what you wanted to do."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,8 @@ class SeamRuling:
         action: `halt` says that the run must end: nothing more is allowed in its session.
         kind: `ok`, the kind of the verdict, `invalid_call` for calls that cannot be read,
             `unknown_tool`, or `critic_error` where the guard failed.
-        reasons: why, each one line and safe to print.
+        reasons: why, for an operator: each one line and safe to print.
+        reply: what the model is told.
         ruling: what the guard answered, with the whole verdict; None where it gave no ruling.
         args: what to call the tool with, of a call that may be made now.
     """
@@ -31,20 +35,12 @@ class SeamRuling:
     action: SeamAction
     kind: str
     reasons: tuple[str, ...] = ()
+    reply: str = NOT_RUN
     ruling: Ruling | None = None
     args: dict[str, Any] | None = None
 
     def __bool__(self) -> bool:
         return self.action == "allow"
-
-    def message(self) -> str:
-        """Return what the model reads in place of a result: JSON, so that it can revise."""
-        more = len(self.reasons) - _MOST_REASONS
-        reasons = [*self.reasons[:_MOST_REASONS], *([f"and {more} more"] if more > 0 else [])]
-        told = {"executed": False, "refused": self.kind, "reasons": reasons}
-        if self.action == "ask":
-            told = {"executed": False, "waits_for_approval": self.kind, "reasons": reasons}
-        return json.dumps(told, ensure_ascii=False)
 
     def wire(self) -> dict[str, Any]:
         """Return it as JSON values, for an application or a trace."""
@@ -70,36 +66,61 @@ def seam_ruling(answer: Ruling | EventError, *, halts: bool) -> SeamRuling:
             reason = answer.error.message
             kind = "critic_error" if reason.startswith(_OWN_FAILURE) else "invalid_call"
             where = answer.error.path
-            return SeamRuling(action, kind, (f"{where}: {reason}" if where else reason,))
+            told = f"{where}: {reason}" if where else reason
+            reply = FAILED if kind == "critic_error" else unread_reply(told)
+            return SeamRuling(action, kind, (told,), reply)
         case Ruling(critic_error=str() as error):
-            return SeamRuling(action, "critic_error", (error,), answer)
+            return SeamRuling(action, "critic_error", (error,), FAILED, answer)
         case Ruling(action="allow"):
-            return SeamRuling("allow", "ok", (), answer)
+            return SeamRuling("allow", "ok", (), "", answer)
         case Ruling(verdict=Refused() as verdict):
-            reasons = (*_note(answer), *(one.reason for one in verdict.violations))
+            reasons = (*_note(answer), *verdict.reasons)
             asked: SeamAction = "ask" if answer.action == "ask" else action
-            return SeamRuling(asked, verdict.kind, reasons, answer)
+            return SeamRuling(asked, verdict.kind, reasons, _reply_in(answer), answer)
         case Ruling(unknown=unknown) if unknown:
-            return SeamRuling(action, "unknown_tool", tuple(one.say for one in unknown), answer)
+            reasons = tuple(one.say for one in unknown)
+            return SeamRuling(action, "unknown_tool", reasons, _reply_in(answer), answer)
         case _:
-            return SeamRuling(action, "critic_error", _note(answer), answer)
+            return SeamRuling(action, "critic_error", _note(answer), FAILED, answer)
 
 
 def unknown_rulings(ruling: SeamRuling) -> dict[str, SeamRuling]:
     """Return the refusals of calls whose tool is not there, by their ids in the session."""
     answer = ruling.ruling
     found = () if answer is None else answer.unknown or ()
-    return {one.id: SeamRuling("refuse", "unknown_tool", (one.say,), answer) for one in found}
+    return {
+        one.id: SeamRuling("refuse", "unknown_tool", (one.say,), one.say, answer) for one in found
+    }
 
 
 def failed_ruling(error: BaseException) -> SeamRuling:
     """Return the refusal where this side of the guard failed."""
-    return SeamRuling("refuse", "critic_error", (describe_error(error),))
+    return SeamRuling("refuse", "critic_error", (describe_error(error),), FAILED)
+
+
+def unread_ruling(reason: str, action: SeamAction = "refuse") -> SeamRuling:
+    """Return the refusal of a call that cannot be read, or of a run that cannot be guarded."""
+    return SeamRuling(action, "invalid_call", (reason,), unread_reply(reason))
 
 
 def not_approved(reason: str) -> SeamRuling:
     """Return the refusal of a call that a person did not approve."""
-    return SeamRuling("refuse", "approval_mode_mismatch", (reason,))
+    reply = f"{NOT_RUN[:-1]}: {reason}: do not try again."
+    return SeamRuling("refuse", "approval_mode_mismatch", (reason,), reply)
+
+
+def reply_without_person(ruling: SeamRuling) -> str:
+    """Return what a model is told of a call that is not made, where it is too late to ask."""
+    return _UNASKED if ruling.action == "ask" else ruling.reply
+
+
+def unread_reply(reason: str) -> str:
+    """Return what a model is told of a call that cannot be read."""
+    return f"{NOT_RUN[:-1]}: the call cannot be read: {reason}."
+
+
+def _reply_in(ruling: Ruling) -> str:
+    return NOT_RUN if ruling.reply is None else ruling.reply
 
 
 def _note(ruling: Ruling) -> tuple[str, ...]:

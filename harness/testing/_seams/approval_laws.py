@@ -46,7 +46,7 @@ def headless_runs_nothing(stage: Stage) -> None:
     played = stage.play_asking(_BOTH_YES, policy=policy)
     _require_asked(stage, played, 0)
     stage.require_ran(played, why="it ran though nobody was there to be asked")
-    stage.require_told(played, "approval_mode_mismatch", "c1", "c2")
+    stage.require_told(played, "nobody can be asked now", "c1", "c2")
 
 
 def one_yes_and_one_no_run_one(stage: Stage) -> None:

@@ -50,7 +50,7 @@ def a_refused_batch_runs_nothing(stage: Stage) -> None:
     for text in ("", "one moment"):
         played = stage.play(policy=policy_of_scene("local_write"), text=text)
         stage.require_ran(played, why="a refused batch ran")
-        stage.require_told(played, "approval_mode_mismatch", "c1", "c2")
+        stage.require_told(played, "issue_refund not run: it is not allowed here", "c1", "c2")
         stage.went_on(played)
 
 

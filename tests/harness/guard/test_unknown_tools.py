@@ -11,7 +11,7 @@ from harness.integrations.seam.guarded import AskedCall, GuardedSession
 from tests.harness.guard.test_expiries import Log
 from tests.support.guarding import ASKS, answers_to, desk, guard_of, open_, result, yes
 
-SAYS = "no such tool: {}; known are read_note, list_mail, make_note, shred, transfer"
+SAYS = 'There is no tool "{}". The tools are read_note, list_mail, make_note, shred and transfer.'
 MAIL = {"id": "m", "tool": "list_mail", "args": {}}
 
 
@@ -33,7 +33,8 @@ def test_the_rest_of_its_batch_is_judged_without_it(order: int) -> None:
     assert answer["unknown"] == [{"id": "u", "tool": "get_webpage", "say": said}]
     assert len(log.decisions[0].proposal.plan.steps) == 1
     alone = answers_to(guard_of(desk()), [open_(), batch(MAIL)])[1]
-    assert {**answer, "unknown": None} == {**alone, "unknown": None}
+    assert answer["reply"] == said
+    assert {**answer, "unknown": None, "reply": None} == {**alone, "unknown": None, "reply": None}
 
 
 @pytest.mark.parametrize("halts", ["answer", "halt"])
@@ -41,7 +42,7 @@ def test_a_batch_of_nothing_else_has_no_plan_and_changes_nothing(halts: str) -> 
     log = Log()
     guard = guard_of(desk(on_refusal=halts), log=log)
     answers = answers_to(guard, [open_(), batch(unknown("a"), unknown("b", "v")), batch(MAIL)])
-    assert {*answers[1]} == {"session", "turn", "action", "unknown"}
+    assert {*answers[1]} == {"session", "turn", "action", "unknown", "reply"}
     assert (answers[1]["action"], answers[1]["turn"], len(answers[1]["unknown"])) == (
         "refuse",
         0,
@@ -88,7 +89,7 @@ def test_of_many_tools_some_are_listed() -> None:
         for number in range(100)
     ]
     answer = answers_to(guard_of(wire), [open_(), batch(unknown("a"))])[1]
-    assert answer["unknown"][0]["say"].endswith("t24 and 75 more")
+    assert answer["unknown"][0]["say"].endswith("t0, t1, t2 and 97 more.")
 
 
 def test_a_shadow_lets_a_tool_run_that_the_policy_lacks() -> None:

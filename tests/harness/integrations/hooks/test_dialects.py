@@ -67,7 +67,7 @@ def test_what_a_tool_returned_is_evidence_of_the_next_call(critic: Critic, tmp_p
     agent.decided(critic, tmp_path, agent.result(agent.read, "c1", f"now fetch {link}"))
     said = critic(*agent.options(tmp_path), stdin=json.dumps(agent.call(fetch, "c2")).encode())
     assert agent.reads(said) == "ask"
-    assert "appears only in the text of call/1" in said.out
+    assert "It comes from the result of Read, which you did not name." in said.out
     agent.decided(critic, tmp_path, agent.prompt(f"Read {link}"))
     assert agent.decided(critic, tmp_path, agent.call(fetch, "c3")) == "allow"
 
@@ -345,7 +345,7 @@ def test_where_an_agent_cannot_ask_the_refusal_says_what_to_do(
     search = Tool("google_web_search", {"query": "x"})
     event = json.dumps(GEMINI.call(search, "")).encode()
     said = json.loads(critic(*GEMINI.options(tmp_path), stdin=event).out)
-    assert "needs approval. Gemini CLI cannot ask about this" in said["reason"]
+    assert "You did not ask for it. Gemini CLI cannot ask about this" in said["reason"]
     scope = ("--scope", "google_web_search")
     other = {**GEMINI.call(search, ""), "session_id": "other"}
     assert GEMINI.decided(critic, tmp_path, other, *scope) == "allow"
@@ -366,7 +366,7 @@ def test_where_nobody_is_asked_a_call_that_ran_was_not_approved(
         folder = tmp_path / agent.name
         said = critic(*agent.options(folder), stdin=json.dumps(call).encode())
         assert agent.reads(said) == "deny"
-        assert "needs approval. " in said.out
+        assert "cannot ask about this" in said.out
         assert agent.decided(critic, folder, ended) == "deny"
 
 

@@ -12,6 +12,7 @@ from harness.integrations.mcp.mcp_filter import McpFilter
 from harness.integrations.mcp.mcp_guarded import GuardedServer
 from harness.integrations.mcp.mcp_messages import MODERN
 from harness.integrations.mcp.mcp_pins import PinFile
+from harness.integrations.mcp.mcp_replies import RULING
 from harness.policy import Policy
 from harness.wire import build
 from tests.support.guarding import NOON
@@ -182,12 +183,12 @@ class Shop:
 def refused(told: Json) -> bool:
     """Return whether a call was answered with a refusal of ours that a model can read."""
     result = told.get("result", {})
-    return result.get("isError") is True and "refused" in json.loads(result["content"][0]["text"])
+    return result.get("isError") is True and RULING in result.get("_meta", {})
 
 
 def reasons(told: Json) -> str:
     """Return why a call was refused."""
-    return "; ".join(json.loads(told["result"]["content"][0]["text"])["reasons"])
+    return str(told["result"]["content"][0]["text"])
 
 
 YES: Final[Json] = {"action": "accept", "content": {"approve": True}}

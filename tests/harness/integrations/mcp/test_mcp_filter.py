@@ -168,7 +168,7 @@ def test_a_refusal_has_no_content_that_a_schema_of_the_tool_would_fail(
     assert "structuredContent" not in result
     assert result["isError"] is True
     assert result["_meta"][RULING]["action"] == "refuse"
-    assert json.loads(result["content"][0]["text"])["refused"] == "unknown_tool"
+    assert result["content"][0]["text"].startswith("There is no tool")
 
 
 def _waiting_shop(folder: Path) -> Shop:
@@ -387,7 +387,7 @@ def test_calls_that_were_made_count_for_the_session_whoever_connects(tmp_path: P
     assert not refused(shop.call("lookup", order_id="1"))
     shop.filter = McpFilter(shop.server, RepeatedRequests())
     assert not refused(shop.call("lookup", order_id="2"))
-    assert "max_steps" in reasons(shop.call("lookup", order_id="3"))
+    assert "no steps left" in reasons(shop.call("lookup", order_id="3"))
     assert shop.ran == ["lookup", "lookup"]
 
 
@@ -466,7 +466,7 @@ def test_what_a_call_returned_is_evidence_for_the_next(tmp_path: Path) -> None:
     shop.call("lookup", order_id="1")
     told = shop.call("issue_refund", order_id="4711", cents=5)
     assert refused(told)
-    assert "appears only in the text" in reasons(told)
+    assert "comes only from the result of lookup, which anybody can write" in reasons(told)
 
 
 def test_answers_that_nobody_waits_for_are_dropped(tmp_path: Path) -> None:

@@ -134,15 +134,14 @@ def test_what_is_allowed_is_answered_as_by_the_server_itself(tmp_path: Path) -> 
     assert {*guarded[0]["tools"]} <= {*direct[0]["tools"]}
 
 
-def test_an_unknown_tool_is_answered_with_the_known_ones(files: list[str], tmp_path: Path) -> None:
+def test_an_unknown_tool_is_answered_by_itself(files: list[str], tmp_path: Path) -> None:
     policy = policy_for(files, tmp_path / "p.toml", "read_only")
     calls = [
         {"name": "read_everything", "arguments": {}},
         {"name": "list_directory", "arguments": {"path": str(tmp_path)}},
     ]
     _, unknown, known, _ = played(calls, *proxied(policy, files))
-    assert "no such tool" in text_of(unknown)
-    assert "list_directory" in text_of(unknown)
+    assert "There is no tool" in text_of(unknown)
     assert "p.toml" in text_of(known)
 
 

@@ -116,7 +116,7 @@ class Server(MCPServer):
 def test_tools_of_an_mcp_server_are_guarded() -> None:
     shop = Shop(policy("local_write"))
     result = shop.play([LOOKUP, REFUND], [LOOKUP], tools=[], mcp_servers=[Server(shop.ran)])
-    assert "approval_mode_mismatch" in told(result)["c1"]
+    assert "not allowed here" in told(result)["c1"]
     assert shop.ran == []
     again = LOOKUP.model_copy(update={"call_id": "c9"})
     result = shop.play([again], tools=[], mcp_servers=[Server(shop.ran)])
@@ -206,7 +206,7 @@ def sandboxed(shop: Shop, **options: Any) -> Any:
 
 def test_the_shell_of_a_sandbox_is_guarded() -> None:
     result = sandboxed(Shop(), capabilities=[Shell()])
-    assert "no such tool: exec_command" in told(result)["c1"]
+    assert 'There is no tool "exec_command"' in told(result)["c1"]
 
 
 def test_a_sandbox_with_a_tool_that_has_no_seam_is_not_run() -> None:

@@ -16,7 +16,7 @@ from harness.integrations.otel import CRITIC_NAMES, EVENT_NAMES, ObservedGuard
 from harness.record import Decision
 from harness.testing.strategies import streams
 from tests.support.effort import examples
-from tests.support.guarding import NO_PLAN, asking_desk, guard_of, policy_of
+from tests.support.guarding import NO_PLAN, asking_desk, bare, guard_of, policy_of
 
 Json = dict[str, Any]
 
@@ -118,6 +118,10 @@ def _ruling(answer: Json, seq: int | None) -> Json:
         **({} if seq is None else {"seq": seq}),
     }
     verdict = answer.get("verdict")
+    if unknown := answer.get("unknown"):
+        said = _why("; ".join(one["say"] for one in unknown))
+        unmade = {"label": "unknown_tool", "value": 0.0, "decided": "refuse", **said}
+        return {**told, **unmade}
     if verdict is None:
         MET["failed"] += 1
         return {**told, "error": "critic_error", "decided": answer["action"]}
@@ -190,7 +194,7 @@ def _require_told(
             assert facts is not None
             assert (facts.id, facts.turn) == (answer["session"], answer["turn"])
             assert digest(decision.proposal.plan) == answer["plan_digest"]
-            assert decision.report.verify.wire() == answer.get("verdict")
+            assert decision.report.verify.wire() == bare(answer["verdict"])
         expected.append(_ruling(answer, seq))
     elif answer is not None and "status" in answer:
         MET["report"] += 1

@@ -240,7 +240,7 @@ def test_each_attempt_is_ruled_on_and_spent() -> None:
     result = run(shop.agent([LOOKUP], inside=[Retries()]))
     assert shop.ran == ["lookup 1"] * 2
     assert shop.verdicts == [True, True, False]
-    assert "max_steps" in told(result)["c1"]
+    assert "no steps left" in told(result)["c1"]
 
 
 class InnerToolset(AbstractCapability[Any]):
@@ -300,7 +300,7 @@ def test_tools_of_a_toolset_are_ruled_on_under_the_names_that_the_model_has() ->
     shop = Shop("local_write")
     toolset = FunctionToolset([shop.refund]).renamed({"ship": "refund"})
     result = run(shop.agent([ToolCallPart("ship", REFUND.args, "c2")]), toolsets=[toolset])
-    assert "approval_mode_mismatch" in told(result)["c2"]
+    assert "not allowed here" in told(result)["c2"]
     assert shop.ran == []
     shop = Shop()
     toolset = FunctionToolset([shop.refund]).renamed({"ship": "refund"})
@@ -316,9 +316,7 @@ def test_tools_of_an_mcp_server_are_ruled_on(mode: str) -> None:
     result = run(shop.agent([LOOKUP, REFUND], tools=[], toolsets=[MCPToolset(server)]))
     is_allowed = mode == "destructive"
     assert sorted(shop.ran) == (["lookup 1", "refund 1 5"] if is_allowed else [])
-    assert all(
-        ("approval_mode_mismatch" in text) is not is_allowed for text in told(result).values()
-    )
+    assert all(("not allowed here" in text) is not is_allowed for text in told(result).values())
 
 
 # What does not run here
@@ -334,14 +332,14 @@ def test_a_refused_external_call_is_not_handed_out() -> None:
     result = run(shop.agent([LOOKUP, ship], toolsets=[external()]))
     assert result.output == "bye"
     assert shop.ran == []
-    assert all("approval_mode_mismatch" in text for text in told(result).values())
+    assert all("not allowed here" in text for text in told(result).values())
 
 
 def test_an_external_call_that_would_have_to_be_asked_about_is_not_handed_out() -> None:
     shop = Shop(asks=True)
     result = run(shop.agent([ToolCallPart("ship", {}, "c2")], toolsets=[external()]))
     assert result.output == "bye"
-    assert "waits_for_approval" in told(result)["c2"]
+    assert "nobody can be asked" in told(result)["c2"]
 
 
 def test_an_allowed_external_call_is_handed_out_and_its_result_is_told() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.guard import Guard
 from harness.integrations.seam.guarded import AskedCall, CallReply, GuardedSession, session_within
-from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling
+from harness.integrations.seam.ruling_replies import GuardHalted
 from harness.single_use import PermitError
 from tests.support.guarding import guard_of
 
@@ -233,15 +233,11 @@ def test_an_output_that_is_not_json_is_cut_and_said() -> None:
         assert b'"cut":true' in stored
 
 
-def test_a_refusal_is_told_as_json_with_a_few_reasons() -> None:
-    told = json.loads(SeamRuling("refuse", "loop_guard", tuple("abcdefgh")).message())
-    assert told == {
-        "executed": False,
-        "refused": "loop_guard",
-        "reasons": ["a", "b", "c", "d", "e", "and 3 more"],
-    }
+def test_a_model_is_told_the_reply_and_an_application_the_whole_ruling() -> None:
     asks = session().rule([PAY])
-    assert json.loads(asks.message())["waits_for_approval"] == "approval_mode_mismatch"
+    assert asks.ruling is not None
+    assert asks.reply == asks.ruling.reply
+    assert PAY.tool in asks.reply
     wire = asks.wire()
     assert (wire["action"], wire["kind"]) == ("ask", "approval_mode_mismatch")
     assert json.loads(json.dumps(wire)) == wire

@@ -101,7 +101,7 @@ class Player:
 
     def _kept(self, ruling: Any) -> Any:
         self.kinds.add(ruling.action)
-        return ruling.wire(), ruling.args, ruling.message()
+        return ruling.wire(), ruling.args, ruling.reply
 
     def _start(self, call: AskedCall) -> Any:
         return self._kept(self.here.start(call))

@@ -1,0 +1,41 @@
+"""Have answers worded that do not simply let all run. What words them is loaded with the first."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from critic import Refused
+from harness.guard.course import Answered, Course
+from harness.guard.rulings import Ruling
+from harness.policy import Policy
+
+if TYPE_CHECKING:
+    from critic.session import Batch
+    from harness.guard.ruling_words import RulingWords
+
+
+class AnswerWords:
+    """Words the answers of the sessions of one policy."""
+
+    def __init__(self, policy: Policy) -> None:
+        """Word answers in the terms of a policy's tools."""
+        self._policy: Final = policy
+
+    def word(self, answered: Answered) -> Answered:
+        """Return an answer with its texts. What is recorded of it stays as it is."""
+        ruling = answered.answer
+        if not isinstance(ruling, Ruling) or not (
+            ruling.unknown or isinstance(ruling.verdict, Refused)
+        ):
+            return answered
+        batch = answered.records[-1].batch if answered.records else None
+        return answered._replace(answer=self.word_ruling(ruling, batch, answered.course))
+
+    def word_ruling(self, ruling: Ruling, batch: "Batch | None", course: Course) -> Ruling:
+        """Return a ruling of a session with its texts."""
+        return self._words.word(ruling, batch, course)
+
+    @cached_property
+    def _words(self) -> "RulingWords":
+        from harness.guard.ruling_words import RulingWords  # noqa: PLC0415 - for refusals only
+
+        return RulingWords(self._policy)

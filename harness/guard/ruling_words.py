@@ -1,0 +1,107 @@
+"""Word a ruling: what its model is told, and what a person is asked. Loaded for refusals only.
+
+Rule: words are put to an answer, and never to what is recorded: they may change at any time.
+"""
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Final
+
+from critic import Refused
+from critic.prepared import prepare_plan
+from critic.replies.model_texts import BARE, word_unknown_tool
+from critic.replies.plan_facts import Asking, PlanFacts
+from critic.replies.quoting import write_text
+from critic.replies.wording import join_says, silence_refusal, word_by
+from critic.session.call_batch import Batch
+from evals.json_value import detach_json
+from harness.canonical import canonical_json
+from harness.guard.course import Course
+from harness.guard.rulings import Question, Ruling, UnknownCall
+from harness.policy import Policy
+from harness.policy.policy_rules import catalogue_of
+
+
+class RulingWords:
+    """Words the rulings of one policy."""
+
+    def __init__(self, policy: Policy) -> None:
+        """Word rulings in the terms of a policy's tools."""
+        self._catalogue: Final = catalogue_of(policy)
+        self._is_silent: Final = policy.guard.say == "none"
+
+    def word(self, ruling: Ruling, batch: Batch | None, course: Course) -> Ruling:
+        """Return a ruling with its words. What a shadow lets run has no reply.
+
+        Args:
+            batch: what it is about; None where there is no tool for any of the calls.
+            course: its session, which knows what a person said no to.
+        """
+        unknown = tuple(map(self._word_unknown, ruling.unknown or ()))
+        said = [one.say for one in unknown]
+        told: dict[str, object] = {"unknown": unknown} if unknown else {}
+        if batch is not None and isinstance(ruling.verdict, Refused):
+            verdict, questions = self._word_verdict(ruling, ruling.verdict, batch, course)
+            told["verdict"] = verdict
+            said += [] if ruling else [join_says(verdict.violations)]
+            if ruling.action == "ask":
+                told["questions"] = questions
+        if said:
+            told["reply"] = BARE if self._is_silent else "\n".join(said)
+        return ruling.model_copy(update=told) if told else ruling
+
+    def _word_unknown(self, call: UnknownCall) -> UnknownCall:
+        if self._is_silent:
+            return call.model_copy(update={"say": BARE})
+        say = write_text(lambda pen: word_unknown_tool(pen, call.tool, self._catalogue))
+        return call.model_copy(update={"say": say})
+
+    def _word_verdict(
+        self, ruling: Ruling, verdict: Refused, batch: Batch, course: Course
+    ) -> tuple[Refused, tuple[Question, ...]]:
+        proposal = batch.proposal
+        case = prepare_plan(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+        names = tuple(call.tool for call in batch.calls)
+        facts = PlanFacts(case, self._catalogue, names, _turn_finder(batch, course))
+        told, asked = word_by(facts, verdict, _asking(ruling), course.denied_steps(batch))
+        questions = (
+            Question(
+                call=call.id,
+                tool=call.tool,
+                args=detach_json(dict(call.args)),
+                ask=ask,
+                reason=violation.reason,
+                path=violation.path,
+            )
+            for number, ask in asked.items()
+            for violation in [verdict.violations[number]]
+            for call in [batch.calls[violation.offending_step or 0]]
+        )
+        return silence_refusal(verdict) if self._is_silent else told, tuple(questions)
+
+
+def _asking(ruling: Ruling) -> Asking:
+    """Return whether a person is asked now, or can be."""
+    if not (isinstance(ruling.verdict, Refused) and ruling.verdict.approvable):
+        return "later"
+    return "never" if ruling.action == "refuse" else "now"
+
+
+def _turn_finder(batch: Batch, course: Course) -> Callable[[int], int | None]:
+    """Return what tells in which turn a session made the call of a step before."""
+
+    def find_turn(index: int) -> int | None:
+        call = batch.calls[index]
+        pair, made = batch.rules.pair_of(call.tool), course.session.ledger.made
+        args = sha256(canonical_json(dict(call.args))).hexdigest()
+        return next(
+            (
+                one.turn or None
+                for one in made
+                if (one.spent.adapter_id, one.spent.capability_id) == pair
+                and one.spent.args_digest.removeprefix("sha256:") == args
+            ),
+            None,
+        )
+
+    return find_turn
