@@ -96,25 +96,26 @@ VERBS: Final[Mapping[ApprovalMode, str]] = MappingProxyType(
 WEAKER_VERBS: Final[Mapping[ApprovalMode, str]] = MappingProxyType(
     {
         "read_only": (
-            "diff discover enumerate examine forecast identify locate parse predict research "
-            "plot simulate transcribe translate"
+            "crawl diff discover enumerate examine forecast identify locate parse plot predict "
+            "research scrape simulate transcribe translate"
         ),
         "network": (
             "advertise alert ask congratulate contact dial dm download greet nudge phone remind "
             "resend ring telephone text thank warn whisper"
         ),
         "delegated": (
-            "admit allocate amend annotate appoint award backup comment commit complete configure "
-            "connect correct defer delegate demote dim dispatch duplicate endorse enrich enter "
-            "excuse exempt expand export fill finalise finalize flag fulfil fulfill grade hide "
-            "join lower map match moderate mute nominate pack pair park pause pick pin play "
-            "postpone prioritise prioritize propose push raise reassign reclassify record redact "
-            "redirect refer reinstate relocate reopen reorder repair replace report reroute "
-            "resolve resume route serve ship silence snooze star submit switch toggle triage turn "
-            "unassign unfollow unhide unmute unpin unsubscribe vote water"
+            "admit allocate amend annotate appoint award backup click comment commit complete "
+            "configure connect correct defer delegate demote deny dim dispatch duplicate endorse "
+            "enrich enter excuse exempt expand export fill finalise finalize flag follow fulfil "
+            "fulfill grade hide join lower map match moderate mute nominate pack pair park pause "
+            "pick pin play postpone prioritise prioritize propose push raise reassign receive "
+            "reclassify record redact redirect refer reinstate relocate reopen reorder repair "
+            "replace report reroute resolve resume route serve ship silence snooze star submit "
+            "switch sync synchronise synchronize toggle triage turn unassign unfollow unhide "
+            "unmute unpin unsubscribe vote water"
         ),
         "destructive": (
-            "activate administer allowlist arm authorise authorize backfill bill blacklist "
+            "activate administer allowlist arm authorise authorize backfill bill bind blacklist "
             "blocklist bounce broadcast burn buy capture claim clear collect confiscate deactivate "
             "debit decommission denylist deprovision disable disarm disburse discard disconnect "
             "dismiss donate evacuate exchange expel fine fire flash flush forfeit forget freeze "
@@ -122,7 +123,7 @@ WEAKER_VERBS: Final[Mapping[ApprovalMode, str]] = MappingProxyType(
             "migrate mint nuke offboard onboard override patch prescribe promote provision "
             "purchase quarantine rebalance reboot recall recharge reconcile redeem reimburse "
             "release remit repay rescind restore retract reverse revert sell settle shred shut "
-            "spend stake stop suspend topup trade trash trigger undeploy unfreeze unpair "
+            "spend stake stop suspend tip topup trade trash trigger undeploy unfreeze unpair "
             "unregister unstake upgrade vacuum waive whitelist"
         ),
     }
@@ -169,6 +170,7 @@ RAISING_BY_VERB: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         ),
         "open": _words("door garage gate lock safe trunk valve"),
         "place": _words("bet bid stake trade"),
+        "post": _words("charge entry invoice journal transaction"),
     }
 )
 """What one of these acts moves money, or lets somebody in, by."""
@@ -184,7 +186,7 @@ MONEY_ARGUMENTS: Final = re.compile(
 )
 ACCOUNT_ARGUMENTS: Final = re.compile(
     r"(?:\w+_)?(?:iban|accounts?|account_(?:no|number|id)|wallet|wallet_id|ledger|card|payee|"
-    r"beneficiary|assets?|chain|coin)|(?:to|wallet|recipient)_address"
+    r"beneficiary|assets?|chain|coin|debit)|(?:to|wallet|recipient)_address"
 )
 """An amount beside an account is money that moves."""
 
@@ -360,7 +362,7 @@ MEASURES: Final = re.compile(
     r"(?:\w+_)?(?:age|angle|brightness|celsius|cost|degrees|delay|depth|discount|distance|dose|"
     r"duration|fahrenheit|guests|height|interval|kg|km|length|mg|ml|months?|nights|pages|people|"
     r"percentage|persons|points|rate|replicas|retries|score|seconds|speed|stars|stock|tax|"
-    r"temperature|timeout|ttl|units|volume|weeks?|weight|width|years?)|(?:max|min|num|n)_\w+"
+    r"temperature|timeout|ttl|units|volume|weeks?|weight|width|years?)(?:_(?:s|ms|sec|min|h))?|gb|mb|(?:max|min|num|n)_\w+"
 )
 """Integers that measure; every other may number a thing: `kill(pid)`."""
 

@@ -12,6 +12,7 @@ from harness.policy.analysis.guessing.tier_guess import (
     snake_case,
     words_of,
 )
+from harness.policy.analysis.named_labels import holds_sentences
 
 _MAKING: Final = frozenset({"create", "save", "write"})
 
@@ -70,4 +71,6 @@ def guess_labels(tool: ToolDescription) -> ToolGuess:
         and KIND_WORDS["path"].fullmatch(snake_case(name))
     }
     result = guess_result(tool.name, tool.returns, deals_with_web=web)
+    if holds_sentences(tuple(words_of(tool.name))):
+        result = result._replace(author="public")  # its policy does not say that it is a number
     return ToolGuess(tier, roles, kinds, result, makes, traits.is_read)

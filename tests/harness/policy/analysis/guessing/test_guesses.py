@@ -174,6 +174,9 @@ def test_what_no_verb_decides_is_open(name: str, description: str, arguments: An
         ("apply_all", "Apply a manifest.", "", "destructive"),
         ("create_file", "", "branch path", "delegated"),
         ("create_file", "", "path comment", "local_write"),
+        ("post_entries", "", "debit sum", "destructive"),
+        ("post_invoice", "", "", "destructive"),
+        ("scrape_listing", "", "link", "network"),
         # what is of others is nobody's own work
         ("edit_product", "", "", "delegated"),
         ("label_rows", "", "", "delegated"),
@@ -295,12 +298,23 @@ def test_roles_follow_from_names_formats_and_types() -> None:
 
 def test_an_integer_numbers_a_thing_unless_it_measures() -> None:
     number = {"type": "integer"}
-    names = ("pid", "seat", "max_tries", "door_width", "replicas", "chat", "to_dept", "phone")
+    names = (
+        "pid",
+        "seat",
+        "max_tries",
+        "door_width",
+        "wait_timeout_ms",
+        "replicas",
+        "chat",
+        "to_dept",
+        "phone",
+    )
     assert roles(guess("reassign_it", args=dict.fromkeys(names, number))) == {
         "pid": "object",
         "seat": "object",
         "max_tries": "attribute",
         "door_width": "attribute",
+        "wait_timeout_ms": "attribute",
         "replicas": "attribute",
         "chat": "object",
         "to_dept": "recipient",
@@ -454,6 +468,13 @@ def nested(schema: Any) -> Any:
 )
 def test_a_result_is_the_systems_only_where_no_sentence_fits(returns: Any, author: str) -> None:
     assert guess("get_x", returns=returns).result.author == author
+
+
+def test_a_number_of_what_people_write_is_nobodys() -> None:
+    """A policy does not say that it is a number, and its lint reads the name."""
+    number = {"type": "integer"}
+    assert guess("count_reviews", returns=number).result.author == "public"
+    assert guess("count_shelves", returns=number).result.author == "system"
 
 
 def test_what_the_web_returns_has_no_fields() -> None:
