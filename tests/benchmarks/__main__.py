@@ -14,6 +14,7 @@ from tests.benchmarks.clustered import cluster_rows
 from tests.benchmarks.doubled import doubled_rows
 from tests.benchmarks.evidence import evidence_rows
 from tests.benchmarks.field import field_rows
+from tests.benchmarks.hooked import hooked_rows
 from tests.benchmarks.kept import code_digest, keep, machine
 from tests.benchmarks.logs import log_rows
 from tests.benchmarks.memory import memory_rows
@@ -58,6 +59,7 @@ def groups(folder: Path, records: int, missing: list[str]) -> Groups:
         "what_if": lambda: what_if_rows(folder),
         "startup": lambda: startup_rows(folder),
         "served": lambda: served_rows(folder),
+        "hooked": lambda: hooked_rows(folder),
         "session": session_rows,
         "recorded": lambda: recorded_rows(folder),
         "evidence": lambda: evidence_rows(folder),

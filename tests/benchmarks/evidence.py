@@ -17,6 +17,7 @@ from tests.benchmarks.timing import Cost, Row, of_process, of_thread, shared
 CALLS: Final = 12
 FEW, MANY, MOST = 10, 1_000, 10_000
 SHORT, LONG = 20, 400
+TEXT, UNLIKE = 80_000, 200
 _TOOL: Final = {"adapter_id": "a", "capability_id": "pay"}
 
 
@@ -72,8 +73,23 @@ def replayed(folder: Path, turns: int) -> Cost:
     return shared(of_process(replay_all, lambda _: logs), records)
 
 
+def unlike(size: int, count: int) -> Cost:
+    """Return the cost of a ruling on values that each have another shape, over one text."""
+
+    def inputs(_batch: int) -> list[tuple[SyntheticSession, bytes]]:
+        session = SyntheticSession(0)
+        session.take(session.turn(("a b " * size)[:size]))
+        return [(session, session.transfer_to(["-" * at + "a" for at in range(1, count + 1)]))]
+
+    return of_thread(lambda given: given[0].rule(given[1], "refuse"), inputs)
+
+
 def evidence_rows(folder: Path) -> Iterator[Row]:
     """Measure plans over much evidence of which none is new, and the replay of a long session."""
+    text = f"ruling on {UNLIKE} values of unlike shapes, a text of {TEXT // 1000} kB"
+    hostile = unlike(TEXT, UNLIKE)
+    yield Row(text, "a second", 0.3, hostile, lambda _: 1e9)
+    yield Row(text, "the same of half the size", 2.2, hostile, unlike(TEXT // 2, UNLIKE // 2))
     name, few = f"verify, {CALLS} calls, provenance", judged(FEW)
     loads = of_thread(orjson.loads, lambda _: [plan_bytes()])
     yield Row(f"{name}, {MANY:,} items", UNIT, None, judged(MANY), loads)

@@ -16,6 +16,7 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import Final
 
+from tests.benchmarks.hooked import POLICY
 from tests.benchmarks.startup import UNIT, environment, of_children
 from tests.benchmarks.timing import Cost, Row, Unbuilt
 from tests.support.paths import FIXTURES, ROOT
@@ -43,8 +44,7 @@ def served_rows(folder: Path) -> list[Row | Unbuilt]:
         return [Unbuilt(_SERVED, UNIT, 8.0, "pip install 'plan-critic[serve]'")]
     place, given = folder / "critic.sock", folder / "event.json"
     given.write_text(json.dumps(_EVENT))
-    policy = ROOT / "harness" / "hooks" / "policies" / "claude-code.toml"
-    alone = [*hook_command(), "hook", "claude-code", "--policy", str(policy)]
+    alone = [*hook_command(), "hook", "claude-code", "--policy", str(POLICY)]
     alone += ["--state", str(folder / "sessions")]
     start([sys.executable, "-m", "harness.cli", "serve", "--socket", str(place)])
     served = [*alone, "--socket", str(place)]

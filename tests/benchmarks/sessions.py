@@ -52,10 +52,15 @@ class SyntheticSession:
         self._send(_call(f"r{number}", "read_note", name="notes"))
         return self.result(number)
 
-    def turn(self) -> tuple[bytes, bytes]:
+    def transfer_to(self, accounts: list[str]) -> bytes:
+        """Return a call that transfers to some accounts, as a line."""
+        return self._line(_call(f"t{next(self._numbers)}", "transfer", iban=accounts, reason="x"))
+
+    def turn(self, text: str | None = None) -> tuple[bytes, bytes]:
         """Return a call that reads a note, and its result, as lines."""
         number = next(self._numbers)
-        return self._line(_call(f"r{number}", "read_note", name="notes")), self.result(number)
+        call = _call(f"r{number}", "read_note", name="notes")
+        return self._line(call), self.result(number, text)
 
     def take(self, turn: tuple[bytes, bytes]) -> None:
         """Rule on a call, which is allowed, and take in its result."""
@@ -63,17 +68,17 @@ class SyntheticSession:
         self.rule(call)
         self.take_in(result)
 
-    def result(self, number: int) -> bytes:
-        """Return the result of a call that reads."""
-        text = " ".join(self._chance.choices(_WORDS, k=RESULT // 9))
+    def result(self, number: int, text: str | None = None) -> bytes:
+        """Return the result of a call that reads: a text of 10 kB if none is given."""
+        text = text or " ".join(self._chance.choices(_WORDS, k=RESULT // 9))
         event = {"event": "result", "id": f"r{number}", "status": "completed", "output": text}
         return self._line(event)
 
-    def rule(self, line: bytes) -> None:
-        """Rule on a call, which is allowed."""
+    def rule(self, line: bytes, action: str = "allow") -> None:
+        """Rule on a call, which is allowed, or as is said."""
         ruling = self._guard.handle_line(line)
         assert isinstance(ruling, Ruling)
-        assert ruling.action == "allow", ruling
+        assert ruling.action == action, ruling
 
     def take_in(self, line: bytes) -> None:
         """Take in a result."""

@@ -1,7 +1,7 @@
 """Answer hooks for processes that ask over a socket, as each would answer its own.
 
-Rule 1: a hook is answered by the policy that it sends, and goes on with the session in its file: so
-        a service and processes that work alone can take turns.
+Rule 1: a hook is answered by the policy that it sends, and goes on with the session as its file has
+        it: so a service and processes that work alone can take turns.
 Rule 2: what fails here is not answered: the process that asked finds out for itself, and refuses.
 """
 
@@ -18,12 +18,14 @@ from harness.errors import escape_text
 from harness.integrations.hooks.dialect import Dialect, HookAnswer, HookFault
 from harness.integrations.hooks.dialects import DIALECTS
 from harness.integrations.hooks.hook_answer import HookSettings, answer_event, read_event
+from harness.integrations.hooks.kept_sessions import KeptSessions
 from harness.integrations.hooks.options_file import state_folder
 from harness.policy import Policy, parse_policy
 from harness.policy.policy_reading import syntax_of
 from harness.wire import InvalidInput
 
 _MOST_POLICIES: Final = 32
+_MOST_SESSIONS: Final = 16  # in memory: a long one takes tens of megabytes
 _END: Final = b"\0\0"
 _ONCE: Final = frozenset(
     {"agent", "folder", "policy_bytes", "--policy", "--state", "--log", "--event"}
@@ -51,12 +53,13 @@ class _Question:
 
 
 class HookDesk:
-    """Answers hooks, and keeps their policies as they were read. Thread-safe."""
+    """Answers hooks, and keeps policies as they were read, and the last sessions. Thread-safe."""
 
     def __init__(self) -> None:
-        """Begin without a policy."""
+        """Begin without a policy, and without a session."""
         self._lock: Final = Lock()
         self._policies: Final[OrderedDict[bytes, Policy]] = OrderedDict()
+        self._sessions: Final = KeptSessions(_MOST_SESSIONS)
 
     def answer(self, request: bytes) -> bytes:
         """Return the answer to a request, as `plan_critic_entry.hook_client` writes and reads them.
@@ -84,6 +87,7 @@ class HookDesk:
             scope=question.listed.get("--scope", ()),
             log=None if log is None else str(log),
             keeps_prompts=question.keeps_prompts,
+            sessions=self._sessions,
         )
 
     def _keep_policy(self, data: bytes, path: Path) -> Policy:

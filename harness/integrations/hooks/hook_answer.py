@@ -10,7 +10,6 @@ Rule 5: what cannot be told to the guard is refused.
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,12 +17,12 @@ from harness.guard.course import OutOfPlace
 from harness.guard.guard import Guard
 from harness.guard.rulings import Answer, EventError, Ruling
 from harness.guard.session_events import AnswerEvent, event_of
-from harness.guard.session_folder import SessionFolder, StateUnusable
+from harness.guard.session_folder import StateUnusable
 from harness.integrations.hooks.cut_event import MOST_EVENT_BYTES, cut_event
 from harness.integrations.hooks.dialect import Dialect, HookAnswer, HookEvent, HookFault
+from harness.integrations.hooks.kept_sessions import KeptSessions, SessionPlace
 from harness.integrations.hooks.memory import HookMemory, KnownCall, call_key, parse_memory
 from harness.policy import Policy
-from harness.record.drafts import session_key
 from harness.tool_results import parsed_result
 from harness.wire import InvalidInput, parse_json
 
@@ -212,6 +211,7 @@ class HookSettings(NamedTuple):
         scope: the tools that every request is for.
         keeps_prompts: what is allowed is left to the agent, which may still ask its user.
         log: where the decision log is.
+        sessions: those that are gone on with in memory; None where each event reads its own.
     """
 
     policy: Policy
@@ -219,6 +219,7 @@ class HookSettings(NamedTuple):
     scope: Sequence[str] = ()
     log: str | None = None
     keeps_prompts: bool = False
+    sessions: KeptSessions | None = None
 
 
 def read_event(dialect: Dialect, data: bytes, registered: str | None) -> HookEvent:
@@ -297,11 +298,8 @@ def _judge_event(dialect: Dialect, event: HookEvent, settings: HookSettings) -> 
 
 def _judge_and_keep(dialect: Dialect, event: HookEvent, settings: HookSettings) -> HookOutcome:
     """Judge an event, and keep the session."""
-    with ExitStack() as stack:
-        folder = SessionFolder(settings.state)
-        stack.enter_context(folder.hold(session_key(event.session)))
-        log = stack.enter_context(_open_log(settings.log)) if settings.log else None
-        guard = Guard(settings.policy, log=log, sessions=None if settings.log else folder)
+    place = SessionPlace(event.session, settings.state, settings.log)
+    with (settings.sessions or KeptSessions()).hold(settings.policy, place) as guard:
         scope = None if _is_open(guard, event.session) else settings.scope
         memory = HookMemory(dialect=dialect.name, session=event.session)
         if scope is not None and not dialect.is_judged(event.name):
@@ -326,9 +324,3 @@ def _is_open(guard: Guard, session: str) -> bool:
         return guard.is_open(session)
     except OutOfPlace as error:
         raise StateUnusable(f"{error} of the agent") from None
-
-
-def _open_log(log: str) -> Any:
-    from harness.log.sql import SqlDecisionLog  # noqa: PLC0415 - a quarter of a second
-
-    return SqlDecisionLog.open(log)

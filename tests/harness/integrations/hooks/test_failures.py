@@ -105,7 +105,15 @@ def test_a_log_that_cannot_be_written_refuses(agent: Agent, critic: Critic, tmp_
 
 
 @every_agent
-@pytest.mark.parametrize("broken", ["Guard", "parse_json", "SessionFolder", "Guard.keep_note"])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "kept_sessions.Guard",
+        "hook_answer.parse_json",
+        "kept_sessions.SessionFolder",
+        "hook_answer.Guard.keep_note",
+    ],
+)
 def test_an_exception_inside_refuses(
     agent: Agent, critic: Critic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
@@ -115,7 +123,7 @@ def test_an_exception_inside_refuses(
     def fails(*_: Any, **__: Any) -> None:
         raise MemoryError("\x1b[31mno\nmore")
 
-    monkeypatch.setattr(f"harness.integrations.hooks.hook_answer.{broken}", fails)
+    monkeypatch.setattr(f"harness.integrations.hooks.{broken}", fails)
     said = critic(*options, stdin=event)
     monkeypatch.undo()
     assert agent.reads(said) == "deny"

@@ -13,6 +13,8 @@ from plan_critic_entry import hook_client
 from plan_critic_entry.hook_client import answer_of, options_of, request_of
 
 from harness.commands.hook.hook_arguments import add_hook
+from harness.guard.guard import Guard
+from harness.guard.session_folder import SessionFolder
 from harness.integrations.hooks.desk import HookDesk
 from harness.serve.endpoints import HOOK_TYPE, HOOKS
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
@@ -257,3 +259,59 @@ def test_a_changed_policy_is_the_one_that_is_judged_by(tmp_path: Path) -> None:
     policy.write_text(policy.read_text().replace('name = "Read"', 'name = "Look"'))
     fresh = {**read, "session_id": "another"}
     assert agent.reads(asked_of(desk, agent, tmp_path, fresh)) == "deny"
+
+
+def test_a_service_reads_a_session_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent, desk, read = CLAUDE_CODE, HookDesk(), list[int]()
+    agent.options(tmp_path)
+    whole = SessionFolder.journal
+
+    def journal(folder: SessionFolder, session: str, after: int = 0) -> Any:
+        rows = whole(folder, session, after)
+        read.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(SessionFolder, "journal", journal)
+    for at in range(9):
+        asked_of(desk, agent, tmp_path, agent.call(agent.read, f"c{at}"))
+        asked_of(desk, agent, tmp_path, agent.result(agent.read, f"c{at}", "x"))
+    assert read == [0]
+    asked_of(HookDesk(), agent, tmp_path, agent.call(agent.read, "other"))
+    steps = read.pop()
+    asked_of(desk, agent, tmp_path, agent.call(agent.read, "last"))
+    assert read == [0, 2]  # what the other one did: a call, and its note
+    assert steps == 37  # what was opened, and of each of 18 hooks a step and a note
+
+
+@pytest.mark.parametrize("log", [(), ("--log", "log.db")])
+def test_a_service_keeps_only_the_last_sessions_and_lets_go_of_what_failed(
+    log: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("harness.integrations.hooks.desk._MOST_SESSIONS", 3)
+    agent, desk = CLAUDE_CODE, HookDesk()
+    agent.options(tmp_path)
+    kept = desk._sessions._kept
+
+    def call(session: str, name: str) -> str:
+        event = in_session(agent.call(agent.read, name), session)
+        return agent.reads(asked_of(desk, agent, tmp_path, event, *log))
+
+    for name in ("c1", "c2"):
+        assert [call(f"s{at}", name) for at in range(5)] == ["allow"] * 5
+        assert [place.session for place in kept] == ["s2", "s3", "s4"]
+
+    def fail(*_: Any) -> Any:
+        raise OSError("no disk")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Guard, "note", fail)
+        with pytest.raises(OSError, match="no disk"):
+            call("s4", "c3")
+    assert [place.session for place in kept] == ["s2", "s3"]
+    assert call("s4", "c3") == "allow"
+    policy = tmp_path / "policy.toml"
+    policy.write_text(f"{policy.read_text()}\n# as before, by another name\n")
+    assert call("s4", "c4") == "allow"
+    assert len(kept) == 3
+    assert kept.popitem()[1].policy in desk._policies.values()
