@@ -25,7 +25,7 @@ from harness.record.inputs import proposal_digest
 from harness.record.integrity import StoredDocument
 from harness.record.parts import Whole, is_redacted, pieces_of, references, whole_of
 from harness.replay.grown_contexts import GrownContexts
-from harness.replay.known_acts import read_run_context, spell_run_context
+from harness.replay.known_acts import KnownActs
 from harness.wire import InvalidInput, parse
 
 _MODELS: Final[dict[str, type[Envelope]]] = {
@@ -68,6 +68,7 @@ class InputReader:
         self._before: dict[_Key, tuple[StoredInput, int]] = {}
         self._held = 0
         self._grown = GrownContexts()
+        self._acts = KnownActs()
         self._verdicts: dict[tuple[str, ...], Verified | Refused] = {}
 
     def read(
@@ -100,7 +101,7 @@ class InputReader:
         whole = whole_of(body, bodies)
         if whole.data is None or sha256(whole.data) != digest:
             return _problem(name, digest, whole, bodies), None
-        found = _parse_input(name, whole.data) if parsed else StoredInput()
+        found = _parse_input(name, whole.data, self._acts) if parsed else StoredInput()
         if isinstance(found.value, CompiledContext) and _is_of_a_session(found.value):
             self._grown.note(body, whole.data, found.value, bodies)
         return found, len(whole.data)
@@ -151,12 +152,16 @@ def _is_of_a_session(context: CompiledContext) -> bool:
     return version is not None and _OF_A_GUARD.fullmatch(version) is not None
 
 
-def _parse_input(name: str, data: bytes) -> StoredInput:
+def _parse_input(name: str, data: bytes, acts: KnownActs) -> StoredInput:
+    value: Envelope
     try:
-        value = read_run_context(data) if name == "ctx" else parse(_MODELS[name], data)
+        if name == "ctx":
+            value, spelled = acts.read(data)
+        else:
+            value = parse(_MODELS[name], data)
+            spelled = canonical_bytes(value)
     except InvalidInput as error:
         return StoredInput(unreadable=f"input {name} cannot be read: {error}")
-    spelled = spell_run_context(value) if isinstance(value, RunContext) else canonical_bytes(value)
     if spelled != data:
         return StoredInput(unreadable=f"input {name} is not in its canonical form")
     return StoredInput(value, spelled=b"" if name == "compiled" else data)

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.context import RunContext
-from harness.canonical import canonical_bytes
+from harness.canonical import canonical_bytes, canonical_json
 from harness.guard import session_inputs
-from harness.replay import known_acts
-from harness.replay.known_acts import GROWING, read_run_context, spell_run_context
+from harness.replay.known_acts import GROWING, KnownActs
 from harness.wire import InvalidInput, parse
 from tests.support.json_values import values
 
@@ -49,38 +48,61 @@ def _read(read: Any, data: bytes) -> Any:
         return error.path, error.message, error.problems
 
 
-def _require_alike(wire: Any) -> None:
-    data = json.dumps(wire).encode()
-    alone, read = _read(lambda one: parse(RunContext, one), data), _read(read_run_context, data)
-    assert read == alone
-    if isinstance(alone, RunContext):
-        assert canonical_bytes(read) == canonical_bytes(alone) == spell_run_context(read)
+def _require_alike(acts: KnownActs, wire: Any) -> None:
+    for data in {json.dumps(wire).encode(), _canonical(wire)}:
+        alone, read = _read(lambda one: parse(RunContext, one), data), _read(acts.read, data)
+        if isinstance(alone, RunContext):
+            assert read[0] == alone
+            assert read[1] == canonical_bytes(alone) == canonical_bytes(read[0])
+        else:
+            assert read == alone
 
 
-@given(_CONTEXTS)
-def test_a_context_is_read_and_spelled_as_it_would_be_alone(wire: Any) -> None:
-    _require_alike(wire)
-    _require_alike(wire)  # of what was read before
+def _canonical(wire: Any) -> bytes:
+    try:
+        return canonical_json(wire)
+    except ValueError:
+        return b"{}"
 
 
-def test_equal_to_python_is_not_the_same() -> None:
-    for one in (1, True, 1.0, 1e30, 10**15, "1", [1], [True], {"\u00e9": 1.0, "z": -0.0}):
-        session = {"id": "s", "turn": 1, "sent": [{"seq": 0, "values": [one]}]}
-        _require_alike({"trace_id": "t", "safety_mode": "destructive", "session": session})
+@given(st.lists(_CONTEXTS, min_size=2, max_size=4))
+def test_a_context_is_read_and_spelled_as_it_would_be_alone(wires: list[Any]) -> None:
+    acts = KnownActs()
+    for wire in (*wires, *wires):
+        _require_alike(acts, wire)
 
 
-def test_what_was_read_before_is_the_same_object() -> None:
-    def read(count: int) -> RunContext:
-        sent = [{"seq": at, "values": ["x"]} for at in range(count)]
-        session = {"id": "s", "turn": 1, "sent": sent}
-        wire = {"trace_id": "t", "safety_mode": "destructive", "session": session}
-        return read_run_context(json.dumps(wire).encode())
+def _sent(*values: Any) -> Any:
+    session = {"id": "s", "turn": 1, "sent": [{"seq": 0, "values": [one]} for one in values]}
+    return {"trace_id": "t", "safety_mode": "destructive", "session": session}
 
-    first, second = (read(count).session for count in (200, 201))
-    assert first is not None
-    assert second is not None
-    assert all(map(lambda one, other: one is other, first.sent or (), second.sent or ()))
-    assert known_acts._read_act.cache_info().maxsize  # a log of many sessions takes no more
+
+def test_what_python_takes_for_equal_is_not_the_same() -> None:
+    acts = KnownActs()
+    alike: Any = (1, True, 1.0, 1e30, 10**15, "1", [1], [True], {"\u00e9": 1.0, "z": -0.0}, 0)
+    for one in alike:
+        for other in alike:
+            _require_alike(acts, _sent(one))
+            _require_alike(acts, _sent(other, one))
+
+
+def test_what_was_read_before_is_not_read_again() -> None:
+    acts = KnownActs()
+    first, second = (acts.read(_canonical(_sent(*range(count))))[0] for count in (200, 201))
+    assert first.session is not None
+    assert second.session is not None
+    early, late = first.session.sent or (), second.session.sent or ()
+    assert len(late) == 201
+    assert all(one is other for one, other in zip(early, late, strict=False))
+
+
+def test_only_the_last_sessions_are_known() -> None:
+    acts = KnownActs()
+    for number in range(99):
+        wire = _sent(1)
+        wire["session"]["id"] = str(number)
+        acts.read(_canonical(wire))
+    assert len(acts._last) == 48
 
 
 def test_the_arrays_are_those_that_a_guard_spells_once() -> None:
