@@ -1,28 +1,25 @@
-"""Files that survive a kill: written as a whole or not at all, locked, appended to by lines.
+"""Files that survive a kill: written as a whole or not at all, or appended to by lines.
 
 Rule 1: no name is ever that of half a file. What had the name stays until the new file is whole.
 Rule 2: what was written of a file that failed is taken away: the same command can run again.
 Rule 3: an error of the disk names the file that was asked for.
-Rule 4: the system releases a lock however a process ends: none is ever stale.
-Rule 5: a line counts once its line break is there. What follows the last one was never
+Rule 4: a line counts once its line break is there. What follows the last one was never
         acknowledged: a crash cut it short, and it is cut off before more is written.
 """
 
 import os
 import secrets
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from pathlib import Path
 from stat import S_IMODE
 from typing import IO, Final
 
 from harness.errors import UsageError, escape_text
+from harness.locking import has_locks, take_lock
 
 _BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows alone tells texts from bytes
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
-_PAUSE_S: Final = 0.01
 _BLOCK: Final = 1 << 16
 _OF_OWNER: Final = 0o700
 
@@ -144,56 +141,6 @@ def errors_naming(path: Path, written: Path | None = None) -> Iterator[None]:
         raise
 
 
-def _has_locks() -> bool:
-    """Return whether this system has locks of files. Windows has others."""
-    return find_spec("fcntl") is not None
-
-
-@contextmanager
-def lock_file(path: Path, wait_s: float | None = None) -> Iterator[int]:
-    """Hold the lock of a file, which is made if it is missing. Yield its open descriptor.
-
-    Args:
-        path: the file, which no link may stand for.
-        wait_s: how long to wait for another holder, in seconds; None: until it lets go.
-
-    Raises:
-        BlockingIOError: another holder did not let go.
-        UsageError: this system has no such locks.
-        OSError: the file cannot be opened or made.
-    """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)
-    try:
-        _take_lock(descriptor, wait_s)
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _take_lock(descriptor: int, wait_s: float | None = None) -> None:
-    """Take the lock of an open file until it is closed.
-
-    Raises:
-        BlockingIOError, UsageError: as for `lock_file`.
-    """
-    try:
-        import fcntl  # noqa: PLC0415 - what needs no lock works on Windows too
-    except ImportError:
-        raise UsageError(
-            "this needs locks of files, which this system lacks: run it on Linux, macOS or WSL"
-        ) from None
-    if wait_s is None:
-        return fcntl.flock(descriptor, fcntl.LOCK_EX)
-    ends = time.monotonic() + wait_s
-    while True:
-        try:
-            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= ends:
-                raise
-        time.sleep(_PAUSE_S)
-
-
 class LineFile:
     """A file of lines, which is only appended to. Where there are locks, it has one writer.
 
@@ -220,8 +167,8 @@ class LineFile:
         flags = os.O_RDWR | os.O_APPEND | _BINARY | create
         self._file = os.fdopen(os.open(self.path, flags, 0o600), "r+b", buffering=0)
         try:
-            if _has_locks():
-                _take_lock(self._file.fileno(), 0)
+            if has_locks():
+                take_lock(self._file.fileno(), 0)
             size = os.fstat(self._file.fileno()).st_size
             self.end = self._after_last_break(size)
             self.torn = size - self.end

@@ -52,6 +52,7 @@ COMMANDS: Final[Mapping[str, _Command]] = MappingProxyType(
         "loop": _Command("let an actor change code until a critic finds the task done", "loop"),
         "sessions": _Command("look at the sessions of `critic loop`", "loop"),
         "schema": _Command("print the JSON Schemas of the envelopes", "schema"),
+        "docs": _Command("print the pages of this version", "docs"),
         "doctor": _Command("check this installation and report what to fix", "doctor"),
     }
 )

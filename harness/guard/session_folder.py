@@ -18,9 +18,10 @@ from typing import Final, NamedTuple
 
 from harness.errors import HarnessError, escape_text
 from harness.guard.session_journal import StepEntry
+from harness.locking import lock_file
 from harness.log.journal_rows import JournalMoved, JournalRow, JournalStep
 from harness.record import Sealed
-from harness.whole_files import LineFile, lock_file, replace_file
+from harness.whole_files import LineFile, replace_file
 
 _LARGEST: Final = 1 << 30
 _MOST_TAILS: Final = 10_000

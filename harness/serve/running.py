@@ -72,6 +72,8 @@ def bind_unix(path: str) -> socket.socket:
         UsageError: something else is there, a server listens there, or it cannot be bound.
     """
     shown = escape_text(path)
+    if not hasattr(socket, "AF_UNIX"):
+        raise UsageError(f"{shown}: this system has no sockets with a path: serve on TCP")
     _clear(path, shown)
     bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(_ONLY_OWNER)
@@ -122,7 +124,7 @@ def _identity(status: os.stat_result) -> tuple[int, int, int]:
 def url_of(bound: socket.socket) -> str:
     """Return the URL that a socket is reached by."""
     address: Any = bound.getsockname()
-    if bound.family == socket.AF_UNIX:
+    if bound.family not in (socket.AF_INET, socket.AF_INET6):
         return f"unix:{escape_text(str(address))}"
     host = f"[{address[0]}]" if ":" in address[0] else address[0]
     return f"http://{host}:{address[1]}"

@@ -23,6 +23,7 @@ LOOSE = tuple(
     f"harness.{name}"
     for name in (
         *("canonical", "cases", "clock", "errors", "expected_rulings", "failures", "rules"),
+        "locking",
         "tool_results",
         *("single_use", "whole_files", "wire", "wire_faults"),
     )

@@ -22,7 +22,8 @@ from harness.audit.proofs.merkle import is_consistent
 from harness.audit.proofs.notes import COSIGNATURE, InvalidCheckpoint
 from harness.audit.proofs.proof_files import ProofFile
 from harness.errors import escape_text
-from harness.whole_files import file_beside, lock_file, replace_file
+from harness.locking import lock_file
+from harness.whole_files import file_beside, replace_file
 
 
 class Cosigner:

@@ -17,10 +17,11 @@ from typing import Any, Final, NamedTuple
 from harness.audit.tables.table_columns import LOG_COLUMNS, Row, TableName, table_schema
 from harness.audit.tables.turn_tables import TurnTables, changed_after
 from harness.errors import HarnessError, UsageError, escape_text
+from harness.locking import lock_file
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS, Head
 from harness.record.integrity import is_digest
-from harness.whole_files import lock_file, replace_file
+from harness.whole_files import replace_file
 
 FORMAT: Final = "plan-critic.tables 2"
 _NAMES: Final = "tables.json"

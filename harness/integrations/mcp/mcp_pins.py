@@ -13,7 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from harness.canonical import canonical_json
 from harness.errors import HarnessError, escape_text
-from harness.whole_files import lock_file, replace_file
+from harness.locking import lock_file
+from harness.whole_files import replace_file
 from harness.wire import InvalidInput, parse_json
 
 Json = dict[str, Any]

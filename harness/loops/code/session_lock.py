@@ -7,8 +7,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from harness.errors import escape_text
+from harness.locking import lock_file
 from harness.loops.code.code_errors import CodeLoopError
-from harness.whole_files import lock_file
 
 
 class WorkTreeInUse(CodeLoopError):

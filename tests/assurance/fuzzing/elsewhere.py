@@ -265,6 +265,7 @@ COMMANDS_IN: Final[Mapping[str, str]] = {
     "loop": "loop",
     "sessions": "reads what loop wrote",
     "schema": "reads nothing",
+    "docs": "reads nothing but pages of its own",
     "explain": "reads nothing",
     "doctor": "reads nothing",
 }

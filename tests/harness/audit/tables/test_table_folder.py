@@ -13,9 +13,9 @@ from harness.audit.tables.table_columns import LOG_COLUMNS, TableName
 from harness.audit.tables.table_folder import TablesUnusable, add_to_tables, open_tables
 from harness.audit.tables.table_query import ask_tables
 from harness.errors import HarnessError, UsageError
+from harness.locking import lock_file
 from harness.log import SqlDecisionLog
 from harness.record import Head
-from harness.whole_files import lock_file
 from tests.harness.log.decisions import decision, meddle
 from tests.harness.log.guard_logs import write_guard_log
 from tests.support.turns import fates_in

@@ -1,0 +1,1 @@
+"""`critic docs`: parsers, commands, texts."""
