@@ -152,13 +152,14 @@ OFTEN_NOUNS: Final = _words(
 
 RAISING: Final = _words(
     "access admin allowlist apikey balance bank beneficiary bitcoin bonus broker brokerage btc "
-    "cash certificate charge chargeback cheque code coin command config configuration credential "
-    "credit crypto database debit deletion deployment deposit dosage dose emergency escrow eth "
-    "firewall firmware fund helm iban infusion insulin key kubectl ledger limit manifest "
-    "medication mfa migration money owner passcode password payee payment payout permission "
-    "pipeline prescription privilege prod production pump refund removal reversal role root salary "
-    "schema script secret shell sql sudo table terraform token transfer vault ventilator voucher "
-    "wallet whitelist wire withdrawal"
+    "cancel cash certificate charge chargeback cheque code coin command config configuration "
+    "credential credit crypto database debit deletion deploy deployment deposit dosage dose "
+    "emergency escrow eth firewall firmware fund helm iban infusion insulin key kubectl ledger "
+    "limit manifest medication mfa migration money owner passcode password payee payment payout "
+    "permission pipeline prescription privilege prod production pump reboot refund removal restart "
+    "reversal role rollback root salary schema script secret shell shutdown sql sudo table "
+    "terraform token transfer unlock vault ventilator voucher wallet whitelist wire withdraw "
+    "withdrawal"
 )
 """What an effect is destructive of, whatever its verb."""
 
@@ -177,7 +178,7 @@ RAISING_BY_VERB: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
 
 BINDING: Final = _words(
     "application bid branch claim code commit contract image invoice job offer order package "
-    "proposal quote repo repository tender timesheet vote"
+    "proposal quote receipt repo repository tender timesheet vote"
 )
 """What binds whoever sends it, so that it is more than a message."""
 
@@ -213,6 +214,9 @@ AMBIGUOUS_READS: Final = _words(
 
 NOUNS_FIRST: Final = _words("price quote status")
 """Of these, those that are nouns before any verb: `price_change`."""
+
+CLEAR_READS: Final = _words("describe fetch find get list lookup retrieve search")
+"""Reads that are nothing else, wherever they stand."""
 
 OPENERS: Final = _words(
     "a all an any are available can collect current did display do does every full give given "

@@ -46,29 +46,30 @@ class ToolTraits(NamedTuple):
     """What the roles of a tool's arguments depend on beside themselves.
 
     Attributes:
-        verb: the first word of the tool's name.
-        things: its other words, as written and without a final s.
+        words: the words of its name.
+        things: the same without its first, and without a final s.
         is_read: whether its arguments only say what is read.
         is_web: whether its results come from the web.
     """
 
-    verb: str
+    words: frozenset[str]
     things: frozenset[str]
     is_read: bool
     is_web: bool
 
     @property
     def ends_things(self) -> bool:
-        """Whether its verb destroys what an argument names, by whatever name: `delete_page`."""
-        return GUESSED_TIER_OF.get(self.verb) == "destructive" and self.verb not in _RUNS
+        """Whether it destroys what an argument names, by whatever name: `delete_page`."""
+        return any(GUESSED_TIER_OF.get(word) == "destructive" for word in self.words - _RUNS)
 
 
 def traits_of(name: str, *, is_read: bool, is_web: bool) -> ToolTraits:
     """Return the traits of a tool by its name."""
-    verb, *others = words_of(name) or [""]
-    return ToolTraits(
-        verb, frozenset(others + [one.rstrip("s") for one in others]), is_read, is_web
-    )
+    words = words_of(name)
+    things = {*words[1:], *(one.rstrip("s") for one in words[1:])}
+    if words[1:] and words[-1] in GUESSED_TIER_OF:
+        things.add(words[0])  # note_delete
+    return ToolTraits(frozenset(words), frozenset(things), is_read, is_web)
 
 
 def guess_roles(
@@ -142,7 +143,7 @@ def _is_where_it_goes(traits: ToolTraits, name: str) -> bool:
     """Return whether a place is where somebody or something is brought: `ship_it(street)`."""
     if name == "location":
         return traits.things.isdisjoint(IN_AN_EVENT)
-    is_taken = not IS_TAKEN.isdisjoint({traits.verb, *traits.things})
+    is_taken = not IS_TAKEN.isdisjoint(traits.words)
     return is_taken and PLACES.fullmatch(name) is not None
 
 
@@ -152,7 +153,7 @@ def _role_by_form(traits: ToolTraits, name: str, schema: Mapping[str, Any]) -> R
         return "recipient"
     if schema.get("format") in ("date", "date-time"):
         return "time"
-    if traits.verb in TO_PEOPLE and PEOPLE.fullmatch(_without_ending(name)):
+    if traits.words & TO_PEOPLE and PEOPLE.fullmatch(_without_ending(name)):
         return "recipient"
     plain: tuple[Role, ...] = ("secret", "code", "recipient")
     if found := next((role for role in plain if ROLE_PATTERNS[role].fullmatch(name)), None):

@@ -22,6 +22,7 @@ from harness.policy.analysis.guessing.guess_tables import (
     ALWAYS_OWN,
     AMBIGUOUS_READS,
     BINDING,
+    CLEAR_READS,
     CONTENT,
     CONVERTED,
     DETERMINERS,
@@ -59,6 +60,8 @@ from harness.policy.analysis.guessing.guess_tables import (
 )
 
 _LONGEST_NAME: Final = 128
+_ACTS: Final = frozenset({"change", "close", "place", "post", "run", "set", "start"})
+"""Of the verbs that are often nouns, those that are verbs behind a prefix."""
 _PIECE: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _WORD: Final = re.compile(r"[a-z]+")
 _ANOTHER: Final = re.compile(r"(?:\b(?:and|or|then|also)\s|[.,;:]\s)\s*(?=([a-z]+)\W?([a-z]*))")
@@ -112,7 +115,7 @@ def guess_tier(
         arguments: the names of its arguments.
         hints_at_destruction: whether its server says that it destroys. A hint only raises.
     """
-    words = words_of(name)
+    words = _without_prefix(words_of(name))
     text = _OF_ARGUMENTS.split(description, maxsplit=1)[0]
     named = list(_verbs_of_name(words))
     reads = bool(named) and all(found.tier == "read_only" for found in named)
@@ -131,6 +134,20 @@ def guess_tier(
     if found.rank > 0 and hints_at_destruction:
         found = _Found("destructive", "the server says destructiveHint")
     return TierGuess(*found, is_read=is_read and found.tier != "destructive")
+
+
+def _without_prefix(words: list[str]) -> list[str]:
+    """Return the words of a name without that of its service: `jira_get_issue`, `db_drop_view`."""
+    if len(words) < 3:
+        return words
+    first, second, last = words[0], words[1], words[-1]
+    has_prefix = (
+        first not in GUESSED_TIER_OF
+        and second in TIER_OF
+        and (second in _ACTS or second not in OFTEN_NOUNS)
+        and (second in CLEAR_READS or last not in CLEAR_READS)
+    )
+    return words[1:] if has_prefix else words
 
 
 def _raised(
@@ -169,7 +186,7 @@ def _verbs_of_name(words: Sequence[str]) -> Iterator[_Found]:
     else:
         verbs = [word for word in words if word in TIER_OF]
         effects = [verb for verb in verbs if TIER_OF[verb] != "read_only"]
-        yield from map(_verb, (effects or verbs)[:1])
+        yield from map(_verb, effects or verbs[:1])
     for before, word in pairwise(words):
         if before in ("and", "or", "then") and word in TIER_OF:
             yield _verb(word)

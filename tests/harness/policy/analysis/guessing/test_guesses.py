@@ -177,6 +177,12 @@ def test_what_no_verb_decides_is_open(name: str, description: str, arguments: An
         ("post_entries", "", "debit sum", "destructive"),
         ("post_invoice", "", "", "destructive"),
         ("scrape_listing", "", "link", "network"),
+        # the name of a service stands before the verb
+        ("acme_drop_view", "", "", "destructive"),
+        ("acme_get_issue", "", "", "read_only"),
+        ("acme_get_issue", "", "link", "network"),
+        ("team_mail_evict_all", "", "", "destructive"),
+        ("schedule_rollback", "", "", "destructive"),
         # what is of others is nobody's own work
         ("edit_product", "", "", "delegated"),
         ("label_rows", "", "", "delegated"),
@@ -222,6 +228,7 @@ def test_what_a_tool_acts_on_raises_its_tier(
         ("track_expense", "", "amount"),
         ("list_flat", "", "asking_price"),
         ("convert_prospect", "", ""),
+        ("acme_convert_prospect", "", ""),
         ("daily_report", "", ""),
     ],
 )
@@ -339,6 +346,9 @@ def test_the_last_word_of_an_argument_says_what_it_is() -> None:
         "spend_limit": "attribute",
         "dependsOn": "object",
     }
+    for name in ("acme_delete_memo", "memo_delete", "memoWipe"):
+        assert roles(guess(name, args={"memo": text})) == {"memo": "object"}
+    assert roles(guess("acme_grant_tag", args={"member": text})) == {"member": "recipient"}
     assert roles(guess("wipe_note", args={"old_note": text})) == {"old_note": "object"}
 
 
