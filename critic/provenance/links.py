@@ -37,9 +37,11 @@ _NARROW: Final = re.compile(
 )
 _BEFORE_AT: Final = rf"(?:{WORD}|[.:%+~-])"
 """What may follow a host that is the beginning of an address, or of a user part."""
+_FINAL_DOT: Final = rf"\.++(?=[/#\\]|[?:]{WORD})"
+"""The dot that a whole host name may end in, where the link goes on behind it."""
 _NARROW_IN_TEXT: Final = re.compile(
     rf"(?:(?<![A-Za-z0-9+./@-])(?:https?:|(?<!:))//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST}))"
-    rf"{_HOST}(?!{_BEFORE_AT}*+@){_REST}",
+    rf"{_HOST}(?!{_BEFORE_AT}*+@)(?!{_FINAL_DOT}){_REST}",
     re.IGNORECASE,
 )
 _NUMBERED_HOST: Final = r"(?:[0-9]{4,10}|0x[0-9a-f]{4,8})(?=[/?#:])"
@@ -49,7 +51,7 @@ _WIDE_IN_TEXT: Final = re.compile(
     rf"|(?<![:/\\a-z0-9])[/\\]{{2,}}+(?={_IN_HOST}++\.{_IN_HOST}|{_NUMBERED_HOST}|{_BRACKETED_HOST}))"
     r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?"
     rf"|(?<!{WORD})(?<![@.-])(?={_IN_HOST}++\.{_IN_HOST})(?!{_HOST}{_BEFORE_AT}{{0,64}}+@))"
-    rf"(?P<host>{_HOST}|{_BRACKETED_HOST})(?P<rest>{_WIDE_REST})"
+    rf"(?P<host>{_HOST}|{_BRACKETED_HOST})(?:{_FINAL_DOT})?(?P<rest>{_WIDE_REST})"
 )
 _ESCAPED: Final = re.compile("%(?:25)*(?:2e|2f|5c)", re.IGNORECASE)
 _DOTS: Final = frozenset((".", ".."))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from critic.provenance.links import wide_links_in
+from critic.provenance.links import links_in, wide_links_in
 
 DOUBLED = {
     "at https://https://ord_7/b": ["https", "ord_7/b"],
@@ -17,3 +17,22 @@ DOUBLED = {
 @pytest.mark.parametrize("text", DOUBLED)
 def test_a_scheme_before_a_link_does_not_hide_it(text: str) -> None:
     assert [link.key for link, _ in wide_links_in(text)] == DOUBLED[text]
+
+
+DOTTED = {
+    "see https://corp.com.": (["corp.com"], ["corp.com"]),
+    "see https://corp.com.: it": (["corp.com"], ["corp.com"]),
+    "see https://corp.com./b": ([], ["corp.com/b"]),
+    "see corp.com./b.": ([], ["corp.com/b"]),
+    "see https://corp.com.:80/b": ([], ["corp.com:80/b"]),
+    "see corp.com.?x=1": ([], ["corp.com?x=1"]),
+    "see https://corp.com.?": (["corp.com"], ["corp.com"]),
+}
+
+
+@pytest.mark.parametrize("text", DOTTED)
+def test_a_page_of_a_host_that_ends_in_a_dot_names_no_whole_host(text: str) -> None:
+    """What names one page gives no authority over all pages of its host."""
+    narrow, wide = DOTTED[text]
+    assert [link.key for link, _ in links_in(text)] == narrow
+    assert [link.key for link, _ in wide_links_in(text)] == wide

@@ -24,6 +24,7 @@ from tests.support.model.kinds import (
     spelling,
     stands,
     text_of,
+    wide_value,
 )
 from tests.support.model.requests import (
     is_below,
@@ -181,7 +182,8 @@ def vouches(p: Json, value: Value, shown: Shown, better: Shown) -> bool:
 
 
 def is_sent(value: Value, text: str) -> bool:
-    return same_wide(value.value, text) or mentions(value.value, text, value.kind)
+    alike = same_wide(value.value, text) and (wide_value(text) != "" or is_same(value, text))
+    return alike or mentions(value.value, text, value.kind)
 
 
 def designated(p: Json, seen: list[Seen]) -> Shown:

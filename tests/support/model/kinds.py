@@ -334,11 +334,19 @@ def mentions_link(form: str, text: str) -> bool:
 
 def shows_link(form: str, before: str, behind: str, text: str) -> bool:
     """Return whether a text holds a form of a link between these, or behind slashes and a user."""
-    text = with_signs(plain_text(text))
-    form, user = re.escape(with_signs(form)), r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?"
+    text = without_final_dot(with_signs(plain_text(text)))
+    form, user = (
+        re.escape(without_final_dot(with_signs(form))),
+        r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?",
+    )
     bare = "." in re.split("[/?#]", form.replace("\\.", "."))[0]
     found = bare and re.search(before + form + behind, wide(text)) is not None
     return found or re.search(f"//{user}{form}{behind}", text) is not None
+
+
+def without_final_dot(text: str) -> str:
+    """Return a text without the dots that end the host of a link which goes on behind them."""
+    return re.sub(rf"(?<={WORD})\.+(?=[/#\\]|[?:]{WORD})", "", text)
 
 
 def with_signs(text: str) -> str:
