@@ -39,9 +39,14 @@ _BEFORE_AT: Final = rf"(?:{WORD}|[.:%+~-])"
 """What may follow a host that is the beginning of an address, or of a user part."""
 _FINAL_DOT: Final = rf"\.++(?=[/#\\]|[?:]{WORD})"
 """The dot that a whole host name may end in, where the link goes on behind it."""
+_GOES_ON: Final = (
+    rf"{_FINAL_DOT}|\.\.++{WORD}|[\\%^~*+=&$]++{WORD}|:(?:/|(?![0-9]{{1,5}}(?!{WORD})){WORD})"
+    "|[\uff0f\u2044\u2215\u3002]"
+)
+"""What readers take for a part of the host before it, or not: it is no narrow link."""
 _NARROW_IN_TEXT: Final = re.compile(
     rf"(?:(?<![A-Za-z0-9+./@-])(?:https?:|(?<!:))//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST}))"
-    rf"{_HOST}(?!{_BEFORE_AT}*+@)(?!{_FINAL_DOT}){_REST}",
+    rf"{_HOST}(?!{_BEFORE_AT}*+@)(?!{_GOES_ON}){_REST}",
     re.IGNORECASE,
 )
 _NUMBERED_HOST: Final = r"(?:[0-9]{4,10}|0x[0-9a-f]{4,8})(?=[/?#:])"

@@ -36,3 +36,37 @@ def test_a_page_of_a_host_that_ends_in_a_dot_names_no_whole_host(text: str) -> N
     narrow, wide = DOTTED[text]
     assert [link.key for link, _ in links_in(text)] == narrow
     assert [link.key for link, _ in wide_links_in(text)] == wide
+
+
+CUT = [
+    "\\b",
+    "%2fb",
+    "^b",
+    "~b",
+    "+b",
+    "=b",
+    "&b",
+    "$b",
+    "..b",
+    ":b",
+    ":80b",
+    ":999999/b",
+    ":/b",
+    "\uff0fb",
+]
+"""What follows a host so that readers take other hosts or pages for it."""
+
+
+@pytest.mark.parametrize("behind", CUT)
+@pytest.mark.parametrize("host", ["https://corp.com", "corp.com", "https://intranet"])
+def test_no_host_is_cut_from_what_goes_on_behind_it(host: str, behind: str) -> None:
+    assert [link.key for link, _ in links_in(f"see {host}{behind}")] == []
+    assert list(wide_links_in(f"see {host}{behind}"))
+
+
+@pytest.mark.parametrize(
+    "behind", [", b", ",https://b.example", "; b", "!", "** b", ": b", ")", "'"]
+)
+def test_a_host_ends_where_the_sentence_goes_on(behind: str) -> None:
+    found = [link.key for link, _ in links_in(f"see https://corp.com{behind}")]
+    assert found[:1] == ["corp.com"]
