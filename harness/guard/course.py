@@ -44,6 +44,7 @@ from harness.policy import GuardSettings
 from harness.record import RecordedAnswer, RunFacts
 
 _UNRULED: Final = "it ran, and nobody had asked whether it may"
+_LAST_QUESTION: Final = "this is the last question: until somebody says yes, the answer is no"
 _TOO_LATE: Final = "the question has expired: have the agent ask anew"
 
 
@@ -216,6 +217,12 @@ class Course:
             return Ruled("refuse", verdict, note)
         return Ruled("ask", verdict)
 
+    @property
+    def question_note(self) -> str | None:
+        """What is said beside the open question: that no other comes before a yes, if so."""
+        is_last = self.question is not None and self.asked >= self.settings.max_questions
+        return _LAST_QUESTION if is_last else None
+
     def _apply_ruling(
         self,
         batch: Batch,
@@ -243,7 +250,7 @@ class Course:
             action=ruled.action,
             verdict=ruled.verdict,
             plan_digest=plan_digest,
-            note=ruled.note,
+            note=ruled.note or course.question_note,
             expires_at=None if question is None else question.expires_at,
             unknown=unknown,
         )

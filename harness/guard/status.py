@@ -69,6 +69,7 @@ def _pending_question(
         verdict=question.verdict,
         plan_digest=question.plan_digest,
         expires_at=question.expires_at,
+        note=course.question_note,
     )
     calls = tuple(map(_requested_call, batch.calls))
     ruling = words.word_ruling(ruling, batch, course)
