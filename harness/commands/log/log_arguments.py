@@ -103,7 +103,7 @@ def add_log(commands: Commands) -> None:
         "json)",
     )
     _add_export(export)
-    for add_more in (_add_query, _add_settle, _add_next, add_log_proofs):
+    for add_more in (_add_query, _add_events, _add_settle, _add_next, add_log_proofs):
         add_more(actions)
 
 
@@ -114,6 +114,17 @@ def _add_query(actions: Commands) -> None:
     query.add_argument("sql", metavar="SQL", help="one statement that selects")
     query.add_argument("--format", choices=("text", "json", "csv"), default="text")
     add_known_head(query)
+
+
+def _add_events(actions: Commands) -> None:
+    told = "print guarded sessions as session events again, for `critic try` and `critic guard`"
+    events = add(actions, "events", told, _EXITS)
+    events.add_argument("log", metavar="LOG")
+    events.add_argument("session", nargs="?", metavar="SESSION", help="its id (default: all)")
+    events.add_argument(
+        "--policy", metavar="FILE", help="the policy that says by which names tools are called"
+    )
+    add_known_head(events)
 
 
 def _add_settle(actions: Commands) -> None:

@@ -17,6 +17,7 @@ _ACTIONS: Final = {
     "stats": ("log_stats", "show_statistics"),
     "show": ("log_show", "show_record"),
     "copy": ("log_copy", "copy_to_place"),
+    "events": ("log_sessions", "list_events"),
     "export": ("log_export", "export_log"),
     "verify": ("log_verify", "verify_log"),
 }

@@ -12,4 +12,10 @@ def add_shadow(commands: Commands) -> None:
     """Add `critic shadow`."""
     shadow = add_command(commands, "shadow", _EXITS)
     shadow.add_argument("log", metavar="LOG")
+    shadow.add_argument(
+        "--policy",
+        metavar="FILE",
+        help="judge the sessions of the log by this policy instead, by what their calls returned, "
+        "and propose edits of it",
+    )
     shadow.add_argument("--format", choices=("text", "json"), default="text")

@@ -21,6 +21,8 @@ from harness.wire import InvalidInput, parse
 
 def run(args: argparse.Namespace) -> int:
     """Print what a shadow would have stopped. Return 1 if the log is damaged."""
+    if args.policy is not None:
+        return _try_policy(args)
     with SqlDecisionLog.open_for_reading(args.log) as log:
         head, listing = log.head(), Listing(log)
         every = [one for one in listing.turns(Filters()).turns() if one.shadow]
@@ -32,6 +34,13 @@ def run(args: argparse.Namespace) -> int:
         print_head(head, args.format)
         has_gaps = any(True for _ in listing.gaps())
     return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if has_gaps else 0)
+
+
+def _try_policy(args: argparse.Namespace) -> int:
+    """Print what a policy would have stopped of the sessions of a log, and what would help."""
+    from harness.commands.shadow.policy_trial import print_trial  # noqa: PLC0415 - judges sessions
+
+    return print_trial(args)
 
 
 def _sessions_of(listing: Listing) -> dict[str, set[str]]:

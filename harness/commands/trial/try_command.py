@@ -17,6 +17,7 @@ from harness.policy import PolicyDocument
 from harness.what_if.proposing.edit_proposals import EditProposer
 from harness.what_if.proposing.policy_patch import unified_patch, write_edits
 from harness.what_if.proposing.recorded_tasks import RecordedTask, read_tasks
+from harness.what_if.proposing.untried_tools import find_untried
 from harness.whole_files import replace_file
 from harness.wire import InvalidInput
 
@@ -36,9 +37,18 @@ def run(args: argparse.Namespace) -> int:
     tried = _try_tasks(document, tasks, attacks)
     for line in (wire_lines if args.json else trial_lines)(tried):
         sys.stdout.write(f"{line}\n")
+    if not args.json:
+        _tell_untried(args.policy, document, tasks)
     if args.patch is not None:
         _write_patch(args.policy, args.patch, tried)
     return EXIT_OK if all(one.judged.is_through for one in tried.tasks) else EXIT_REFUSED
+
+
+def _tell_untried(name: str, document: PolicyDocument, tasks: Sequence[RecordedTask]) -> None:
+    """Print a note for each tool that no task calls, as `critic policy check` prints one."""
+    for one in find_untried(document.policy, tasks):
+        place = f"{escape_line(name)}: line {document.line_of(one.path)}"
+        sys.stdout.write(f"{place}: {one.severity}: {one.message} [{one.rule}]\n")
 
 
 def _try_tasks(

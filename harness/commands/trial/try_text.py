@@ -20,6 +20,7 @@ from harness.what_if.proposing.edit_words import (
 from harness.what_if.proposing.policy_edits import PolicyEdit
 from harness.what_if.proposing.policy_patch import TaskEdit
 from harness.what_if.proposing.task_judge import JudgedTask, TaskStop
+from harness.what_if.proposing.untried_tools import find_untried
 
 
 class TriedTasks(NamedTuple):
@@ -70,11 +71,20 @@ def patched_edits(tried: TriedTasks) -> tuple[list[TaskEdit], list[TaskEdit]]:
 
 def trial_lines(tried: TriedTasks) -> Iterator[str]:
     """Yield a line for each task, the sums, and what would help."""
+    yield from _task_lines(tried)
+    yield _sum_text(tried)
+    yield from proposal_lines(tried)
+
+
+def _task_lines(tried: TriedTasks) -> Iterator[str]:
     width = max(len(escape_name(one.task.id)) for one in tried.tasks)
     for one in tried.tasks:
         name = f"{escape_name(one.task.id):{width}}"
         yield f"{name} {_outcome(one.judged):7}{_why(one.judged)}".rstrip()
-    yield _sum_text(tried)
+
+
+def proposal_lines(tried: TriedTasks) -> Iterator[str]:
+    """Yield what would help, and where nothing does."""
     for offer in _offers(tried):
         yield from _offer_lines(tried, offer)
     for one in tried.tasks:
@@ -133,15 +143,23 @@ def _allowed_lines(too: AllowedToo) -> list[str]:
 
 def wire_lines(tried: TriedTasks) -> Iterator[str]:
     """Yield the same as one JSON object."""
-    offers = [_offer_wire(tried, offer) for offer in _offers(tried)]
     wire: dict[str, Any] = {
         "tasks": [_task_wire(one) for one in tried.tasks],
         "totals": _sums(tried),
-        "proposals": offers,
+        "proposals": proposals_wire(tried),
+        "untried": [
+            one.path
+            for one in find_untried(tried.proposer.policy, [task.task for task in tried.tasks])
+        ],
     }
     if tried.attacks:
         wire["attacks"] = {"count": tried.attacks, "passing": [*tried.proposer.passing]}
     yield ascii_json(wire)
+
+
+def proposals_wire(tried: TriedTasks) -> list[dict[str, Any]]:
+    """Return what would help, as JSON."""
+    return [_offer_wire(tried, offer) for offer in _offers(tried)]
 
 
 def _task_wire(one: ProposedTask) -> dict[str, Any]:

@@ -148,7 +148,7 @@ class EditProposer:
     def judge_with(self, task: RecordedTask, edits: Edits) -> JudgedTask | None:
         """Return what becomes of a task with edits; None if they do not fit the policy."""
         policy = self.edited(edits, task.tools)
-        return None if policy is None else TaskJudge(policy, self._now).judge(task)
+        return None if policy is None else TaskJudge(policy, self._now).judge(task.narrowed())
 
     def candidates(self, task: RecordedTask, edits: Edits, stop: TaskStop) -> list[PolicyEdit]:
         """Return the edits that may help with a stop, where some were made already."""
@@ -162,7 +162,7 @@ class EditProposer:
         for attack in self._attacks:
             fitting = tuple(edit for edit in edits if edit.tool in attack.tools)
             policy = self.edited(fitting, attack.tools) if attack.tools & touched else None
-            if policy is not None and _passes(TaskJudge(policy, self._now), attack):
+            if policy is not None and _passes(TaskJudge(policy, self._now), attack.narrowed()):
                 found.append(attack.id)
         return tuple(found)
 

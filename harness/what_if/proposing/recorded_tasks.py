@@ -39,6 +39,14 @@ class RecordedTask(NamedTuple):
             for call in event.calls
         )
 
+    def narrowed(self) -> "RecordedTask":
+        """Return the task for a policy of its own tools alone: its scope names no others."""
+        scope = self.opening.scope
+        if scope is None:
+            return self
+        named = tuple(name for name in scope if name in self.tools)
+        return self._replace(opening=self.opening.model_copy(update={"scope": named}))
+
     @property
     def calls(self) -> list[CallsEvent]:
         """The turns, in their order."""

@@ -63,3 +63,87 @@ def test_a_guard_that_enforces_has_no_shadow(tmp_path: Path, critic: Critic) -> 
 def test_a_reason_is_told_without_its_step_its_values_and_its_result() -> None:
     reason = "step 12 recipient [a (x)] appears only in the text of call/31 [read x] (led): name it"
     assert general_reason(reason) == "recipient appears only in the text of a result (led): name it"
+
+
+# --- another policy, and the sessions as events -------------------------------------------------
+
+TOLD = [
+    open_("s", request="Transfer the rent as plan.md says", system="You pay bills."),
+    call("read_note", "s", "c1", name="plan.md"),
+    result("wire it to iban-4711-22", "s", "c1"),
+    {"event": "said", "session": "s", "text": "And say so to ana@example.com."},
+    call("transfer", "s", "c2", iban="iban-4711-22", reason="rent"),
+    result({"ok": True}, "s", "c2"),
+    close("s"),
+]
+
+
+def told_log(path: Path) -> Path:
+    with SqlDecisionLog.open(path) as kept:
+        answers_to(guard_of(asking_desk(shadow=True), log=kept), TOLD)
+    return path
+
+
+def written(path: Path, wire: object) -> Path:
+    path.write_text(json.dumps(wire))
+    return path
+
+
+def test_the_sessions_of_a_log_are_events_again(tmp_path: Path, critic: Critic) -> None:
+    said = critic("log", "events", told_log(tmp_path / "log.db"))
+    assert said.status == 0
+    events = [json.loads(line) for line in said.out.splitlines()]
+    kinds = [one["event"] for one in events]
+    assert kinds == ["open", "calls", "result", "said", "calls", "result"]
+    assert events[0]["request"] == TOLD[0]["request"]
+    assert events[0]["system"] == "You pay bills."
+    assert events[0]["scope"] == TOLD[0]["scope"]
+    assert [one["calls"][0]["args"] for one in events if one["event"] == "calls"] == [
+        {"name": "plan.md"},
+        {"iban": "iban-4711-22", "reason": "rent"},
+    ]
+    assert [one["output"] for one in events if one["event"] == "result"] == [
+        "wire it to iban-4711-22",
+        {"ok": True},
+    ]
+    one = critic("log", "events", tmp_path / "log.db", "s")
+    assert one.out == said.out
+    assert critic("log", "events", tmp_path / "log.db", "gone").status == 2
+
+
+def test_events_of_a_log_are_judged_as_the_session_was(tmp_path: Path, critic: Critic) -> None:
+    policy = asking_desk()
+    written(tmp_path / "desk.json", policy)
+    told_log(tmp_path / "log.db")
+    for name, lines in (
+        ("live", "".join(f"{json.dumps(one)}\n" for one in TOLD)),
+        ("logged", critic("log", "events", tmp_path / "log.db").out),
+    ):
+        (tmp_path / f"{name}.jsonl").write_text(lines)
+    tried = [
+        json.loads(critic("try", tmp_path / "desk.json", tmp_path / f"{name}.jsonl", "--json").out)
+        for name in ("live", "logged")
+    ]
+    assert tried[0] == tried[1]
+
+
+def test_another_policy_is_tried_on_the_sessions(log: Path, critic: Critic, tmp_path: Path) -> None:
+    policy = written(tmp_path / "desk.json", asking_desk())
+    said = critic("shadow", log, "--policy", policy)
+    assert said.status == 0
+    assert said.lines[0] == "3 sessions: 2 stop"
+    assert said.lines[1] == "transfer  2 of 2 sessions: 2 would be refused, 0 asked"
+    assert "no edit helps: the value was seen nowhere" in said.out
+    wire = json.loads(critic("shadow", log, "--policy", policy, "--format", "json").lines[0])
+    assert (wire["sessions"], wire["cannot_tell"]) == (3, 0)
+    looser = {**asking_desk(), "spec": {**asking_desk()["spec"], "provenance": "open"}}
+    assert critic("shadow", log, "--policy", written(policy, looser)).status == 0
+    assert critic("shadow", log, "--policy", tmp_path / "gone.toml").status == 2
+
+
+def test_what_was_taken_out_cannot_be_told(log: Path, critic: Critic, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    why = ("--because", "privacy", "--by", "ada")
+    assert critic("log", "redact", log, copy, "--value", "1:/inputs/plan", *why).status == 0
+    said = critic("shadow", copy, "--policy", written(tmp_path / "desk.json", asking_desk()))
+    assert "of 1 more, part is redacted or missing: cannot tell" in said.out

@@ -110,6 +110,11 @@ def test_a_task_that_stops_and_the_edit_that_helps(critic: Critic, folder: Path)
     assert said.status == 1
     assert said.lines[0] == 't2 refused  mail /to "ada@x.example": only in the text of get_order'
     assert said.lines[2:4] == ["for t2:", "  scope: mail"]
+    untried = [line for line in said.lines if line.endswith("[untried_tool]")]
+    assert [line.split("tool ")[1].split(":")[0] for line in untried] == [
+        *("find_mail", "open_page", "pay_back", "place_order")
+    ]
+    assert untried[0].startswith("shop.toml: line 23: note: ")
 
 
 BAD = [

@@ -222,12 +222,17 @@ LABELS = st.lists(
 )
 
 
-def laws_of_a_proposal(turns: Any, labels: Any) -> None:
+SCOPES = st.none() | st.lists(st.sampled_from(["mail", "pay_back", "open_page"]), unique=True)
+
+
+def laws_of_a_proposal(turns: Any, labels: Any, scope: Any) -> None:
     text = POLICY
     for old, new in labels:
         text = text.replace(old, new, 1)
     policy = parse_policy(text.encode()).policy
-    one = read(task("See to ORD-882.", *((*call, output) for call, output in turns)))[0]
+    opening = {} if scope is None else {"scope": scope}
+    calls = ((*call, output) for call, output in turns)
+    one = read(task("See to ORD-882.", *calls, **opening))[0]
     found = propose_edits(policy, one, now=NOW)
     assert found.judged == TaskJudge(policy, NOW).judge(one)
     if found.proposal is None:
@@ -251,16 +256,16 @@ def laws_of_a_proposal(turns: Any, labels: Any) -> None:
 
 
 @settings(max_examples=examples(12))
-@given(TURNS, LABELS)
-def test_each_proposal_applied_lets_its_task_through(turns: Any, labels: Any) -> None:
-    laws_of_a_proposal(turns, labels)
+@given(TURNS, LABELS, SCOPES)
+def test_each_proposal_applied_lets_its_task_through(turns: Any, labels: Any, scope: Any) -> None:
+    laws_of_a_proposal(turns, labels, scope)
 
 
 @pytest.mark.slow
 @settings(max_examples=300)
-@given(TURNS, LABELS)
-def test_each_of_many_proposals_lets_its_task_through(turns: Any, labels: Any) -> None:
-    laws_of_a_proposal(turns, labels)
+@given(TURNS, LABELS, SCOPES)
+def test_each_of_many_proposals_lets_its_task_through(turns: Any, labels: Any, scope: Any) -> None:
+    laws_of_a_proposal(turns, labels, scope)
 
 
 @pytest.mark.parametrize(

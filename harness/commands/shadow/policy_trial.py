@@ -1,0 +1,81 @@
+"""`critic shadow LOG --policy FILE`: what a policy would have stopped of recorded sessions."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from evals.escaping import escape_line
+from harness.audit.shadow_stops import StoppedTurn, ToolStops, general_reason, tool_stops
+from harness.canonical import ascii_json
+from harness.clock import SystemClock
+from harness.commands.known_heads import print_head
+from harness.commands.log.log_filters import EXIT_NOT_SOUND, damage_texts, warn
+from harness.commands.log.log_sessions import LoggedTasks, tasks_in_log
+from harness.commands.policy.policy_command import load_policy
+from harness.commands.trial.try_text import TriedTasks, proposal_lines, proposals_wire
+from harness.errors import UsageError
+from harness.log.search.listing import Listing
+from harness.log.sql import SqlDecisionLog
+from harness.what_if.proposing.edit_proposals import EditProposer
+from harness.wire import InvalidInput
+
+
+def print_trial(args: argparse.Namespace) -> int:
+    """Print the stops by tool and reason, then the proposals. Return 1 if the log is damaged."""
+    policy = load_policy(args.policy).policy
+    with SqlDecisionLog.open_for_reading(args.log) as log:
+        head, listing = log.head(), Listing(log)
+        found = tasks_in_log(log, listing, policy)
+        try:
+            proposer = EditProposer(policy, SystemClock().now())
+            tried = TriedTasks([proposer.propose(task) for task in found.tasks], proposer, 0)
+        except (InvalidInput, ValueError) as error:
+            raise UsageError(str(error)) from None
+        lines = _json_lines if args.format == "json" else _text_lines
+        for line in lines(found, tried):
+            sys.stdout.write(f"{line}\n")
+        print_head(head, args.format)
+        has_gaps = any(True for _ in listing.gaps())
+    return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if has_gaps else 0)
+
+
+def _stops(tried: TriedTasks) -> list[ToolStops]:
+    """Return the tools that stop sessions, where each stops first."""
+    called: dict[str, set[str]] = {}
+    for one in tried.tasks:
+        for tool in one.task.tools:
+            called.setdefault(tool, set()).add(one.task.id)
+    turns = [
+        StoppedTurn(
+            one.task.id,
+            one.judged.outcome == "asked",
+            {one.judged.stop.tool: frozenset({general_reason(one.judged.stop.reason)})},
+        )
+        for one in tried.tasks
+        if one.judged.stop is not None
+    ]
+    return tool_stops(turns, called)
+
+
+def _text_lines(found: LoggedTasks, tried: TriedTasks) -> Iterator[str]:
+    stopped = sum(one.judged.stop is not None for one in tried.tasks)
+    yield f"{len(tried.tasks)} session{'' if len(tried.tasks) == 1 else 's'}: {stopped} stop"
+    if found.unknown:
+        yield f"  of {found.unknown} more, part is redacted or missing: cannot tell"
+    for stops in _stops(tried):
+        of = f"{stops.stopped} of {stops.sessions} session{'' if stops.sessions == 1 else 's'}"
+        counts = f"{stops.refused} would be refused, {stops.asked} asked"
+        yield f"{escape_line(stops.tool)}  {of}: {counts}"
+        yield from (f"  {count:>4}  {escape_line(reason)}" for reason, count in stops.reasons)
+    yield from proposal_lines(tried)
+
+
+def _json_lines(found: LoggedTasks, tried: TriedTasks) -> Iterator[str]:
+    yield ascii_json(
+        {
+            "sessions": len(tried.tasks),
+            "cannot_tell": found.unknown,
+            "tools": [stops.wire() for stops in _stops(tried)],
+            "proposals": proposals_wire(tried),
+        }
+    )
