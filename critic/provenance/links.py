@@ -40,7 +40,7 @@ _BEFORE_AT: Final = rf"(?:{WORD}|[.:%+~-])"
 _FINAL_DOT: Final = rf"\.++(?=[/#\\]|[?:]{WORD})"
 """The dot that a whole host name may end in, where the link goes on behind it."""
 _GOES_ON: Final = (
-    rf"{_FINAL_DOT}|\.\.++{WORD}|[\\%^~*+=&$]++{WORD}|:(?:/|(?![0-9]{{1,5}}(?!{WORD})){WORD})"
+    rf"{_FINAL_DOT}|\.\.++{WORD}|\.?[\\%^~*+=&$]++(?:/|{WORD})|:(?:/|(?![0-9]{{1,5}}(?!{WORD})){WORD})"
     "|[\uff0f\u2044\u2215\u3002]"
 )
 """What readers take for a part of the host before it, or not: it is no narrow link."""
