@@ -260,7 +260,7 @@ class RulingRecorder:
         wanted = {
             begun: one.batch.turn
             for one in records
-            if one.ended is not None and {call.status for call in one.ended.run.calls} <= _UNKNOWN
+            if one.ended and {call.status for call in one.ended.running.ended} <= _UNKNOWN
             if (begun := marks.begun.get(one.batch.turn)) is not None
         }
         if not wanted or not isinstance(self._log, _KeepsSettlements):

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
-from harness.record import RecordFacts
+from critic.verdicts import Refused
+from harness.record import Decision, RecordFacts
 from harness.record.closed_words import close_record, without_texts
 from harness.record.index_row import IndexRow, index_row, name_column
+from harness.record.members import member_of
 from harness.wire import parse_json
-from tests.harness.log.decisions import LogPlace
+from tests.harness.log.decisions import KINDS, LogPlace, decision
 from tests.harness.log.search.searched import varied
 
 NAMES = [
@@ -61,3 +63,19 @@ def test_a_row_has_nothing_of_the_texts_of_its_record(place: LogPlace) -> None:
 
 def _types() -> list[Any]:
     return list(IndexRow.__annotations__.values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_member_of_an_envelope_is_its_attribute(kind: str) -> None:
+    given = decision(kind=kind)
+    parts: list[Any] = [
+        given,
+        given.proposal,
+        given.proposal.plan,
+        given.report,
+        given.report.verify,
+    ]
+    parts += [given.report.verify.__class__, given.run, 1, "x", None]
+    for part in parts:
+        for name in (*Refused.model_fields, *Decision.model_fields, "approvable", "facts", "none"):
+            assert member_of(part, name) == getattr(part, name, None)
