@@ -30,17 +30,34 @@ class Append:
     def __init__(self, entries: Sequence[Prepared], step: JournalStep | None = None) -> None:
         self.entries = tuple(entries)
         self.step = step
-        self.future: Future[tuple[Sealed, ...]] = Future()
-        self.future.set_running_or_notify_cancel()  # who waits may leave, the append goes on
         self.placed: tuple[Sealed, ...] = ()
         self.refused: Exception | None = None
+        self.is_over = False
+        self._problem: BaseException | None = None
+        self._future: Future[tuple[Sealed, ...]] | None = None
 
     def end(self, error: BaseException | None = None) -> None:
         """Tell who waits for it: it is committed, or it is not recorded."""
-        if problem := self.refused or error:
-            self.future.set_exception(problem)
+        self._problem = self.refused or error
+        self.is_over = True
+        if self._future is None:
+            return
+        if self._problem is not None:
+            self._future.set_exception(self._problem)
         else:
-            self.future.set_result(self.placed)
+            self._future.set_result(self.placed)
+
+    def result(self) -> tuple[Sealed, ...]:
+        """Return the records of an append that is over, or raise why there are none."""
+        if self._problem is not None:
+            raise self._problem
+        return self.placed
+
+    def future(self) -> Future[tuple[Sealed, ...]]:
+        """Return what another thread is told by. To be asked before the append is in a queue."""
+        self._future = Future()
+        self._future.set_running_or_notify_cancel()  # who waits may leave, the append goes on
+        return self._future
 
 
 class SharedCommits:
@@ -61,18 +78,19 @@ class SharedCommits:
     def run(self, append: Append) -> tuple[Sealed, ...]:
         """Append in this thread, together with what waits. Raises what the append raises."""
         self._enqueue(append)
-        while not append.future.done():
-            self._commit_next(append.future.done)
-        return append.future.result()
+        while not append.is_over:
+            self._commit_next(lambda: append.is_over)
+        return append.result()
 
     def start(self, append: Append) -> Future[tuple[Sealed, ...]]:
         """Append in another thread, which lives as long as something waits."""
+        future = append.future()
         self._enqueue(append)
         with self._turn:
             idle, self._working = not self._working, True
         if idle:
             Thread(target=self._work, name="decision-log").start()
-        return append.future
+        return future
 
     def _enqueue(self, append: Append) -> None:
         if self._process != os.getpid():  # forked: threads and locks stayed behind
