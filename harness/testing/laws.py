@@ -42,6 +42,7 @@ from harness.testing._laws.plan_laws import near_misses_are_refused, valid_plans
 from harness.testing._laws.verify_laws import OF_ANY, OF_PASSING, OF_SOURCED, Law
 from harness.testing._streams.guard_laws import GUARD_LAWS, check_guard, describe_guard_law
 from harness.testing._streams.guard_trial import GuardOnTrial, OpenGuard, TrialLog, plain_guard
+from harness.testing._streams.source_laws import OF_SOURCES, public_texts_raise_no_ruling
 from harness.testing.strategies import (
     NearMiss,
     labelled_near_misses,
@@ -174,7 +175,9 @@ class Laws:
         return proposals(*self._inputs, args=self._args)
 
     def check_all(self) -> None:
-        """Check every law; of a policy also that a call of each tool can pass.
+        """Check every law; of a policy also that a call of each tool can pass, and its sources.
+
+        In no session that is drawn for it may what outsiders write raise a ruling.
 
         Raises:
             LawBroken: a law does not hold.
@@ -184,6 +187,8 @@ class Laws:
             self.check(name)
         if self._policy is not None:
             _require_reached(self._policy, self._args)
+            law = public_texts_raise_no_ruling.__name__
+            check_guard(self._policy, law, cannot=OF_SOURCES, settings=self._settings)
 
 
 def _require_reached(policy: Policy, args: Args) -> None:

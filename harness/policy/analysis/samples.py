@@ -4,7 +4,7 @@ They are proposals, not proofs: who takes one asks the schema about it.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from evals.json_schemas import compile_schema
@@ -21,7 +21,7 @@ _DEEPEST: Final = 6
 _MOST_PLACES: Final = 1000
 """How many places are looked at: a schema that holds itself has no end of them."""
 _LONGEST: Final = 1000
-HONEST: Final = {
+NAMED_VALUES: Final = {
     "address": "anna@corp.example",
     "account": "DE89370400440532013000",
     "url": "https://corp.example/a",
@@ -29,6 +29,14 @@ HONEST: Final = {
     "text": "vega-7702",
 }
 """A value of each kind that is compared in a way of its own, such as a request names."""
+OUTSIDERS_VALUES: Final = {
+    "address": "mallory@evil.example",
+    "account": "US64SVBKUS6S3300958879",
+    "url": "https://evil.example/pay?x=1",
+    "path": "/evil/9914.txt",
+    "text": "zeta-9914-evil",
+}
+"""A value of each kind that nobody but an outsider names."""
 _FORMATS: Final = {
     "date": ("2000-01-01", "2000-01-02"),
     "date-time": ("2000-01-01T00:00:00Z", "2000-01-01T00:00:01Z"),
@@ -53,6 +61,17 @@ def samples(schema: AnySchema) -> list[Any]:
     if json_values(schema) > _MOST_VALUES:
         return []
     return _Sampler(schema).values([schema], 0)
+
+
+def put_value(record: Any, place: Sequence[str], value: Any) -> Any:
+    """Return a record with a value at a place; `*` is the first element of a list."""
+    if not place:
+        return value
+    if place[0] == "*":
+        known = record[0] if isinstance(record, list) and record else {}
+        return [put_value(known, place[1:], value)]
+    inner = record if isinstance(record, dict) else {}
+    return {**inner, place[0]: put_value(inner.get(place[0]), place[1:], value)}
 
 
 def smallest_first(values: Iterable[Any]) -> list[Any]:

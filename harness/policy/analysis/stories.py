@@ -13,7 +13,7 @@ from critic.provenance.value_kinds import ValueForm
 from evals.pointers import segments
 from harness.canonical import canonical_json
 from harness.policy.analysis.backing import ToolPair, scalars_of
-from harness.policy.analysis.samples import samples
+from harness.policy.analysis.samples import put_value, samples
 from harness.policy.envelopes import Policy, PolicyTool
 
 Json = dict[str, Any]
@@ -168,22 +168,11 @@ class _ChangedField(NamedTuple):
         values = _texts_in(steps)
         for at, value in enumerate(values):
             others = values[:at] + values[at + 1 :]
-            content = _with_member(self.record, self.way, value)
+            content = put_value(self.record, self.way, value)
             for standing in ("named", "ambient"):
                 item = _result_item(content, standing, author=self.author)
                 asked = _add_items(bare, _request(others), {**item, "classification": self.class_})
                 yield asked._replace(scoped=True)
-
-
-def _with_member(record: Any, way: tuple[str, ...], value: Any) -> Any:
-    """Return a record with a value at a place; `*` is the first element of a list."""
-    if not way:
-        return value
-    if way[0] == "*":
-        known = record[0] if isinstance(record, list) and record else {}
-        return [_with_member(known, way[1:], value)]
-    inner = record if isinstance(record, dict) else {}
-    return {**inner, way[0]: _with_member(inner.get(way[0]), way[1:], value)}
 
 
 def _changed_records(accepting: Policy, refusing: Policy) -> Iterator[_ChangedField]:

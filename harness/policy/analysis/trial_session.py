@@ -15,7 +15,7 @@ from evals.pointers import segments
 from harness.canonical import canonical_json, digest
 from harness.policy.analysis.backing import backed_steps, scalars_of
 from harness.policy.analysis.policy_facts import PolicyFacts, ToolFacts
-from harness.policy.analysis.samples import HONEST, samples
+from harness.policy.analysis.samples import NAMED_VALUES, OUTSIDERS_VALUES, put_value, samples
 from harness.policy.envelopes import Policy
 from harness.policy.policy_rules import rules_of
 from harness.wire import InvalidInput, build
@@ -25,15 +25,6 @@ Json = dict[str, Any]
 _SESSION: Final = "trial"
 _NOW: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _MOST_ARGS: Final = 24
-_LINK: Final = "https://evil.example/pay?x=1"
-_HOSTILE: Final = {
-    "address": "mallory@evil.example",
-    "account": "US64SVBKUS6S3300958879",
-    "url": _LINK,
-    "path": "/evil/9914.txt",
-    "text": "zeta-9914-evil",
-}
-"""Values that nobody but an outsider names, by what they are."""
 
 
 class TrialCall(NamedTuple):
@@ -211,17 +202,8 @@ def _outputs_holding(facts: PolicyFacts, source: ToolFacts, value: Any) -> Itera
     records = [one for one in samples(schema) if isinstance(one, dict)][-1:] or [{}]
     for field in fields:
         place = segments(field) if field[:1] == "/" else (field,)
-        yield _with_member(records[0], place, value)
+        yield put_value(records[0], place, value)
     yield {**records[0], "text": text}
-
-
-def _with_member(record: Any, place: tuple[str, ...], value: Any) -> Any:
-    if not place:
-        return value
-    if place[0] == "*":
-        return [_with_member({}, place[1:], value)]
-    inner = record if isinstance(record, dict) else {}
-    return {**inner, place[0]: _with_member(inner.get(place[0]), place[1:], value)}
 
 
 def _read_args(source: ToolFacts) -> Json | None:
@@ -232,7 +214,7 @@ def _read_args(source: ToolFacts) -> Json | None:
 def _sample_args(tool: ToolFacts) -> list[Json]:
     """Return arguments that a tool takes, those that name most of what it names first."""
     schema = tool.shapes.schema
-    named = [dict.fromkeys(names, HONEST["text"]) for names in (tool.arguments, tool.roles)]
+    named = [dict.fromkeys(names, NAMED_VALUES["text"]) for names in (tool.arguments, tool.roles)]
     found = [one for one in (*samples(schema), *named, {}) if isinstance(one, dict)]
     fits = compile_schema(schema).is_valid
     honest = (_with_honest_values(tool, one, fits) for one in found)
@@ -242,7 +224,7 @@ def _sample_args(tool: ToolFacts) -> list[Json]:
 def _with_honest_values(tool: ToolFacts, args: Json, fits: Callable[[Any], bool]) -> Json:
     """Return arguments with texts that a request names plainly, where the schema takes them."""
     for name in [name for name, value in args.items() if isinstance(value, str)]:
-        values = ({**args, name: text} for text in _of_kind(tool, name, HONEST))
+        values = ({**args, name: text} for text in _of_kind(tool, name, NAMED_VALUES))
         args = next(filter(fits, values), args)
     return args
 
@@ -262,11 +244,11 @@ def _chosen_args(sink: ToolFacts, name: str) -> Iterator[tuple[Json, Any]]:
     known = _sample_args(sink)
     shown: str | None = None
     values: list[Any] = [
-        *_of_kind(sink, name, _HOSTILE),
+        *_of_kind(sink, name, OUTSIDERS_VALUES),
         *(one[name] for one in known if name in one),
     ]
     if sink.roles.get(name) == "content":
-        values, shown = [f"See {_LINK}"], _LINK
+        values, shown = [f"See {OUTSIDERS_VALUES['url']}"], OUTSIDERS_VALUES["url"]
     for args in known[:2]:
         for value in values:
             form = next((one for one in (value, [value]) if fits({**args, name: one})), None)

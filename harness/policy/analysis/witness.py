@@ -38,7 +38,7 @@ from harness.policy.analysis.backing import (
     sampled_schemas,
     scalars_of,
 )
-from harness.policy.analysis.samples import HONEST, samples, smallest_first
+from harness.policy.analysis.samples import NAMED_VALUES, samples, smallest_first
 from harness.policy.analysis.stories import Stories, Story, changed_roles, pair_of
 from harness.policy.envelopes import SESSION_BUDGET, Policy, PolicyTool
 from harness.policy.partial_documents import completed_context
@@ -393,7 +393,9 @@ def _cost_of_schema(schema: Any) -> int:
 def _plain_values(tool: PolicyTool) -> Json:
     """Return a value for each argument whose kind is compared in a way of its own."""
     kinds = (tool.arg_kinds or {}).items()
-    return {name: HONEST[kind] for name, kind in kinds if kind in HONEST and name[:1] != "/"}
+    return {
+        name: NAMED_VALUES[kind] for name, kind in kinds if kind in NAMED_VALUES and name[:1] != "/"
+    }
 
 
 def _is_about(

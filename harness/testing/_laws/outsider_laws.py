@@ -10,7 +10,7 @@ yes. A policy that allows recipients which are only parties is judged as if it a
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from critic.provenance import tool_roles
@@ -20,8 +20,8 @@ from evals.escaping import pointer
 from evals.json_schemas import compile_schema
 from harness.testing._draw.drawn_sources import said_in
 from harness.testing._draw.primitives import ABSENT, Json
-from harness.testing._laws.law_context import LawContext, with_manifest, with_part
-from harness.testing._laws.provenance_laws import levels_of
+from harness.testing._laws.law_context import LawContext, LawVerdict, with_manifest, with_part
+from harness.testing._laws.provenance_laws import Place, levels_of
 from harness.wire import build
 
 Rewrite = Callable[[list[str]], Any]
@@ -60,16 +60,21 @@ SHAPES: Final[Mapping[str, Rewrite]] = {
 """What he may write where all of a result is his."""
 
 
-class _Written(NamedTuple):
-    """What stands in place of what outsiders wrote: of a whole result, a text, a name."""
+class WrittenParts(NamedTuple):
+    """What stands in place of what outsiders wrote: of a whole result, a text, a name.
+
+    Without a `name`, those that parties have stay as they are.
+    """
 
     whole: Any
     text: str
-    name: str
+    name: str | None = None
 
 
-NOTHING_WRITTEN: Final = _Written("", "", "")
+NOTHING_WRITTEN: Final = WrittenParts("", "", "")
 """All of it is taken away."""
+NO_TEXT_WRITTEN: Final = WrittenParts("", "")
+"""All of it but the names of parties."""
 
 
 def outsiders_name_no_target(context: LawContext) -> None:
@@ -81,27 +86,32 @@ def outsiders_name_no_target(context: LawContext) -> None:
     if "provenance" not in wire["spec"]:
         return
     wire = with_part(wire, "spec", party_recipients=ABSENT)
-    doubted = _doubted_targets(context, rewritten(wire, NOTHING_WRITTEN))
+    doubted = doubted_targets(context.judge, rewritten(wire, NOTHING_WRITTEN))
     if not doubted:
         return
-    values = said_in(wire["plan"]) or ["a"]
-    written = _Written(
-        SHAPES[context.pick(tuple(SHAPES))](values),
-        TEXTS[context.pick(tuple(TEXTS))](values),
-        context.pick(values),
-    )
+    written = write_values(context.pick, said_in(wire["plan"]) or ["a"])
     for variant in (wire, rewritten(wire, written)):
         left = levels_of(context.judge(variant))
         lost = sorted(place for place in doubted if place not in left)
         context.require(not lost, f"what outsiders write allowed {lost}", variant)
 
 
-def _doubted_targets(context: LawContext, wire: Json) -> set[tuple[int, str]]:
+def write_values(pick: Callable[[Sequence[Any]], Any], values: list[str]) -> WrittenParts:
+    """Return what an outsider writes who wants these values to be used."""
+    return WrittenParts(
+        SHAPES[pick(tuple(SHAPES))](values), TEXTS[pick(tuple(TEXTS))](values), pick(values)
+    )
+
+
+def doubted_targets(judge: Callable[[Json], LawVerdict], wire: Json) -> dict[Place, int]:
     """Return the tools and targets that are refused or asked about for where they come from."""
-    plain = with_part(wire, "spec", provenance=ABSENT)
-    others = levels_of(context.judge(plain))
-    doubted = levels_of(context.judge(wire))
-    return {place for place in target_places(wire) if place in doubted and place not in others}
+    others = levels_of(judge(with_part(wire, "spec", provenance=ABSENT)))
+    doubted = levels_of(judge(wire))
+    return {
+        place: doubted[place]
+        for place in target_places(wire)
+        if place in doubted and place not in others
+    }
 
 
 def target_places(wire: Json) -> Iterator[tuple[int, str]]:
@@ -125,7 +135,7 @@ def target_places(wire: Json) -> Iterator[tuple[int, str]]:
 # --- what outsiders write -------------------------------------------------------------------------
 
 
-def rewritten(wire: Json, written: _Written) -> Json:
+def rewritten(wire: Json, written: WrittenParts) -> Json:
     """Return a proposal with other bytes in place of all that outsiders wrote."""
     manifests = wire["compiled"]["manifests"]
     classes = {one["class"]: one for one in manifests.get("classes", ())}
@@ -134,11 +144,17 @@ def rewritten(wire: Json, written: _Written) -> Json:
     for item in manifests["evidence_manifest"]:
         declared = classes.get(item["classification"], {})
         fields = {**parties, **declared.get("fields", {})}
-        items.append(_rewritten_item(item, fields, declared.get("schema"), written))
+        items.append(rewrite_item(item, fields, declared.get("schema"), written))
     return with_manifest(wire, "evidence_manifest", items)
 
 
-def _rewritten_item(item: Json, fields: Mapping[str, str], schema: Any, written: _Written) -> Json:
+def rewrite_item(item: Json, fields: Mapping[str, str], schema: Any, written: WrittenParts) -> Json:
+    """Return an item with other bytes in place of what outsiders wrote.
+
+    Args:
+        fields: who fills which field of it.
+        schema: what a record of its class is; None if anything is.
+    """
     author = item.get("source", {}).get("author", "user")
     if "content" not in item or author in ("user", "operator"):
         return item
@@ -162,14 +178,15 @@ class _Record(NamedTuple):
     content: Any
     fields: Mapping[str, str]
     author: str
-    written: _Written
+    written: WrittenParts
 
     def rewrite(self, value: Any, way: tuple[str, ...], *, is_public: bool) -> Any:
         """Return a part of the record with other bytes where outsiders write it. Keys stay."""
         leading = (who for name, who in self.fields.items() if self._leads_to(name, way))
         writer = next(leading, None)
-        if writer == "party" and self.author != "member":
-            return _rename_members(value, self.written.name)
+        name = self.written.name
+        if writer == "party" and self.author != "member" and name is not None:
+            return _rename_members(value, name)
         if writer in ("system", "member", "party"):
             return value
         is_public = is_public or writer == "public"

@@ -19,6 +19,7 @@ from harness.testing._streams.identity_laws import (
     what_was_taken_in_is_not_taken_in_again,
 )
 from harness.testing._streams.permit_laws import a_permit_stands_until_its_call_ends
+from harness.testing._streams.source_laws import OF_SOURCES, public_texts_raise_no_ruling
 from harness.testing._streams.stream_trial import StreamTrial
 from harness.testing._streams.time_laws import each_ruling_is_that_of_verify_at_its_time
 
@@ -53,6 +54,7 @@ _LAWS: Final[dict[str, _StreamLaw]] = {
             each_ruling_is_that_of_verify_at_its_time,
             (*_RULED, "before an expiry", "at an expiry", "after an expiry", "an earlier time"),
         ),
+        _StreamLaw(public_texts_raise_no_ruling, OF_SOURCES),
     )
 }
 
@@ -118,4 +120,5 @@ def _beyond(policy: Policy) -> Collection[str]:
         *(() if asks else ("ask", "answer again", "asked and answered")),
         *(() if halts else ("both halted", "permit ended by a halt")),
         *(("refuse",) if guard.shadow else ()),
+        *(OF_SOURCES if policy.spec.provenance is None or not policy.tool else ()),
     }

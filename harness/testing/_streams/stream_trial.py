@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from harness.policy import Policy
 from harness.testing._draw.drawn_streams import StreamDrafter
 from harness.testing._draw.primitives import HypothesisPick, Json
+from harness.testing._draw.told_sessions import ToldSession
 from harness.testing._laws.law_context import LawBroken
 from harness.testing._streams.guard_trial import OpenGuard, PlayedStream, is_error, play
 
@@ -29,6 +30,10 @@ class StreamTrial:
         """Draw the events of a session."""
         return StreamDrafter(HypothesisPick(self._draw), self.policy, session).events(most)
 
+    def told_session(self, policy: Policy, rounds: int, *, silent: bool) -> list[Json]:
+        """Draw the events of a session that reads and acts, at most so many times."""
+        return ToldSession(HypothesisPick(self._draw), policy).events(rounds, silent=silent)
+
     def draw(self, strategy: st.SearchStrategy[_T]) -> _T:
         """Draw something else."""
         return self._draw(strategy)
@@ -37,9 +42,11 @@ class StreamTrial:
         """Draw one of the options; the first is the simplest."""
         return options[self._draw(st.integers(0, len(options) - 1))]
 
-    def play(self, events: Sequence[Json], watch: Any = None) -> PlayedStream:
-        """Play a stream through a new guard, and count its answers."""
-        played = play(self._open, self.policy, events, watch)
+    def play(
+        self, events: Sequence[Json], watch: Any = None, *, policy: Policy | None = None
+    ) -> PlayedStream:
+        """Play a stream through a new guard, of this policy or another, and count its answers."""
+        played = play(self._open, policy or self.policy, events, watch)
         for answer in played.answers:
             if answer is not None and "action" in answer:
                 self.met[answer["action"]] += 1

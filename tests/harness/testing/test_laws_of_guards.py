@@ -10,7 +10,8 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from critic.session import Session
+from critic import Source
+from critic.session import Session, call_results
 from critic.session.call_results import Arrival
 from critic.session.changed import change_fields
 from critic.session.ledger import Ledger
@@ -27,6 +28,7 @@ from harness.testing.laws import (
     GUARD_LAWS,
     GuardOnTrial,
     LawBroken,
+    Laws,
     OpenGuard,
     TrialLog,
     check_guard,
@@ -241,7 +243,22 @@ def _kept_permits(why: str) -> Callable[[], Any]:
     return planted
 
 
-TWO, RENAMED, AGAIN, REOPENED, PERMITS, TIME = GUARD_LAWS
+def _ambient_text_named() -> Any:
+    """Whatever is read counts as if the request had named it."""
+    return patch.object(call_results, "standing_of", lambda *_: "named")
+
+
+def _public_text_believed() -> Any:
+    """What anybody wrote counts as written by a system of record."""
+
+    def believe(**fields: Any) -> Source:
+        kept = {name: one for name, one in fields.items() if name != "web"}
+        return Source(**{**kept, "author": "system"})
+
+    return patch.object(call_results, "Source", believe)
+
+
+TWO, RENAMED, AGAIN, REOPENED, PERMITS, TIME, SOURCES = GUARD_LAWS
 MISTAKES: Final[dict[str, tuple[Callable[[], Any], str]]] = {
     "one table of permits": (_shared_permits, PERMITS),
     "one time": (_one_time, TWO),
@@ -253,6 +270,8 @@ MISTAKES: Final[dict[str, tuple[Callable[[], Any], str]]] = {
     "spent once": (_spent_once, TIME),
     "permits outlive a result": (_kept_permits("result"), PERMITS),
     "an id comes again": (_ids_again, PERMITS),
+    "ambient text is named": (_ambient_text_named, SOURCES),
+    "public text is believed": (_public_text_believed, SOURCES),
 }
 
 
@@ -268,3 +287,10 @@ def test_each_planted_mistake_breaks_a_law(name: str) -> None:
 def test_a_planted_mistake_is_shown_by_its_events() -> None:
     with _spent_once(), pytest.raises(LawBroken, match=r'events: \[\{"event": "open"'):
         check_guard(ASKING, TIME, settings=tries(120, shrinks=False))
+
+
+def test_the_laws_of_a_policy_include_that_of_its_sources() -> None:
+    laws = Laws(policy=ASKING, settings=tries(80, shrinks=False))
+    laws.names = ()  # the others are asked elsewhere
+    with _ambient_text_named(), pytest.raises(LawBroken, match=f"law {SOURCES} is broken: What"):
+        laws.check_all()
