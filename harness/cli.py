@@ -39,8 +39,8 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
     """
     parser: argparse.ArgumentParser = _Parser(
         prog="critic",
-        description="The Critic between a Planner and an Executor: verify plans before they run, "
-        "score runs, record decisions, replay them byte for byte.",
+        description="Stop prompt-injected tool calls in an agent: judge calls and plans before "
+        "they run, keep an audit log, replay every decision. Start with `critic docs guide`.",
         epilog=EXITS,
         formatter_class=formatter,
     )

@@ -82,10 +82,10 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 def add_known_head(parser: argparse.ArgumentParser, side: str = "", of: str = "the log") -> None:
     """Add the options that say what is known of a log from elsewhere: a head, a checkpoint."""
     parser.add_argument(
-        f"--{side}head", metavar="SEQ:HASH", help=f"a record that {of} must hold: its last one then"
+        f"--{side}head", metavar="SEQ:HASH", help=f"a record that {of} must still contain"
     )
     parser.add_argument(
-        f"--{side}checkpoint", metavar="FILE", help=f"what was signed of {of}, and must be in it"
+        f"--{side}checkpoint", metavar="FILE", help=f"a signed checkpoint that {of} must contain"
     )
     if not side:
         parser.add_argument(

@@ -23,17 +23,17 @@ COMMANDS: Final[Mapping[str, _Command]] = MappingProxyType(
         "demo": _Command("two refunds refused, one run, all recorded and replayed", "demo"),
         "verify": _Command("judge plans before they run", "judge"),
         "score": _Command("judge finished runs", "judge"),
-        "run": _Command("take recorded runs through the whole pipeline into a log", "judge"),
-        "guard": _Command("guard agents that act call by call: events in, rulings out", "guard"),
+        "run": _Command("verify, score and record runs that were recorded elsewhere", "judge"),
+        "guard": _Command("judge tool calls turn by turn: events in, rulings out", "guard"),
         "hook": _Command("judge the calls of a command-line agent, as its hook", "hook"),
         "import": _Command(
-            "turn a recorded run of an agent into session events, for `critic guard`",
+            "convert a recorded agent run into events for `critic guard`",
             "import_runs",
         ),
         "mcp-proxy": _Command("guard the tools of an MCP server", "mcp"),
         "mcp": _Command("review and accept changes in MCP tool descriptions", "mcp"),
         "serve": _Command("answer over HTTP: verdicts, sessions, AuthZEN, OPA", "serve"),
-        "replay": _Command("derive every recorded verdict again and compare the bytes", "replay"),
+        "replay": _Command("derive each recorded verdict again and compare the bytes", "replay"),
         "what-if": _Command(
             "judge every recorded plan again under another policy, mode or budget", "what_if"
         ),
@@ -44,12 +44,12 @@ COMMANDS: Final[Mapping[str, _Command]] = MappingProxyType(
         "log": _Command("search and check a decision log", "log"),
         "report": _Command("write a decision log as one page of HTML", "report"),
         "policy": _Command("check, compare and test a policy file", "policy"),
-        "init": _Command("write a policy file to begin with", "policy"),
+        "init": _Command("write a policy: of an agent's tools, or an example", "policy"),
         "try": _Command(
-            "judge recorded tasks by a policy, and propose the smallest edits that help", "trial"
+            "judge recorded tasks, and propose the smallest edits of the policy", "trial"
         ),
         "explain": _Command("print the table of tiers, or the words `init` guesses by", "explain"),
-        "loop": _Command("let an actor change code until a critic finds the task done", "loop"),
+        "loop": _Command("let an agent change code until a critic accepts the result", "loop"),
         "sessions": _Command("look at the sessions of `critic loop`", "loop"),
         "schema": _Command("print the JSON Schemas of the envelopes", "schema"),
         "docs": _Command("print the pages of this version", "docs"),

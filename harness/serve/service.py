@@ -37,7 +37,7 @@ class ServiceSettings:
     """How a service is set up.
 
     Attributes:
-        policy: what sessions are judged by, and documents that leave it out.
+        policy: the policy of the sessions, and of documents that leave it out.
         log: where each decision is recorded before it is answered, or what opens it once it can be.
         max_skew: how far the time that an event tells may be from the clock; None is any.
         tokens: who may ask; None is everybody who can connect.

@@ -13,9 +13,7 @@ def add_guard(commands: Commands) -> None:
         metavar="FILE",
         help="session events, one JSON object a line; - is standard input (the default)",
     )
-    guard.add_argument(
-        "--policy", required=True, metavar="FILE", help="what sessions are judged by"
-    )
+    guard.add_argument("--policy", required=True, metavar="FILE", help="the policy of the sessions")
     guard.add_argument("--log", help="decision log to append each ruling to, made if missing")
     guard.add_argument(
         "--explain",

@@ -42,7 +42,7 @@ def _add_policy_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy",
         metavar="FILE",
-        help="the policy that says what the documents leave out: compiled, spec, safety mode, "
+        help="the policy, for parts that the documents leave out: compiled, spec, safety mode, "
         "budget",
     )
 

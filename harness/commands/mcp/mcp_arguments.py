@@ -16,7 +16,7 @@ def add_mcp_proxy(commands: Commands) -> None:
         help="after --: the command of a server that speaks over standard streams; or the URL of "
         "one that speaks HTTP, which is then served on this machine",
     )
-    proxy.add_argument("--policy", required=True, metavar="FILE", help="what calls are judged by")
+    proxy.add_argument("--policy", required=True, metavar="FILE", help="the policy of the calls")
     proxy.add_argument("--log", help="decision log to append each ruling to, made if missing")
     _add_pins(proxy)
     _add_session(proxy)
@@ -90,7 +90,7 @@ def _add_pins(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pins",
         metavar="FILE",
-        help="what the tools said of themselves (default: beside the policy, as POLICY.pins.json)",
+        help="the accepted tool descriptions (default: beside the policy, as POLICY.pins.json)",
     )
 
 

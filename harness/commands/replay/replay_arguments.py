@@ -26,11 +26,11 @@ def add_replay(commands: Commands) -> None:
     replay.add_argument(
         "--since",
         metavar="SEQ:HASH|CHECKPOINT",
-        help="believe the records up to this one, or those of this signed checkpoint, and replay "
+        help="trust the records up to this one, or those of this signed checkpoint, and replay "
         "those after it",
     )
     replay.add_argument(
         "--resume",
         metavar="FILE",
-        help="keep in FILE how far the replay has come, and go on from there if FILE exists",
+        help="save the progress in FILE, and continue from there if FILE exists",
     )

@@ -12,7 +12,7 @@ def add_serve(commands: Commands) -> None:
     serve.add_argument(
         "--policy",
         metavar="FILE",
-        help="what sessions are judged by, and documents that leave it out; - is standard input",
+        help="the policy of the sessions, and of documents that leave it out; - is standard input",
     )
     serve.add_argument("--log", help="decision log to append each decision to, made if missing")
     where = serve.add_mutually_exclusive_group()

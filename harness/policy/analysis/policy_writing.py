@@ -20,7 +20,7 @@ from harness.policy.analysis.guessing.tool_guess import ToolDescription, ToolGue
 from harness.policy.analysis.toml_spelling import toml_comment, toml_key, toml_value
 
 _FROM_CODE: Final = "from code"
-"""Why a label is as it is that the code gives: it is no guess."""
+"""Why a label of the code is as it is: nobody guessed it."""
 _SAYS_FROM_CODE: Final = '# What ends in "# from code" is what the code declares, and no guess.\n'
 _WIDTH: Final = 96
 _MARK_AT: Final = 48

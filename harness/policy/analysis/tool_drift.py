@@ -1,8 +1,8 @@
 """Find where a policy and the tools of an agent have drifted apart.
 
-A policy may be narrower than the code, for that is what it is for: a limit or a pattern of its own
-is no drift. A tool, an argument, a type or a choice that one side lacks is, and so is a label of
-the code that the policy loosens.
+A policy may be narrower than the code, by a limit or a pattern of its own: that is not
+drift. A tool, an argument, a type or a choice that one side lacks is, and so is a label of the code
+that the policy loosens.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -60,7 +60,7 @@ def read_tasks(lines: Iterable[tuple[int, bytes]]) -> list[RecordedTask]:
         lines: one event each, with their numbers; blank ones are skipped.
 
     Raises:
-        InvalidInput: a line is no event, or comes before its session opened, with its number.
+        InvalidInput: a line is not an event, or comes before its session opened, with its number.
     """
     openings: dict[str, OpenEvent] = {}
     events: dict[str, list[TaskEvent]] = {}
