@@ -107,7 +107,7 @@ WEAKER_VERBS: Final[Mapping[ApprovalMode, str]] = MappingProxyType(
             "admit allocate amend annotate appoint award backup click comment commit complete "
             "configure connect correct defer delegate demote deny dim dispatch duplicate endorse "
             "enrich enter excuse exempt expand export fill finalise finalize flag follow fulfil "
-            "fulfill grade hide join lower map match moderate mute nominate pack pair park pause "
+            "fulfill grade hide join lower map match mute nominate pack pair park pause "
             "pick pin play postpone prioritise prioritize propose push raise reassign receive "
             "reclassify record redact redirect refer reinstate relocate reopen reorder repair "
             "replace report reroute resolve resume route serve ship silence snooze star submit "
@@ -120,11 +120,11 @@ WEAKER_VERBS: Final[Mapping[ApprovalMode, str]] = MappingProxyType(
             "debit decommission denylist deprovision disable disarm disburse discard disconnect "
             "dismiss donate evacuate exchange expel fine fire flash flush forfeit forget freeze "
             "give halt hire impersonate inject install invoke kick launch license liquidate lock "
-            "migrate mint nuke offboard onboard override patch prescribe promote provision "
-            "purchase quarantine rebalance reboot recall recharge reconcile redeem reimburse "
-            "release remit repay rescind restore retract reverse revert sell settle shred shut "
-            "spend stake stop suspend tip topup trade trash trigger undeploy unfreeze unpair "
-            "unregister unstake upgrade vacuum waive whitelist"
+            "migrate mint moderate nuke offboard onboard override patch prescribe promote "
+            "provision purchase quarantine rebalance reboot recall recharge reconcile redeem "
+            "reimburse release remit repay rescind restore retract reverse revert sell settle "
+            "shred shut spend stake stop suspend tip topup trade trash trigger undeploy unfreeze "
+            "unpair unregister unstake upgrade vacuum waive whitelist"
         ),
     }
 )
@@ -154,7 +154,7 @@ RAISING: Final = _words(
     "access admin allowlist apikey balance bank beneficiary bitcoin bonus broker brokerage btc "
     "cancel cash certificate charge chargeback cheque code coin command config configuration "
     "credential credit crypto database debit deletion deploy deployment deposit dosage dose "
-    "emergency escrow eth firewall firmware fund helm iban infusion insulin key kubectl ledger "
+    "emergency escrow eth firewall firmware fund helm iam iban infusion insulin key kubectl ledger "
     "limit manifest medication mfa migration money owner passcode password payee payment payout "
     "permission pipeline prescription privilege prod production pump reboot refund removal restart "
     "reversal role rollback root salary schema script secret shell shutdown sql sudo table "
@@ -171,6 +171,7 @@ RAISING_BY_VERB: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         ),
         "open": _words("door garage gate lock safe trunk valve"),
         "place": _words("bet bid stake trade"),
+        "attach": _words("policy role"),
         "post": _words("charge entry invoice journal transaction"),
     }
 )

@@ -62,6 +62,7 @@ from harness.policy.analysis.guessing.guess_tables import (
 _LONGEST_NAME: Final = 128
 _ACTS: Final = frozenset({"change", "close", "place", "post", "run", "set", "start"})
 """Of the verbs that are often nouns, those that are verbs behind a prefix."""
+_GETS: Final = frozenset({"describe", "fetch", "get", "retrieve"})
 _PIECE: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _WORD: Final = re.compile(r"[a-z]+")
 _ANOTHER: Final = re.compile(r"(?:\b(?:and|or|then|also)\s|[.,;:]\s)\s*(?=([a-z]+)\W?([a-z]*))")
@@ -138,16 +139,20 @@ def guess_tier(
 
 def _without_prefix(words: list[str]) -> list[str]:
     """Return the words of a name without that of its service: `jira_get_issue`, `db_drop_view`."""
-    if len(words) < 3:
-        return words
-    first, second, last = words[0], words[1], words[-1]
-    has_prefix = (
-        first not in GUESSED_TIER_OF
-        and second in TIER_OF
-        and (second in _ACTS or second not in OFTEN_NOUNS)
-        and (second in CLEAR_READS or last not in CLEAR_READS)
+    for at, word in enumerate(words[:-1]):
+        if word in GUESSED_TIER_OF:
+            return words[at:] if at == 0 or _acts_behind_prefix(word, words[-1]) else words
+    return words
+
+
+def _acts_behind_prefix(word: str, last: str) -> bool:
+    """Return whether a word is the verb of a name, and not a noun before a verb at its end."""
+    if word in CLEAR_READS:
+        is_noun = GUESSED_TIER_OF.get(last, "read_only") != "read_only"  # todo_list_remove
+        return word in _GETS or not is_noun
+    return (
+        word in TIER_OF and (word in _ACTS or word not in OFTEN_NOUNS) and last not in CLEAR_READS
     )
-    return words[1:] if has_prefix else words
 
 
 def _raised(
@@ -170,6 +175,8 @@ def _raised(
         map(ACCOUNT_ARGUMENTS.fullmatch, arguments)
     ):
         yield _Found("destructive", f"{found.why}, of an amount and an account")
+    if "query" in arguments:
+        yield _Found("destructive", f"{found.why}, by a query")
     if any(map(TRADE_ARGUMENTS.fullmatch, arguments)):
         yield _Found("destructive", f"{found.why}, at a market")
     if found.tier == "delegated" and any(map(KEYS_TO_DOORS.fullmatch, arguments)):

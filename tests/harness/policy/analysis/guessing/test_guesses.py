@@ -181,6 +181,11 @@ def test_what_no_verb_decides_is_open(name: str, description: str, arguments: An
         ("acme_drop_view", "", "", "destructive"),
         ("acme_get_issue", "", "", "read_only"),
         ("acme_get_issue", "", "link", "network"),
+        ("todo_list_remove", "", "", "destructive"),
+        ("mailing_list_email", "", "", "network"),
+        ("acme_v2_drop_view", "", "", "destructive"),
+        ("apply_all", "", "query", "destructive"),
+        ("attach_role", "", "", "destructive"),
         ("team_mail_evict_all", "", "", "destructive"),
         ("schedule_rollback", "", "", "destructive"),
         # what is of others is nobody's own work
