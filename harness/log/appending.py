@@ -365,7 +365,7 @@ class LogAppender(LogReader):
             claims = entry.drafted.claims
             taken = [one for one in claims if one in made or one in own or claims.count(one) > 1]
             if taken:
-                raise AlreadyClaimed(dict.fromkeys(taken))
+                raise AlreadyClaimed(dict.fromkeys(taken), {**made, **own})
             own |= dict.fromkeys(claims, seq)
         return own
 

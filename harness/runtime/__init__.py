@@ -6,6 +6,7 @@ from evals.front import lazy_front
 
 if TYPE_CHECKING:
     from harness.failures import ToolNotRun
+    from harness.runtime.approving import approve
     from harness.runtime.canonical_loop import (
         ExecutionFailed,
         NotRecorded,
@@ -73,6 +74,7 @@ __all__ = [
     "RunScored",
     "ToolNotRun",
     "TranscriptExecutor",
+    "approve",
     "redeem",
     "run_canonical_loop",
 ]
@@ -82,6 +84,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
         __name__,
         {
             "harness.failures": "ToolNotRun",
+            "harness.runtime.approving": "approve",
             "harness.runtime.canonical_loop": (
                 "ExecutionFailed NotRecorded Outcome run_canonical_loop"
             ),

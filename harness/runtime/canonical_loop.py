@@ -34,6 +34,7 @@ from critic import (
     verify,
     verify_proposal,
 )
+from evals.escaping import escape_name
 from harness.canonical import digest
 from harness.errors import HarnessError
 from harness.failures import class_name
@@ -44,6 +45,7 @@ from harness.record import (
     Decision,
     DecisionRecord,
     RunFacts,
+    UsedApproval,
     used_approvals,
     without_approvals,
 )
@@ -75,12 +77,14 @@ class Beginning:
         verdict: on that proposal.
         record: that the execution begins; None if it is refused, or the log keeps no such record.
         cancelled: the task was cancelled while the record was made.
+        note: which approvals were used before, if any were.
     """
 
     inputs: HeldInputs
     verdict: Verified | Refused
     record: BegunRecord | None = None
     cancelled: bool = False
+    note: str | None = None
 
 
 async def begin_execution(
@@ -93,6 +97,7 @@ async def begin_execution(
     """
     if not isinstance(log, RecordsBegun):
         return Beginning(inputs, verdict)
+    notes: list[str] = []
     while verdict.ok:
         used = used_approvals(inputs.proposal)
         begun = Begun.of(inputs, approvals=used, begun_at=begun_at)
@@ -102,11 +107,19 @@ async def begin_execution(
             spent = frozenset(one.approval_id for one in used if one.claim in refusal.claims)
             if not spent:
                 raise
+            notes += [_word_used(one, refusal) for one in used if one.approval_id in spent]
             inputs = inputs.with_ctx(without_approvals(inputs.proposal, spent).ctx)
             verdict = verify_proposal(inputs.proposal)
         else:
             return Beginning(inputs, verdict, record, cancelled)
-    return Beginning(inputs, verdict)
+    return Beginning(inputs, verdict, note="; ".join(notes) or None)
+
+
+def _word_used(approval: UsedApproval, refusal: AlreadyClaimed) -> str:
+    record = refusal.records.get(approval.claim)
+    where = "before" if record is None else f"by record {record}"
+    shown = escape_name(approval.approval_id)
+    return f"approval {shown} was used {where}: a yes is to one execution, ask for another one"
 
 
 async def _record_begin(log: RecordsBegun, begun: Begun) -> Shielded[BegunRecord]:
@@ -241,6 +254,7 @@ class _Turn:
     began: datetime
     events: EventEmitter
     begun: BegunRecord | None = None
+    note: str | None = None
 
     @property
     def proposal(self) -> Proposal:
@@ -254,7 +268,7 @@ class _Turn:
         self.events.tell_planned(self.proposal.plan)
         self.events.tell_verified(turn.verdict)
         if isinstance(turn.verdict, Refused) or executor is None:
-            return await turn.record(turn.handed_in(executor), self.began)
+            return await turn.record(turn.handed_in(executor), self.began, turn.note)
         return await turn.execute(executor)
 
     async def begin(self) -> "_Turn":
@@ -263,7 +277,13 @@ class _Turn:
             started = await begin_execution(self.log, self.inputs, self.verdict, self.began)
         except Exception as failure:
             raise NotRecorded(self._decision(None, None, _NOT_BEGUN)) from failure
-        turn = replace(self, inputs=started.inputs, verdict=started.verdict, begun=started.record)
+        turn = replace(
+            self,
+            inputs=started.inputs,
+            verdict=started.verdict,
+            begun=started.record,
+            note=started.note,
+        )
         if started.cancelled:
             await turn.record(None, error="cancelled")
             raise asyncio.CancelledError

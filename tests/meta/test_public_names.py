@@ -213,7 +213,7 @@ RUNTIME = """
     ExecutionEnded ExecutionFailed Executor FixedPlanner Listener LoopEvent NotRecorded
     Outcome Permit PermitError PermitIssued PlanRefused PlanVerified Planned Planner
     PlaysBack Recorder RecordsAttempts RecordsBegun RecordsInThread RunScored ToolNotRun
-    TranscriptExecutor redeem run_canonical_loop
+    TranscriptExecutor approve redeem run_canonical_loop
 """
 LOOPS = """
     DEFAULT_CRITIC_PROMPT DEFAULT_CRITIQUE_TEMPLATE DEFAULT_REFINER_PROMPT DEFAULT_REFINE_TEMPLATE

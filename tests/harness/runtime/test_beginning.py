@@ -21,6 +21,7 @@ from harness.record import (
     used_approvals,
 )
 from harness.replay import check_log, replay
+from harness.runtime.approving import approve
 from harness.runtime.canonical_loop import ExecutionFailed, NotRecorded, Outcome
 from harness.runtime.executors import TranscriptExecutor
 from harness.runtime.ports import Execution, Recorder
@@ -118,7 +119,34 @@ def test_the_same_approval_and_plan_run_once(log: SqlDecisionLog) -> None:
     assert "needs approval" in again.report.rationale
     assert again.proposal.ctx.approvals is None
     assert again.record.begun is None
+    said = "approval a_0 was used by record 1: a yes is to one execution, ask for another one"
+    assert again.record.error == said
     assert [one.status for one in replay(log)] == ["same"] * 3
+
+
+def test_a_yes_that_is_written_down_has_an_id_of_its_own(log: SqlDecisionLog) -> None:
+    """Each counts once, without a thought of ids."""
+    executor, waiting = Scripted(do_all), approved()
+    for number in range(1, 4):
+        yes = approve(waiting, "emma")
+        given = waiting.ctx.model_copy(update={"approvals": (yes,)})
+        proposal = waiting.model_copy(update={"ctx": given})
+        assert decide(executor, log, proposal).report.status == "completed"
+        again = decide(executor, log, proposal)
+        assert again.report.refused_at == "verify"
+        said = f"approval {yes.approval_id} was used by record"
+        assert (again.record.error or "").startswith(said)
+        assert executor.asked == number
+
+
+def test_a_yes_is_as_it_was_said() -> None:
+    waiting = approved()
+    yes = approve(waiting, "emma", approval_id="a1", steps=[1], expires_at="2026-05-09T12:00:00Z")
+    assert (yes.approval_id, yes.approver, yes.steps) == ("a1", "emma", (1,))
+    assert yes.plan_digest == digest(waiting.plan)
+    other = waiting.model_copy(update={"ctx": waiting.ctx.model_copy(update={"trace_id": "t2"})})
+    assert approve(other, "emma").context_digest != yes.context_digest
+    assert "expires_at" not in approve(waiting, "emma").wire()
 
 
 def test_another_trace_cannot_use_it_either(log: SqlDecisionLog) -> None:
