@@ -1,20 +1,22 @@
 """Each row of what a model and a person are told has its text, and says what would help."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
+from critic import Refused
 from tests.critic.replies.desk import Desk, asks, says
 
 ORDER = {"payment_id": "pay_8861", "amount": 19, "email": "ada@x.example"}
 ALSO = "refund not run: it also needs a person's yes. A person is asked once the rest is right."
 
 
-def refund_desk(request: str = "refund pay_8861", **changes: object) -> Desk:
+def refund_desk(request: str = "refund pay_8861", **changes: Any) -> Desk:
     return Desk(request, **changes)
 
 
-def looked_up(request: str, **changes: object) -> Desk:
+def looked_up(request: str, **changes: Any) -> Desk:
     desk = Desk(request, **changes)
     desk.read("get_order", ORDER, order_id="ORD-882")
     return desk
@@ -113,7 +115,7 @@ def test_a_short_number() -> None:
         ),
     ],
 )
-def test_arguments_that_do_not_fit(args: dict[str, object], said: str) -> None:
+def test_arguments_that_do_not_fit(args: dict[str, Any], said: str) -> None:
     ruling = refund_desk().call("refund", payment_id="pay_8861", **args)
     assert says(ruling) == [f"refund not run: {said}", ALSO]
 
@@ -157,7 +159,7 @@ def test_a_budget() -> None:
 
 def test_what_was_done_already() -> None:
     desk = refund_desk()
-    call = {"payment_id": "pay_8861", "amount": 20}
+    call: dict[str, Any] = {"payment_id": "pay_8861", "amount": 20}
     assert desk.answer(desk.call("refund", **call), yes=True)
     desk.tell(event="result", id="c1", status="completed", output="ok")
     ruling = desk.call("refund", **call)
@@ -186,6 +188,7 @@ def test_a_policy_that_says_nothing() -> None:
     for ruling in (desk.call("refund", payment_id="pay_1", amount=20), desk.call("nothing")):
         assert ruling.reply == "Not run."
     asked = desk.call("refund", payment_id="pay_8861", amount=20)
+    assert isinstance(asked.verdict, Refused)
     assert {one.say for one in asked.verdict.violations} == {"Not run."}
     assert asks(asked) == ["Pay back 20 EUR on pay_8861 (refund). This cannot be undone. Go on?"]
 
@@ -193,6 +196,7 @@ def test_a_policy_that_says_nothing() -> None:
 def test_what_no_approval_clears_comes_first() -> None:
     ruling = refund_desk().call("refund", payment_id="pay_1", amount=4000)
     verdict = ruling.verdict
+    assert isinstance(verdict, Refused)
     by_reason = {one.reason: one for one in verdict.violations}
     assert {*verdict.reasons} == {*by_reason}
     cleared = [bool(by_reason[reason].approvable) for reason in verdict.reasons]

@@ -118,7 +118,7 @@ def _ruling(answer: Json, seq: int | None) -> Json:
         **({} if seq is None else {"seq": seq}),
     }
     verdict = answer.get("verdict")
-    if unknown := answer.get("unknown"):
+    if verdict is None and (unknown := answer.get("unknown")):
         said = _why("; ".join(one["say"] for one in unknown))
         unmade = {"label": "unknown_tool", "value": 0.0, "decided": "refuse", **said}
         return {**told, **unmade}
