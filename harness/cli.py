@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from harness.commands.arguments import EXITS, formatter
 from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_INVALID
+from harness.commands.misspelt import command_of, nearest_choice, unknown_options
 from harness.commands.table import COMMANDS
 
 
@@ -27,7 +28,15 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the command, without the password of a log that it names."""
-        super().error(_printable(message))
+        super().error(_printable(nearest_choice(message)))
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse a command. An unknown option is an error of the command that it was given to."""
+        known, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            command = command_of(self, known)
+            command.error(unknown_options(unknown, [*command._option_string_actions]))
+        return known
 
 
 def build_parser(command: str | None = None) -> argparse.ArgumentParser:

@@ -4,6 +4,7 @@ The wire judges each envelope by itself, and gives up on what it cannot read. Th
 parsed text as it is, so that every mistake is found at once, wherever the others are.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, time
@@ -159,6 +160,8 @@ def word_fault(message: str, value: Any, path: str) -> str:
     for pattern, forms in _FORMS:
         if _fits(path, pattern) and message.startswith("must be"):
             return f"must be {forms}"
+    if isinstance(value, str) and message == "must be an array":
+        return f"must be an array: write [{json.dumps(value)[:200]}]"
     if isinstance(value, str) and message.startswith("not a JSON pointer"):
         return f"{escape_name(value)} is {message}"
     if isinstance(value, str) and message.startswith("input should be"):

@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -29,6 +30,7 @@ _MOST_FAULTS: Final = 1000
 """How many mistakes of one text are listed; a count of all of them is in the message."""
 
 _LINE: Final = re.compile(r"at line (\d+)")
+_TABLE: Final = re.compile(r"^[ \t]*+(\[\[?)([A-Za-z0-9_]{1,40})\]", re.MULTILINE)
 _MANY_DIGITS: Final = re.compile(r"\d[\d_]{4000}")
 
 
@@ -242,12 +244,28 @@ def _toml(text: str) -> Any:
     except tomllib.TOMLDecodeError as error:
         line = _LINE.search(str(error))
         last = text.count("\n", 0, len(text.rstrip())) + 1
+        if (unknown := _unknown_table(text)) is not None:
+            raise _refuse_policy(*unknown) from None
         message = f"not valid TOML: {escape_line(str(error))[:300]}"
         raise _refuse_policy(message, int(line[1]) if line else last) from None
     except ValueError:  # a number of too many digits
         digits = _MANY_DIGITS.search(text)
         line_number = text.count("\n", 0, digits.start()) + 1 if digits else 1
         raise _refuse_policy("not valid TOML: a number of too many digits", line_number) from None
+
+
+def _unknown_table(text: str) -> tuple[str, int] | None:
+    """Return what is wrong with a table that no policy has, and its line: it may be misspelt.
+
+    Tables below a misspelt one read as if they were given twice.
+    """
+    known = [field.alias or name for name, field in Policy.model_fields.items()]
+    for found in _TABLE.finditer(text):
+        if found[2] not in known and (near := get_close_matches(found[2], known, 1, 0.6)):
+            meant = f"{found[1]}{near[0]}{']' * len(found[1])}"
+            said = f"unknown table {found[1]}{found[2]}{']' * len(found[1])}: did you mean {meant}?"
+            return said, text.count("\n", 0, found.start()) + 1
+    return None
 
 
 def _too_deep(value: Any) -> str:

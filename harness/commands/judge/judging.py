@@ -26,11 +26,19 @@ def judge_all(
     return status
 
 
+def _with_advice(document: InputDocument, error: InvalidInput) -> InvalidInput:
+    """Return an error that says what a file is for that is no document."""
+    if not document.file.endswith(".toml"):
+        return error
+    advice = "check it with `critic policy check`, or give it with --policy beside a document"
+    return InvalidInput("", f"this is a policy: {advice}")
+
+
 def _judge_one(document: InputDocument, judge: Callable[[bytes], Judged], report: Reporter) -> int:
     try:
         judged = document.parse_with(judge)
     except InvalidInput as error:
-        report.report_invalid(document, error)
+        report.report_invalid(document, _with_advice(document, error))
         return EXIT_INVALID
     report.report_verdict(document, judged)
     return EXIT_OK if judged.verdict else EXIT_REFUSED

@@ -1,6 +1,8 @@
 """`critic score`: judge finished Runs."""
 
 import argparse
+from contextlib import suppress
+from typing import Final
 
 from critic import Refused, Run, ScoreVerdict, score, verify_proposal
 from evals.escaping import escape_line
@@ -9,7 +11,9 @@ from harness.commands.formats.judgement import AnyVerdict, Judged
 from harness.commands.judge.judging import judge_all
 from harness.commands.policy.policy_command import load_policy
 from harness.policy.partial_documents import completed_run
-from harness.wire import build, parse, parse_json
+from harness.wire import InvalidInput, build, parse, parse_json
+
+_A_PROPOSAL: Final = "this is a Proposal, and score needs a Run: `critic verify` judges it"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -18,11 +22,24 @@ def run(args: argparse.Namespace) -> int:
     policy = None if args.policy is None else load_policy(args.policy, limit).policy
 
     def judge(data: bytes) -> Judged:
-        if policy is None:
-            return _judge_run(parse(Run, data, limit))
-        return _judge_run(build(Run, completed_run(policy, parse_json(data, limit))))
+        try:
+            if policy is None:
+                return _judge_run(parse(Run, data, limit))
+            return _judge_run(build(Run, completed_run(policy, parse_json(data, limit))))
+        except InvalidInput:
+            if not _is_proposal(data, limit):
+                raise
+            raise InvalidInput("", _A_PROPOSAL) from None
 
     return judge_all(args, judge, _describe_score)
+
+
+def _is_proposal(data: bytes, limit: int) -> bool:
+    """Return whether a document is a plan that has not run."""
+    with suppress(InvalidInput):
+        value = parse_json(data, limit)
+        return isinstance(value, dict) and "plan" in value and "calls" not in value
+    return False
 
 
 def _judge_run(run: Run) -> Judged:

@@ -105,6 +105,9 @@ def _ask_author(tool: str) -> ResultAuthor | None:
 
 def _write(path: Path, text: str, *, force: bool) -> None:
     data = text.encode()
+    if not path.parent.exists():
+        folder = escape_line(str(path.parent))
+        raise UsageError(f"there is no folder {folder}: make it, or name another file")
     if force and path.exists():
         replace_file(path.resolve(), data)
         return

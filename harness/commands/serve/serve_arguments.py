@@ -93,9 +93,9 @@ def _add_limits(serve: argparse.ArgumentParser) -> None:
 
 def _port(text: str) -> int:
     """Return a port number."""
-    value = int(text)
+    value = int(text) if text.isascii() and text.isdecimal() and len(text) <= 5 else -1
     if not 0 <= value <= 65535:
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to 65535, not {text[:40]}")
     return value
 
 
@@ -103,5 +103,5 @@ def _url(text: str) -> str:
     """Return a base URL without the slash at its end."""
     scheme, _, rest = text.partition("://")
     if scheme not in ("http", "https") or not rest or not text.isascii() or set(text) & set(" ?#"):
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError("must be like https://critic.example")
     return text.rstrip("/")
