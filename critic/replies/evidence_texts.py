@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, assert_never
 
-from critic.replies.plan_facts import CalledStep, PlanFacts
+from critic.replies.plan_facts import BY_OPERATOR, CalledStep, PlanFacts
 from critic.replies.quoting import Pen
 from evals.binding import scalars
 from evals.evidence import (
@@ -74,6 +74,8 @@ class EvidenceTexts:
 
     def _word_unbacked(self, name: str) -> str:
         pen, bound = self._pen, self._needs.bound[name]
+        if not bound.classes:
+            return _unbound([name], pen)
         value, items = self._step.args.get(name), [*self._items_of(bound.classes)]
         if not items:
             named = value if type(value) is str else None
@@ -96,6 +98,8 @@ class EvidenceTexts:
 
     def _word_group(self, fault: UnbackedGroup) -> str:
         classes = self._needs.bound[fault.names[0]].classes
+        if not classes:
+            return _unbound(fault.names, self._pen)
         tool = self._facts.catalogue.yielding(classes)
         source = f"result of {self._pen.name(tool.name)}" if tool else self._pen.name(classes[0])
         return f"{self._pen.names(fault.names)} do not belong to one {source}. Take them from one."
@@ -126,6 +130,10 @@ class EvidenceTexts:
         return all(value in held for one in others for value in scalars(self._step.args[one]))
 
 
+def _unbound(names: Iterable[str], pen: Pen) -> str:
+    return f"no value of {pen.names(names)} is right: {BY_OPERATOR}"
+
+
 def word_missing_class(pen: Pen, facts: PlanFacts, name: str, value: Any) -> str:
     """Return the text where no fresh item of a class is there."""
     items = [one for one in facts.case.surface.evidence.values() if one.classification == name]
@@ -137,7 +145,7 @@ def word_missing_class(pen: Pen, facts: PlanFacts, name: str, value: Any) -> str
         return f"first call {pen.name(tool.name)}{about}."
     return (
         f"it needs a {pen.name(name)}{about}, and no tool returns one."
-        " Ask the user: this may need a change of the policy by its operator."
+        f" Ask the user; else {BY_OPERATOR}"
     )
 
 

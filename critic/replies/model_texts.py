@@ -26,13 +26,12 @@ from critic.doubts import Doubt
 from critic.replies.catalogue import Catalogue
 from critic.replies.doubt_texts import word_doubt
 from critic.replies.evidence_texts import EvidenceTexts, word_missing_class
-from critic.replies.plan_facts import Asking, CalledStep, PlanFacts, Stop
+from critic.replies.plan_facts import BY_OPERATOR, Asking, CalledStep, PlanFacts, Stop
 from critic.replies.quoting import Pen
 from critic.replies.schema_texts import nearest_name, word_schema_fault
 
 BARE: Final = "Not run."
 """All that a model is told where a policy has `say = "none"`."""
-_BY_OPERATOR: Final = "this needs a change of the policy by its operator."
 
 
 def word_stop(pen: Pen, facts: PlanFacts, stop: Stop, asking: Asking) -> str:
@@ -89,7 +88,7 @@ def _word_whole(pen: Pen, facts: PlanFacts, ground: Ground) -> str:
         case Unlisted():
             return f"{ground.more:,} problems more are not listed. Correct these first."
         case _:
-            return f"it is not allowed here: {_BY_OPERATOR}"
+            return f"it is not allowed here: {BY_OPERATOR}"
 
 
 def _word_step(pen: Pen, facts: PlanFacts, step: CalledStep, stop: Stop, asking: Asking) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from critic.checks.grounds import Ground
 from critic.doubts import Doubt
@@ -18,6 +18,9 @@ from evals.escaping import pointer
 from evals.evidence import EvidenceReview
 from evals.manifest import EvidenceItem
 from evals.timestamps import is_unexpired
+
+BY_OPERATOR: Final = "this needs a change of the policy by its operator."
+"""What helps where nobody else can do anything."""
 
 Asking = Literal["now", "later", "never"]
 """Whether a person is asked: now, only once what no approval clears is corrected, or not at all."""

@@ -3,13 +3,15 @@
 import json
 from typing import Any
 
+from critic.replies.wording import word_refusal
 from tests.support.examples import good_proposal, proposal_of, refused_proposal
 from tests.support.judging import judge_proposal
 
 GOOD = json.dumps(good_proposal()).encode()
 REFUSED = json.dumps(refused_proposal()).encode()
 GOOD_SAID = judge_proposal(proposal_of(good_proposal())).wire()
-REFUSED_SAID = judge_proposal(proposal_of(refused_proposal())).wire()
+_REFUSED = proposal_of(refused_proposal())
+REFUSED_SAID = word_refusal(_REFUSED, judge_proposal(_REFUSED)).wire()
 _BESIDE = ("file", "line", "trace_id", "errors")
 """What the command line prints beside a verdict or an error."""
 

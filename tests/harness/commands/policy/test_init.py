@@ -42,7 +42,9 @@ def test_a_file_is_replaced_only_when_told_to(critic: Critic, folder: Path) -> N
     assert read_policy(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert critic("init", "new.toml", "--force").status == 0
-    assert critic("init", "gone/new.toml").err == "critic: gone/new.toml: no such file\n"
+    assert critic("init", "gone/new.toml").err == (
+        "critic: there is no folder gone: make it, or name another file\n"
+    )
 
 
 def test_it_can_be_printed(critic: Critic, folder: Path) -> None:
