@@ -32,6 +32,9 @@ from harness.what_if.proposing.recorded_tasks import RecordedTask
 from harness.what_if.proposing.task_judge import JudgedTask, TaskJudge, TaskStop
 from harness.wire import InvalidInput, build
 
+_OF_CONTENT: Final = 1_000
+"""How much a role of content opens."""
+
 
 class EditProposal(NamedTuple):
     """Edits that let a task through, and what else they do.
@@ -211,4 +214,7 @@ class _Bench:
         after = self._proposer.edited(edits, self._task.tools)
         if before is None or after is None:
             return attacks, 0
-        return attacks, len(openings_of(before, after, stop, _tools_of(edits)))
+        # Of content only addresses, links and accounts are judged: it opens more than is tried.
+        unjudged = sum(one.kind == "role" and one.value == "content" for one in edits)
+        opened = len(openings_of(before, after, stop, _tools_of(edits)))
+        return attacks, opened + _OF_CONTENT * unjudged

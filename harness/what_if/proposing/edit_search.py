@@ -116,7 +116,7 @@ class EditSearch:
         if stop.is_misfit:
             return None
         found = [one for one in self._bench.candidates(edits, stop) if one not in edits]
-        for tried in _rounds(found, words=is_refused):
+        for tried in _rounds(found, in_pairs=is_refused):
             passing = self._passing(edits, judged, tried)
             if passing:
                 return self._best_of(edits, passing, stop)
@@ -156,14 +156,18 @@ class EditSearch:
         return edits, judged
 
 
-def _rounds(found: list[PolicyEdit], *, words: bool) -> Iterator[Iterator[Edits]]:
-    """Yield what is tried together: single edits, pairs, and then those that need a word."""
+def _rounds(found: list[PolicyEdit], *, in_pairs: bool) -> Iterator[Iterator[Edits]]:
+    """Yield what is tried together: single edits, pairs, and then those that need a word.
+
+    Args:
+        in_pairs: whether what needs a word may come with another edit.
+    """
     free = [one for one in found if not one.needs_word]
     asked = [one for one in found if one.needs_word]
     yield ((one,) for one in free)
     yield _few(combinations(free, 2), _OF_PAIRS)
-    if words:
-        yield ((one,) for one in asked)
+    yield ((one,) for one in asked)
+    if in_pairs:
         yield ((one, other) for one in asked for other in free)
         yield iter(combinations(asked, 2))
 

@@ -130,6 +130,18 @@ def test_a_call_of_a_tool_is_judged_with_its_arguments() -> None:
         assert answer["context"]["reason"] == answer["context"]["critic"]["kind"]
 
 
+def test_the_scope_of_the_policy_is_what_a_call_is_asked_for() -> None:
+    ring = {"adapter_id": "desk", "capability_id": "ring_bell", "approval_mode": "network"}
+    roles = {"arg_roles": {"times": "attribute"}, "may_be_empty": ["times"]}
+    spec = {"id": "s", "required_outputs": [], "provenance": "closed"}
+    decided = []
+    for scope in ({}, {"scope": "all"}):
+        guard = {"safety_mode": "network", **scope}
+        app = app_of({"guard": guard, "spec": spec, "tool": [{**ring, **roles}]})
+        decided.append(ask(app, ONE, tool_call("ring_bell", times=1)).json()["decision"])
+    assert decided == [False, True]
+
+
 def test_what_an_approval_would_clear_says_so_and_is_a_no() -> None:
     spec = {**POLICY["spec"], "approval_required_from": "destructive"}
     delete = {**QUESTION, "action": {"name": "delete", "properties": {"soft": True}}}
