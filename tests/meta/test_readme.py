@@ -90,6 +90,13 @@ def test_the_readme_shows_code_before_any_policy_and_no_benchmark() -> None:
     assert "benchmark" not in README
 
 
+def test_the_readme_shows_the_rows_of_the_page_that_says_how_they_were_measured() -> None:
+    page = (ROOT / ".github" / "docs" / "guard-measured.md").read_text(encoding="utf-8")
+    rows = [line for line in README.splitlines() if re.match(r"\| (guesses|after `try`)", line)]
+    assert len(rows) == 2
+    assert all(row in page.splitlines() for row in rows)
+
+
 def test_ci_runs_exactly_the_test_command() -> None:
     command = next(line for line in README.splitlines() if line.endswith("-m pytest"))
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")

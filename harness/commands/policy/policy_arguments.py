@@ -23,7 +23,9 @@ def add_policy(commands: Commands) -> None:
     """Add `critic policy check`, `reach`, `diff` and `test`."""
     policy = add_command(commands, "policy")
     actions = policy.add_subparsers(dest="action", metavar="ACTION", required=True)
-    check = add(actions, "check", "explain every mistake, and what is ineffective", _CHECK_EXITS)
+    check = add(
+        actions, "check", "report mistakes, and settings that do nothing or are risky", _CHECK_EXITS
+    )
     check.add_argument(
         "files", nargs="+", metavar="FILE", help="a policy as TOML or JSON; - is standard input"
     )
@@ -40,10 +42,12 @@ def add_policy(commands: Commands) -> None:
         help="find what the policy and the tools of an agent do not agree on; it is imported",
     )
     test = _add_test(actions)
-    diff = add(actions, "diff", "say what is tighter and what is looser, and show it", _DIFF_EXITS)
+    diff = add(
+        actions, "diff", "show what a change tightens and loosens, each with a plan", _DIFF_EXITS
+    )
     diff.add_argument("old", metavar="OLD", help="the policy before")
     diff.add_argument("new", metavar="NEW", help="the policy after")
-    reach = add(actions, "reach", "say who can choose what each call does", _REACH_EXITS)
+    reach = add(actions, "reach", "show who can choose the values of each call", _REACH_EXITS)
     reach.add_argument("policy", metavar="FILE", help="the policy; - is standard input")
     reach.add_argument("tool", metavar="TOOL", nargs="?", help="the calls of this tool only")
     for action in (check, reach, diff, test):

@@ -85,7 +85,7 @@ class LoggedSession:
         """Return the session as a task; None if it is not known whole.
 
         Raises:
-            InvalidInput: what is on record is no session.
+            InvalidInput: what is on record is not a session.
         """
         if self.events is None:
             return None
