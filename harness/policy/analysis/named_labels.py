@@ -240,8 +240,10 @@ def verb_of(words: tuple[str, ...]) -> str:
 
 
 def mean_the_same(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
-    """Return whether two names begin or end with verbs that do the same: pay and settle."""
-    ends, other_ends = (*words[:1], *words[-1:]), (*others[:1], *others[-1:])
-    return any(
-        not family.isdisjoint(ends) and not family.isdisjoint(other_ends) for family in _FAMILIES
-    )
+    """Return whether two names do the same to the same: pay_claim and settle_claim, repay."""
+    ends, other_ends = {*words[:1], *words[-1:]}, {*others[:1], *others[-1:]}
+    for family in _FAMILIES:
+        if not family.isdisjoint(ends) and not family.isdisjoint(other_ends):
+            things, other_things = {*words} - family, {*others} - family
+            return not things or not other_things or not things.isdisjoint(other_things)
+    return False

@@ -555,6 +555,12 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         shop(named(SENDS, "enclose_pupil")),
         "its name says delegated, and approval_mode says network",
     ),
+    "the same thing by another verb": (
+        "weaker_twin",
+        shop(named(REPAYS, "settle_debt", bound_args=...), named(REPAYS, "pay_debt")),
+        shop(named(REPAYS, "settle_debt", bound_args=...), named(REPAYS, "pay_fine")),
+        "it does what pay_debt does, with fewer demands",
+    ),
     "the same by another verb": (
         "weaker_twin",
         shop(
