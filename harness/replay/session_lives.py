@@ -163,7 +163,10 @@ class RuledTurn:
 def _seen_by(ruled: RulingEntry) -> SeenThen:
     """Return what was seen and known at a ruling."""
     spent = "" if ruled.spent is None else ruled.spent.model_dump_json()
-    facts = _hash_texts([f"{ruled.facts.model_dump_json()} {spent}"])
+    rest = ruled.facts.model_dump_json(exclude={"sent"})
+    # What was sent grows with the session, and each of it has its key already.
+    sent = None if ruled.facts.sent is None else b"".join(map(sent_key, ruled.facts.sent)).hex()
+    facts = _hash_texts([f"{rest} {spent} {sent}"])
     return SeenThen(len(ruled.evidence), hash_evidence(ruled.evidence), facts)
 
 
