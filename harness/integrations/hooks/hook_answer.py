@@ -26,6 +26,7 @@ from harness.policy import Policy
 from harness.tool_results import parsed_result
 from harness.wire import InvalidInput, parse_json
 
+_MOST_ASKS = 5
 _ANEW = "begin a new session of the agent"
 
 
@@ -197,7 +198,9 @@ def _reason(answer: Answer) -> str:
         case Ruling(critic_error=str() as error):
             return f"the guard failed: {error}"
         case Ruling(action="ask", questions=questions) if questions:
-            return " ".join(dict.fromkeys(one.ask for one in questions))
+            asks = [*dict.fromkeys(one.ask for one in questions)]
+            more = [f"and {len(asks) - _MOST_ASKS} more"] if len(asks) > _MOST_ASKS else []
+            return " ".join([*asks[:_MOST_ASKS], *more])
         case Ruling(action="refuse", reply=str() as reply):
             return reply.replace("\n", " ")
         case _:

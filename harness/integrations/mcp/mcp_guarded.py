@@ -18,6 +18,7 @@ from harness.guard import Answer, EventError, EventFault, Guard, Ruling
 from harness.guard.rulings import NOT_RUN
 from harness.guard.session_events import event_of
 from harness.integrations.mcp.mcp_pins import PinFile
+from harness.integrations.seam.ruling_replies import reply_to_error
 from harness.policy import Policy
 
 Json = dict[str, Any]
@@ -275,7 +276,9 @@ def _reply(answer: Answer, reasons: tuple[str, ...]) -> str:
     """Return what the model is told."""
     if isinstance(answer, Ruling) and answer.reply is not None:
         return answer.reply
-    return f"{NOT_RUN[:-1]}: the call cannot be read: {'; '.join(reasons)}."
+    if isinstance(answer, EventError):
+        return reply_to_error(answer)
+    return f"{NOT_RUN[:-1]}: {'; '.join(reasons)}."
 
 
 def _plan_asked(answer: Answer) -> str | None:

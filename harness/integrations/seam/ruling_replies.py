@@ -67,8 +67,7 @@ def seam_ruling(answer: Ruling | EventError, *, halts: bool) -> SeamRuling:
             kind = "critic_error" if reason.startswith(_OWN_FAILURE) else "invalid_call"
             where = answer.error.path
             told = f"{where}: {reason}" if where else reason
-            reply = FAILED if kind == "critic_error" else unread_reply(told)
-            return SeamRuling(action, kind, (told,), reply)
+            return SeamRuling(action, kind, (told,), reply_to_error(answer))
         case Ruling(critic_error=str() as error):
             return SeamRuling(action, "critic_error", (error,), FAILED, answer)
         case Ruling(action="allow"):
@@ -112,6 +111,15 @@ def not_approved(reason: str) -> SeamRuling:
 def reply_without_person(ruling: SeamRuling) -> str:
     """Return what a model is told of a call that is not made, where it is too late to ask."""
     return _UNASKED if ruling.action == "ask" else ruling.reply
+
+
+def reply_to_error(error: EventError) -> str:
+    """Return what a model is told of an event that changed nothing: unreadable, or out of place."""
+    path, message = error.error.path, error.error.message
+    if message.startswith(_OWN_FAILURE):
+        return FAILED
+    is_misplaced = path in ("", "/event", "/session")
+    return f"{NOT_RUN[:-1]}: {message}." if is_misplaced else unread_reply(f"{path}: {message}")
 
 
 def unread_reply(reason: str) -> str:
