@@ -126,6 +126,45 @@ def test_a_page_of_the_web_is_never_trusted() -> None:
     assert found is None or found.needs_word
 
 
+def test_a_page_that_is_only_read_is_never_trusted_either() -> None:
+    page = changed(
+        (
+            '"read_only"\nresult = { author = "public" }',
+            '"read_only"\nresult = { author = "public", web = true }',
+        )
+    )
+    reads = ("find_mail", {"q": "late"}, {"mail": "eve@evil.example"})
+    sends = ("mail", {"to": "eve@evil.example", "body": "x"}, "sent")
+    one = read(task("Read on.", reads, sends))[0]
+    stop = TaskJudge(page, NOW).judge(one).stop
+    assert stop is not None
+    assert all(edit.tool != "find_mail" for edit in edit_candidates(page, one, stop))
+
+
+def test_a_later_task_takes_only_what_it_needs_of_what_is_proposed() -> None:
+    proposer = EditProposer(PARSED, NOW)
+    first, second, third = read(
+        TELLS,
+        task("Buy tea.", BUYS, id="t2"),
+        task(
+            "Buy tea, and write ada@x.example of it.",
+            BUYS,
+            ("mail", {"to": "ada@x.example"}, 1),
+            id="t3",
+        ),
+    )
+    found = [proposer.propose(one).proposal for one in (first, second, third)]
+    kinds = [[edit_text(edit) for edit in one.edits] for one in found if one is not None]
+    assert kinds == [["scope: mail"], ["scope: place_order"], ["scope: place_order"]]
+    assert proposer.known[PolicyEdit("scope", "place_order")] == ["t2", "t3"]
+
+
+def test_a_shadow_is_judged_as_what_it_would_enforce() -> None:
+    shadow = changed(("[guard]", "[guard]\nshadow = true"))
+    assert TaskJudge(shadow, NOW).judge(read(TELLS)[0]).outcome == "refused"
+    assert texts(TELLS, shadow) == ["scope: mail"]
+
+
 def test_a_field_of_sentences_and_a_tier_below_the_verb_are_never_proposed() -> None:
     said = {"note": "ORD-77120", "body": "ORD-77120"}
     pays = ("pay_back", {"order_id": "ORD-77120", "eur": 1}, "done")
