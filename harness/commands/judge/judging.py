@@ -27,7 +27,7 @@ def judge_all(
 
 
 def _with_advice(document: InputDocument, error: InvalidInput) -> InvalidInput:
-    """Return an error that says what a file is for that is no document."""
+    """Return an error for a file that is not a document: what it is instead."""
     if not document.file.endswith(".toml"):
         return error
     advice = "check it with `critic policy check`, or give it with --policy beside a document"
