@@ -58,7 +58,7 @@ ATTACK_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "question-without-its-arguments",
-        "harness/guard/course.py",
+        "harness/guard/ruling_words.py",
         "a person is asked about a call, and not told all that it would do",
         "args=detach_json(dict(call.args)),",
         "args={},",

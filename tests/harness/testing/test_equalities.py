@@ -120,7 +120,7 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     | {"decision_key": "the decision_key of a report"},
     "Verified": {"reasons": MADE, "caveats": MADE},
     "Refused": {"reasons": MADE},
-    "Violation": {"reason": MADE, "path": MADE, "stale": MADE},
+    "Violation": {"reason": MADE, "path": MADE, "stale": MADE, "say": MADE},
     "Scorecard": dict.fromkeys(("run_id", "trace_id", "pack_version", "intent"), MADE),
     "EvaluatorVerdict": {"evaluator_version": MADE, "trace_id": MADE},
     "Finding": {"message": MADE, "evidence_ref": MADE},

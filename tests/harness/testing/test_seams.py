@@ -95,7 +95,7 @@ class SwallowsFailures(TinyAgent):
 
     def call(self, call: AskedCall) -> None:
         super().call(call)
-        if "critic_error" in self.told[call.id]:
+        if "the check of this call failed" in self.told[call.id]:
             self.scene.tools[call.tool](**call.args)  # type: ignore[arg-type]
 
 
@@ -140,7 +140,7 @@ class TellsNothing(TinyAgent):
 class StopsAtARefusal(TinyAgent):
     def call(self, call: AskedCall) -> None:
         super().call(call)
-        if "refused" in self.told.get(call.id, ""):
+        if "not run: it is not allowed" in self.told.get(call.id, ""):
             raise RuntimeError("refused")
 
 

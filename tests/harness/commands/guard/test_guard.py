@@ -172,7 +172,8 @@ def test_the_turns_of_a_policy_without_provenance_have_no_origins(
         "s turn 1: allow",
         '  step 0, call t: transfer {"iban":"iban-9","reason":"x"} (delegated)',
         "s turn 1: refuse",
-        "  no such tool: nothing; known are read_note, list_mail, make_note, shred, transfer",
+        '  There is no tool "nothing".'
+        " The tools are read_note, list_mail, make_note, shred and transfer.",
     ]
 
 
