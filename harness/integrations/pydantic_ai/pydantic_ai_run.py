@@ -22,6 +22,8 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import ModelRequestParameters, StreamedResponse
 from pydantic_ai.toolsets import ToolsetTool
 
+from evals.escaping import escape_name
+from harness.guard import NoOpenQuestion
 from harness.integrations.pydantic_ai.pydantic_ai_parts import (
     ToolArgs,
     asked_call,
@@ -197,8 +199,16 @@ class GuardedRun:
         return await _run_in_thread(partial(self.session.start, asked))
 
     async def take_answers(self, results: DeferredToolResults) -> None:
-        """Take in what a person said, and what external tools returned."""
+        """Take in what a person said, and what external tools returned.
+
+        Raises:
+            NoOpenQuestion: no call was ever asked for in the session: this process lost it.
+        """
         given, waiting = results.to_tool_call_results(), self.session.waiting
+        status = self.session.guard.status(self.session.session)
+        if given and (status is None or status.turn == 0):
+            shown = escape_name(self.session.session)
+            raise NoOpenQuestion(f"no question is open in session {shown}")
         self._answers = {*given}
         replies = {name: reply_of(result) for name, result in given.items() if name in waiting}
         said = [results.metadata.get(name, {}) for name in replies]

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,7 +43,7 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import ExternalToolset, FunctionToolset, WrapperToolset
 from typing_extensions import override
 
-from harness.guard import Guard, PolicyError, UnknownTool
+from harness.guard import Guard, NoOpenQuestion, PolicyError, SessionFolder, UnknownTool
 from harness.integrations.pydantic_ai import GuardCapability, GuardHalted
 from harness.record import Decision
 from tests.support.guarding import guard_of
@@ -70,6 +71,7 @@ class Shop:
                 for name, tier in tools.items()
             ],
         }
+        self.policy = policy
         self.decisions: list[Decision] = []
         self.guard: Guard = guard_of(policy, on_decision=self.decisions.append)
         self.ran: list[str] = []
@@ -287,6 +289,30 @@ def test_tools_and_scope_are_checked_when_an_agent_is_built_and_when_it_runs() -
         run(agent)
     shadow = Shop(shadow=True).guard
     assert run(Agent(model, tools=[look_up], capabilities=[GuardCapability(shadow)]))
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_yes_in_a_process_that_lost_the_session_is_heard(keeps: bool, tmp_path: Path) -> None:
+    """It is taken in where sessions are kept, and else an error: never lost in silence."""
+
+    def process() -> Shop:
+        shop = Shop(asks=True)
+        if keeps:
+            shop.guard = guard_of(shop.policy, sessions=SessionFolder(tmp_path / "kept"))
+        return shop
+
+    first, second = process(), process()
+    asked = run(first.agent([REFUND]), conversation_id="talk")
+    assert isinstance(asked.output, DeferredToolRequests)
+    history, yes = asked.all_messages(), DeferredToolResults(approvals={"c2": True})
+    how: Any = {"message_history": history, "deferred_tool_results": yes, "conversation_id": "talk"}
+    if not keeps:
+        with pytest.raises(NoOpenQuestion, match="resume the session first"):
+            run(second.agent([REFUND]), None, **how)
+        assert second.ran == []
+        return
+    assert run(second.agent([REFUND]), None, **how).output == "bye"
+    assert second.ran == ["refund 1 5"]
 
 
 def test_two_guards_end_the_run() -> None:
