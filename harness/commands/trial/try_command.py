@@ -22,6 +22,7 @@ from harness.whole_files import replace_file
 from harness.wire import InvalidInput
 
 _MOST_NAMED: Final = 5
+_MOST_UNTRIED: Final = 20
 _AN_OPEN: Final = '{"event": "open", "session": "t1", "request": "..."}'
 
 
@@ -29,6 +30,7 @@ def run(args: argparse.Namespace) -> int:
     """Judge the tasks, and print what would help. Return 1 if one is not through."""
     if [args.policy, *args.tasks, *args.attacks].count("-") > 1:
         raise UsageError("standard input is one of the files: name files for the others")
+    _require_own_file(args.patch, [args.policy, *args.tasks, *args.attacks])
     document = load_policy(args.policy)
     tasks = _read_all(args.tasks, "task")
     attacks = _read_all(args.attacks, "attack") if args.attacks else []
@@ -44,11 +46,25 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_OK if all(one.judged.is_through for one in tried.tasks) else EXIT_REFUSED
 
 
+def _require_own_file(patch: str | None, others: Sequence[str]) -> None:
+    """Refuse to write the patch over what is read.
+
+    Raises:
+        UsageError: it is named so.
+    """
+    if patch is not None and Path(patch).resolve() in {Path(name).resolve() for name in others}:
+        raise UsageError(f"{escape_line(patch)} is read here: name another file for the patch")
+
+
 def _tell_untried(name: str, document: PolicyDocument, tasks: Sequence[RecordedTask]) -> None:
     """Print a note for each tool that no task calls, as `critic policy check` prints one."""
-    for one in find_untried(document.policy, tasks):
+    untried = list(find_untried(document.policy, tasks))
+    for one in untried[:_MOST_UNTRIED]:
         place = f"{escape_line(name)}: line {document.line_of(one.path)}"
         sys.stdout.write(f"{place}: {one.severity}: {one.message} [{one.rule}]\n")
+    if len(untried) > _MOST_UNTRIED:
+        more = len(untried) - _MOST_UNTRIED
+        sys.stdout.write(f"{escape_line(name)}: note: and {more} more tools [untried_tool]\n")
 
 
 def _try_tasks(

@@ -31,7 +31,7 @@ from harness.policy.analysis.origin_lint import lint_origins
 from harness.policy.analysis.policy_facts import PolicyFacts
 from harness.policy.analysis.reachability_lint import lint_reachability
 from harness.policy.analysis.role_lint import missed_roles
-from harness.policy.analysis.setting_lint import lint_settings
+from harness.policy.analysis.setting_lint import lint_scope, lint_settings
 from harness.policy.envelopes import Policy, PolicyTool
 from harness.policy.schema_lint import admits, has_place, property_names
 
@@ -114,6 +114,7 @@ def _all_findings(policy: Policy) -> Findings:
         lint_classes(facts),
         lint_shapes(facts, effort),
         lint_reachability(facts, effort),
+        lint_scope(facts),  # of many tools, and the least: it takes the place of no other finding
     )
     return show_witnesses(facts, found)
 

@@ -26,7 +26,6 @@ def lint_settings(facts: PolicyFacts) -> Findings:
     yield from _provenance(facts)
     yield from _approval(facts)
     yield from _guard(facts)
-    yield from _scope(facts)
 
 
 def _provenance(facts: PolicyFacts) -> Findings:
@@ -96,7 +95,7 @@ def _guard(facts: PolicyFacts) -> Findings:
             yield LintFinding("no_budget", f"/guard/budget/{name}", message)
 
 
-def _scope(facts: PolicyFacts) -> Findings:
+def lint_scope(facts: PolicyFacts) -> Findings:
     """Yield the tools that no request is for but one that says all words of their names.
 
     Where the policy has no scope at all, whoever opens sessions may give one: that is a note.

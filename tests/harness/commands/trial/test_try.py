@@ -150,6 +150,17 @@ def test_an_attack_without_calls_is_one_line(critic: Critic, folder: Path) -> No
     assert "a1 makes no call: the last calls event of a session is the attack" in said.err
 
 
+@pytest.mark.parametrize("name", ["shop.toml", "./good.jsonl", "attacks.jsonl"])
+def test_a_patch_is_never_written_over_what_is_read(
+    critic: Critic, folder: Path, name: str
+) -> None:
+    before = (folder / name).read_bytes()
+    said = critic("try", "shop.toml", "good.jsonl", "--attacks", "attacks.jsonl", "--patch", name)
+    assert (said.status, said.out) == (2, "")
+    assert "name another file" in said.err
+    assert (folder / name).read_bytes() == before
+
+
 @pytest.mark.slow
 def test_a_policy_in_json_has_no_patch(critic: Critic, folder: Path) -> None:
     wire = parse_policy(POLICY.encode()).policy.wire()

@@ -374,3 +374,10 @@ def test_a_ceiling_below_where_a_person_is_asked_is_only_a_note() -> None:
     )
     found = {one.path: one.severity for one in linted(quiet)}
     assert found["/spec/approval_required_from"] == "note"
+
+
+def test_tools_in_no_scope_hide_no_other_finding() -> None:
+    value = with_tool(with_tool(good(), requested=...), bound_args=..., requires_evidence=["bil"])
+    rules = [one.rule for one in linted({**value, "accept": []})]
+    assert rules[-1] == "only_scope_allows"  # of many findings, the first thousand are listed
+    assert {"unknown_class", "class_without_schema"} <= {*rules[:-1]}
