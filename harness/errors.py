@@ -44,6 +44,7 @@
             Unrecordable
         MalformedReply
         NearMissTaken
+        NoCase
         NoPlan
             NotCovered
         NoSource

@@ -156,7 +156,7 @@ def _read_answer(answer: Ruling | SessionReport | EventError | None) -> JudgedRu
         found.append(
             NamedViolation("surface", "violates_decision_spec", "unknown_tool", None, one.say)
         )
-    if answer.verdict is not None and not answer.verdict.ok:
+    if answer.verdict is not None and not answer.verdict.ok and answer.action != "allow":
         found += judged_ruling(answer.verdict).violations
     found += (
         NamedViolation(None, None, name, None, answer.note or "")

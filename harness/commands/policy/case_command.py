@@ -4,17 +4,26 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from evals.escaping import escape_line
+from evals.escaping import escape_line, escape_name
 from harness.canonical import ascii_json
 from harness.case_files.case_reading import ReadCase, find_case_files
 from harness.case_files.case_runs import CaseResult, judge_file
+from harness.case_files.case_writing import NoCase, case_as_json, case_as_toml, expected_of
 from harness.case_files.label_coverage import MOST_JUDGED, Coverage, cover_labels
+from harness.case_files.session_case import complete_events, play_case
 from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
 from harness.errors import UsageError
-from harness.policy import PolicyDocument
+from harness.expected_rulings import ExpectedRuling
+from harness.log.search.listing import Listing
+from harness.log.sql import SqlDecisionLog
+from harness.policy import Policy, PolicyDocument
 from harness.policy.policy_reading import fault_text
+from harness.what_if.proposing.session_finding import sessions_in_log
+from harness.wire import build
+
+_MOST_NAMED: Final = 20
 
 
 def run_policy_test(args: argparse.Namespace, document: PolicyDocument) -> int:
@@ -107,6 +116,50 @@ def _tell_coverage(name: str, found: Coverage, cases: int, *, as_json: bool) -> 
     if found.untried:
         text += f", {found.untried} not tried after {MOST_JUDGED} judgements: name fewer cases"
     sys.stdout.write(f"{_policy_name(name)}: {text}\n")
+
+
+def run_policy_case(args: argparse.Namespace, document: PolicyDocument | None) -> int:
+    """Print the case of a session of a log. Exit status: 1 if it does not hold by the policy.
+
+    Raises:
+        UsageError: the log has no such session, or it cannot be written as a case.
+    """
+    policy = None if document is None else document.policy
+    with SqlDecisionLog.open_for_reading(args.log) as log:
+        found = sessions_in_log(log, Listing(log), policy)
+    named = [one for one in found if one.name == args.session]
+    if not named:
+        known = ", ".join(escape_name(one.name) for one in found[:_MOST_NAMED]) or "none"
+        what = f"no guarded session {escape_name(args.session)} in the log: known are {known}"
+        raise UsageError(what)
+    session, events = named[0], named[0].answered_events
+    if events is None:
+        raise UsageError(f"{_session_name(args)} cannot be written: {'; '.join(session.lost)}")
+    must = [expected_of(*ruling) for _, ruling in sorted(session.rulings.items())]
+    title = f"session {session.name} as it was recorded"
+    write = case_as_json if args.format == "json" else case_as_toml
+    try:
+        sys.stdout.write(write(title, must, events))
+    except NoCase as error:
+        raise UsageError(f"{_session_name(args)} cannot be written: {error}") from None
+    return EXIT_OK if policy is None else _check_written(policy, must, events)
+
+
+def _check_written(policy: Policy, must: Sequence[Any], events: Sequence[dict[str, Any]]) -> int:
+    """Say how a case that was written does not hold by the policy, if it does not."""
+    meant = [build(ExpectedRuling, one) for one in must]
+    played = play_case(policy, complete_events(events), meant)
+    wrong = played.problem or (played.mistake.message if played.mistake else "")
+    if not wrong:
+        return EXIT_OK
+    at = played.mistake.at if played.mistake else played.at
+    for line in f"it does not hold by this policy: event {at}, {wrong}".splitlines():
+        sys.stderr.write(f"critic: {escape_line(line)}\n")
+    return EXIT_REFUSED
+
+
+def _session_name(args: argparse.Namespace) -> str:
+    return f"session {escape_name(args.session)}"
 
 
 def _policy_name(name: str) -> str:

@@ -17,12 +17,38 @@ _TEST_EXITS: Final = (
     "Exit status: 0 every case holds; 1 some do not, or with --coverage a label changes no case or "
     "was not tried; 2 the policy or a case is invalid, or no case uses the policy."
 )
+_CASE_EXITS: Final = (
+    "Exit status: 0 printed; 1 printed, and it does not hold by the policy; 2 the log has no such "
+    "session, or part of it was redacted."
+)
 
 
 def add_policy(commands: Commands) -> None:
-    """Add `critic policy check`, `reach`, `diff` and `test`."""
+    """Add `critic policy check`, `reach`, `diff`, `test` and `case`."""
     policy = add_command(commands, "policy")
     actions = policy.add_subparsers(dest="action", metavar="ACTION", required=True)
+    check = _add_check(actions)
+    test = _add_test(actions)
+    diff = add(
+        actions, "diff", "show what a change tightens and loosens, each with a plan", _DIFF_EXITS
+    )
+    diff.add_argument("old", metavar="OLD", help="the policy before")
+    diff.add_argument("new", metavar="NEW", help="the policy after")
+    reach = add(actions, "reach", "show who can choose the values of each call", _REACH_EXITS)
+    reach.add_argument("policy", metavar="FILE", help="the policy; - is standard input")
+    reach.add_argument("tool", metavar="TOOL", nargs="?", help="the calls of this tool only")
+    for action in (check, reach, diff, test):
+        action.add_argument("--format", choices=("text", "json"), default="text")
+    for action in (check, reach, diff, test, _add_case(actions)):
+        action.add_argument(
+            "--max-bytes",
+            type=positive_number,
+            metavar="N",
+            help="refuse policies of more bytes without reading them (default: 33554432, 32 MiB)",
+        )
+
+
+def _add_check(actions: Commands) -> argparse.ArgumentParser:
     check = add(
         actions, "check", "report mistakes, and settings that do nothing or are risky", _CHECK_EXITS
     )
@@ -41,23 +67,7 @@ def add_policy(commands: Commands) -> None:
         metavar="MODULE:OBJECT",
         help="find what the policy and the tools of an agent do not agree on; it is imported",
     )
-    test = _add_test(actions)
-    diff = add(
-        actions, "diff", "show what a change tightens and loosens, each with a plan", _DIFF_EXITS
-    )
-    diff.add_argument("old", metavar="OLD", help="the policy before")
-    diff.add_argument("new", metavar="NEW", help="the policy after")
-    reach = add(actions, "reach", "show who can choose the values of each call", _REACH_EXITS)
-    reach.add_argument("policy", metavar="FILE", help="the policy; - is standard input")
-    reach.add_argument("tool", metavar="TOOL", nargs="?", help="the calls of this tool only")
-    for action in (check, reach, diff, test):
-        action.add_argument("--format", choices=("text", "json"), default="text")
-        action.add_argument(
-            "--max-bytes",
-            type=positive_number,
-            metavar="N",
-            help="refuse policies of more bytes without reading them (default: 33554432, 32 MiB)",
-        )
+    return check
 
 
 def _add_test(actions: Commands) -> argparse.ArgumentParser:
@@ -72,6 +82,20 @@ def _add_test(actions: Commands) -> argparse.ArgumentParser:
         help="delete each label of the policy by itself, and name those that change no case",
     )
     return test
+
+
+def _add_case(actions: Commands) -> argparse.ArgumentParser:
+    told = "print a session of a log as a case: what was asked for, called and returned, and ruled"
+    case = add(actions, "case", told, _CASE_EXITS)
+    case.add_argument("log", metavar="LOG", help="a decision log: a file, or the URL of one")
+    case.add_argument("session", metavar="SESSION", help="the id of the session")
+    case.add_argument(
+        "--policy",
+        metavar="FILE",
+        help="call the tools as this policy does, and see whether the case holds by it",
+    )
+    case.add_argument("--format", choices=("toml", "json"), default="toml")
+    return case
 
 
 _SOURCES: Final = (

@@ -28,7 +28,8 @@ _MOST_NAMED: Final = 20
 
 def run(args: argparse.Namespace) -> int:
     """Run the action. Exit status as documented by `critic policy ACTION --help`."""
-    return {"check": _check, "reach": _reach, "diff": _diff, "test": _test}[args.action](args)
+    actions = {"check": _check, "reach": _reach, "diff": _diff, "test": _test, "case": _case}
+    return actions[args.action](args)
 
 
 def _test(args: argparse.Namespace) -> int:
@@ -37,6 +38,15 @@ def _test(args: argparse.Namespace) -> int:
     )
 
     return run_policy_test(args, load_policy(args.policy, size_limit(args)))
+
+
+def _case(args: argparse.Namespace) -> int:
+    from harness.commands.policy.case_command import (  # noqa: PLC0415 - loads the guard
+        run_policy_case,
+    )
+
+    policy = None if args.policy is None else load_policy(args.policy, size_limit(args))
+    return run_policy_case(args, policy)
 
 
 def load_policy(name: str, limit: int = MAX_DOCUMENT_BYTES) -> PolicyDocument:

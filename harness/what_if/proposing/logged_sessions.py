@@ -8,9 +8,12 @@ anew. What was taken out of a log is not known, and then nothing can be said of 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from critic import Refused, Verified
 from critic.session.session_rules import OPERATOR_ID, USER_ID
+from evals.kinds import RecordedAction
 from harness.canonical import canonical_json
 from harness.policy.envelopes import Policy
+from harness.record import RecordedAnswer
 from harness.what_if.proposing.recorded_tasks import RecordedTask, read_tasks
 
 Json = dict[str, Any]
@@ -37,10 +40,29 @@ class LoggedSession:
         self.turns: Final[set[int]] = set()
         """The numbers of its turns."""
         self._ended: Final[set[str]] = set()
+        self.rulings: Final[dict[int, tuple[RecordedAction, Verified | Refused]]] = {}
+        """What was said to the calls of each turn first, by its number."""
+        self.lost: Final[list[str]] = []
+        """Which records cannot be read, and why: one line each, safe to print."""
 
-    def lose(self) -> None:
+    def lose(self, why: str) -> None:
         """Note that a record of it cannot be read."""
         self.is_known = False
+        self.lost.append(why)
+
+    def add_ruling(
+        self,
+        turn: int,
+        action: RecordedAction,
+        verdict: Verified | Refused,
+        answer: RecordedAnswer | None,
+    ) -> None:
+        """Add what was said to the calls of a turn, or what a person answered."""
+        if answer is None:
+            self.rulings.setdefault(turn, (action, verdict))
+        elif answer.answer != "lapsed":
+            given = {"yes": answer.answer == "yes", "approver": answer.approver}
+            self._events.append({"event": "answer", **given})
 
     def add_turn(self, ctx: Json, compiled: Json, plan: Json) -> None:
         """Add the words that were new before a turn, and its calls; the same turn counts once."""
@@ -76,10 +98,21 @@ class LoggedSession:
 
     @property
     def events(self) -> list[Json] | None:
-        """The events of the session as JSON; None if it is not known whole, or has no turn."""
+        """The events of the session as JSON; None if it is not known whole, or has no turn.
+
+        They lack the answers, which need the digests of questions.
+        """
+        answered = self.answered_events
+        if answered is None:
+            return None
+        return [{**event, "session": self.name} for event in answered if event["event"] != "answer"]
+
+    @property
+    def answered_events(self) -> list[Json] | None:
+        """The events with the answers, which have no digest, and without the id of the session."""
         if self._opening is None or not self.is_known:
             return None
-        return [{**event, "session": self.name} for event in (self._opening, *self._events)]
+        return [self._opening, *self._events]
 
     def to_task(self) -> RecordedTask | None:
         """Return the session as a task; None if it is not known whole.

@@ -1,0 +1,70 @@
+"""Find the guarded sessions of a log: each record tells something of its session."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from harness.log.log_errors import LogDamaged
+from harness.log.search.listing import Listing
+from harness.log.search.query import Filters
+from harness.log.sql import SqlDecisionLog
+from harness.policy import Policy
+from harness.record import DecisionRecord, Gap
+from harness.what_if.proposing.logged_sessions import LoggedSession
+from harness.wire import InvalidInput, parse_finite_json
+
+
+def sessions_in_log(
+    log: SqlDecisionLog, listing: Listing, policy: Policy | None = None
+) -> list[LoggedSession]:
+    """Return the guarded sessions of a log, in the order in which they began."""
+    sessions: dict[str, LoggedSession] = {}
+    for trace, seq in _records_of(listing):
+        session = sessions.get(trace)
+        if session is None:
+            session = sessions[trace] = LoggedSession(trace, policy)
+        _add_record(session, log, seq)
+    return [one for one in sessions.values() if one.turns or not one.is_known]
+
+
+def _records_of(listing: Listing) -> Iterator[tuple[str, int]]:
+    for one in listing.rows(Filters()):
+        if not isinstance(one, Gap) and one.row.trace:
+            yield one.row.trace, one.row.seq
+
+
+def _add_record(session: LoggedSession, log: SqlDecisionLog, seq: int) -> None:
+    """Add what a record says of its session; one that cannot be read leaves it unknown."""
+    try:
+        record = next(log.entries(seq), None)
+    except LogDamaged:
+        session.lose(f"record {seq} cannot be read: part of it was redacted, or is damaged")
+        return
+    if not isinstance(record, DecisionRecord):
+        return
+    inputs = record.inputs
+    ctx, compiled, plan = (_read(log, one) for one in (inputs.ctx, inputs.compiled, inputs.plan))
+    if ctx is None or compiled is None or plan is None:
+        parts = {"context": ctx, "evidence": compiled, "plan": plan}
+        gone = " and ".join(name for name, value in parts.items() if value is None)
+        session.lose(f"record {seq}: its {gone} was redacted, or is missing")
+        return
+    if "session" not in ctx:
+        return
+    turn = ctx["session"]["turn"]
+    session.add_turn(ctx, compiled, plan)
+    if record.run is not None:
+        session.end_turn(turn, record.run.wire()["calls"])
+    else:
+        session.add_ruling(turn, record.action, record.report.verify, record.answer)
+
+
+def _read(log: SqlDecisionLog, digest: str) -> dict[str, Any] | None:
+    """Return an input as JSON; None if it was taken out, or is gone."""
+    body = log.input(digest)
+    if body is None:
+        return None
+    try:
+        value = parse_finite_json(body)
+    except InvalidInput:
+        return None
+    return value if isinstance(value, dict) else None
