@@ -89,7 +89,7 @@ _MOST_MEANT: Final = 100
 class NamedViolation(NamedTuple):
     """A reason why a call may not run as it is, with its names; None where it has none.
 
-    `path` is a JSON pointer into the plan.
+    `path` is a JSON pointer into the plan, and `say` what the model is told of it, if anything.
     """
 
     check: str | None
@@ -97,6 +97,7 @@ class NamedViolation(NamedTuple):
     name: FindingName | None
     path: str | None
     reason: str
+    say: str | None = None
 
     def fits(self, because: str) -> bool:
         """Return whether one of its names is this one."""
@@ -122,7 +123,9 @@ def name_violation(violation: Violation) -> NamedViolation:
             ),
             None,
         )
-    return NamedViolation(violation.check, violation.kind, found, violation.path, violation.reason)
+    return NamedViolation(
+        violation.check, violation.kind, found, violation.path, violation.reason, violation.say
+    )
 
 
 class JudgedRuling(NamedTuple):
@@ -134,7 +137,12 @@ class JudgedRuling(NamedTuple):
     @property
     def text(self) -> str:
         """The action in one word, and each violation on a line of its own."""
-        return "\n".join([self.action, *(f"  {one.text}" for one in self.violations)])
+        lines = [self.action]
+        for one in self.violations:
+            lines.append(f"  {one.text}")
+            if one.say is not None:
+                lines.append(f"    to the model: {escape_line(one.say)}")
+        return "\n".join(lines)
 
 
 class ExpectedViolation(Envelope):

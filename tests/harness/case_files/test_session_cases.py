@@ -204,3 +204,8 @@ def test_a_policy_beside_its_cases_is_no_case(tmp_path: Path) -> None:
     case = write(tmp_path, plan("{ ok = true }"))
     assert find_case_files(tmp_path) == [broken, case]
     assert TANK in case.read_text()
+
+
+def test_a_failure_shows_what_the_model_is_told(tmp_path: Path) -> None:
+    result = judge(tmp_path, session('["allow", "allow"]', *ASKED, DOSE))
+    assert "\n    to the model: dose not run: " in result.problem
