@@ -202,6 +202,12 @@ _ENTERED: Final[Mapping[str, Enter]] = {
     "cases of policy test": lambda data: _in_folder(
         {"p.json": _SMALL, "d.json": data}, ["policy", "test", "p.json", "d.json"]
     ),
+    "policy reach": lambda data: _in_folder(
+        {_policy_name(data): data}, ["policy", "reach", _policy_name(data)]
+    ),
+    "tasks of try": lambda data: _in_folder(
+        {"p.json": _SMALL, "d.jsonl": data}, ["try", "p.json", "d.jsonl"]
+    ),
     "init": lambda data: _in_folder({"d.json": data}, ["init", "-", "--from-openai", "d.json"]),
     "verify": _file("verify"),
     "score": _file("score"),
@@ -262,6 +268,7 @@ COMMANDS_IN: Final[Mapping[str, str]] = {
     "shadow": "reads a log as `critic log stats` does",
     "policy": "policy check",
     "init": "init",
+    "try": "tasks of try",
     "loop": "loop",
     "sessions": "reads what loop wrote",
     "schema": "reads nothing",
@@ -390,6 +397,7 @@ _OF_LOGS: Final = (
 )
 _OF_POLICIES: Final = ("policy check", "policy diff")
 _OTHERS_OF_POLICIES: Final = (
+    "policy reach",
     "policy test",
     "verify --policy",
     "guard --policy",
@@ -408,6 +416,7 @@ _GROWN_FOR: Final[Mapping[str, str]] = {
     "gate": "run",
     "cases of policy test": "case",
     "guard": "events",
+    "tasks of try": "events",
     "init": "policy",
     "serve /v1/verify": "proposal",
     "serve /v1/score": "run",

@@ -15,9 +15,9 @@ STREAM_BUGS: Final[tuple[Bug, ...]] = (
         "time-of-another-session",
         _GUARD,
         "the time that one session named stands for all of them",
-        "time = _time_after(event, entry.course.time, now, self._max_skew)",
+        "time = time_after(event, entry.course.time, now, self._max_skew)",
         "first = next(iter(self._entries.values()))\n"
-        "        time = _time_after(event, first.course.time, now, self._max_skew)",
+        "        time = time_after(event, first.course.time, now, self._max_skew)",
     ),
     slip(
         "session-id-cut",
