@@ -137,7 +137,7 @@ class JudgedRuling(NamedTuple):
     @property
     def text(self) -> str:
         """The action in one word, and each violation on a line of its own."""
-        lines = [self.action]
+        lines: list[str] = [self.action]
         for one in self.violations:
             lines.append(f"  {one.text}")
             if one.say is not None:
