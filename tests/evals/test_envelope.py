@@ -161,7 +161,7 @@ WITH_OPTIONAL = [
 
 def test_there_is_a_sample_of_every_kind() -> None:
     assert len(SAMPLES) == 36
-    assert len(WITH_OPTIONAL) == 96
+    assert len(WITH_OPTIONAL) == 97
 
 
 @every_envelope

@@ -13,9 +13,11 @@ from functools import partial
 from pathlib import Path
 from threading import Thread
 from threading import enumerate as threads
+from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
+from langchain_core.messages import HumanMessage
 
 from critic import CompiledContext, Proposal, context_digest
 from critic.provenance import kept_items
@@ -38,6 +40,8 @@ from harness.guard.session_folder import SessionFolder
 from harness.guard.session_inputs import _GrowingMember, _Grown
 from harness.integrations.hooks.desk import HookDesk
 from harness.integrations.hooks.install import shipped_policy
+from harness.integrations.hooks.kept_sessions import KeptSessions, SessionPlace, _Kept
+from harness.integrations.langchain import ApprovalAnswer, GuardedToolNode, langchain_node
 from harness.integrations.mcp import mcp_stdio
 from harness.integrations.mcp.mcp_http import McpHttpProxy
 from harness.integrations.openai.openai_run import GuardedSdkRun
@@ -60,6 +64,8 @@ from tests.support.held_locks import (
     named_locks,
     takes_lock,
 )
+from tests.support.langchain_agents import LOOKUP, REFUND, Shop, answer, asks_for
+from tests.support.langchain_agents import guard as guard_of_shop
 from tests.support.paths import FIXTURES
 
 Scene = Callable[[Site, Path], None]
@@ -603,6 +609,93 @@ def a_desk_keeps_a_policy_once(site: Site, tmp_path: Path) -> None:
         other = asked()
     assert held.result == other
     assert len(served._policies) == 1
+
+
+def kept_guard() -> _Kept:
+    policy = policy_of(desk())
+    guard = Guard(policy, clock=FixedClock(NOON))
+    guard.handle(event_of(open_()))
+    return _Kept(policy, guard)
+
+
+@at("harness/integrations/hooks/kept_sessions.py", "KeptSessions._take")
+def a_kept_session_is_taken_as_the_last_one_left_it(site: Site, tmp_path: Path) -> None:
+    sessions, one, place = KeptSessions(1), kept_guard(), SessionPlace("s", tmp_path, None)
+    with Held(site, sessions, "_lock", partial(sessions._take, one.policy, place)) as held:
+        sessions._put(place, one)
+    assert held.result is one
+    assert sessions._take(one.policy, place) is None
+
+
+@at("harness/integrations/hooks/kept_sessions.py", "KeptSessions._put")
+def of_two_kept_sessions_the_last_one_stays(site: Site, tmp_path: Path) -> None:
+    sessions, first, last = KeptSessions(1), kept_guard(), kept_guard()
+    one, other = SessionPlace("one", tmp_path, None), SessionPlace("other", tmp_path, None)
+    with Held(site, sessions, "_lock", partial(sessions._put, one, last)) as held:
+        sessions._put(other, first)
+    assert held.error is None
+    assert sessions._take(first.policy, other) is None
+    assert sessions._take(last.policy, one) is last
+
+
+def node_of(*calls: AskedCall) -> tuple[GuardedToolNode, Any, Any]:
+    """Return a node, what a graph gives it for these calls, and its runtime."""
+    node = GuardedToolNode(Shop().tools, guard=guard_of_shop(asks=True))
+    given = {"messages": [HumanMessage("Refund order 1"), asks_for(*calls)]}
+    info = SimpleNamespace(thread_id="t", checkpoint_id="c")
+    return node, given, SimpleNamespace(execution_info=info)
+
+
+NODE: Final = "harness/integrations/langchain/langchain_node.py"
+
+
+@at(NODE, "GuardedToolNode._enter", "GuardedToolNode._leave")
+def calls_of_a_message_that_run_apart_are_one_turn(site: Site, _: Path) -> None:
+    node, given, runtime = node_of(LOOKUP)
+    run = node._run_of(given["messages"], runtime.execution_info)
+    enter = partial(node._enter, given, runtime)
+    work: Any = enter
+    if site.function.endswith("_leave"):
+        execution = enter()
+        work = partial(node._leave, execution, given, {"messages": []})
+    with Held(site, run, "lock", work) as held:
+        other = enter()
+    assert held.error is None
+    status = run.session.guard.status(run.name)
+    assert status is not None
+    assert status.turn == 1
+    if site.function.endswith("_enter"):
+        assert held.result.turn is other.turn
+    else:
+        assert run.turns == {}
+
+
+@at(NODE, ("GuardedToolNode._enter", 2))
+def an_answer_is_taken_once(site: Site, _: Path) -> None:
+    node, given, runtime = node_of(LOOKUP, REFUND)
+    run = node._run_of(given["messages"], runtime.execution_info)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            langchain_node, "interrupt", lambda asks, **_: ApprovalAnswer(**answer(asks))
+        )
+        with Held(site, run, "lock", partial(node._enter, given, runtime)) as held:
+            node._enter(given, runtime)
+    assert held.error is None
+    assert held.result.turn.is_answered
+
+
+@at(NODE, "GuardedToolNode._tell_words")
+def of_two_nodes_side_by_side_one_opens_the_session(site: Site, _: Path) -> None:
+    node, given, runtime = node_of(LOOKUP)
+    session, holder = node._run_of(given["messages"], runtime.execution_info).session, Holder()
+    tell = partial(node._tell_words, session, given["messages"])
+    with pytest.MonkeyPatch.context() as patched:
+        held = Held(site, holder, "lock", tell)
+        patched.setattr(langchain_node, "_OPENING_LOCK", holder.lock)
+        with held:
+            tell()
+    assert held.error is None
+    assert session.guard.is_open(session.session)
 
 
 def guarded(**settings: Any) -> GuardedSession:

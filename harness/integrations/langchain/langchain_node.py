@@ -80,7 +80,7 @@ class _NodeRun:
     lock: RLock = field(default_factory=RLock)
 
 
-_OPENING: Final = RLock()
+_OPENING_LOCK: Final = RLock()
 """Held while words are told: nodes that run side by side open their session once."""
 _PLACE: Final[ContextVar["_Execution | None"]] = ContextVar("execution", default=None)
 
@@ -226,7 +226,7 @@ class GuardedToolNode(ToolNode):
     def _tell_words(self, session: GuardedSession, messages: Sequence[Any]) -> None:
         at = [index for index, one in enumerate(messages) if _stamp_of(one)]
         words = new_words(messages[at[-1] + 1 :] if at else messages, None)
-        with _OPENING:
+        with _OPENING_LOCK:
             is_open = self._guard.is_open(session.session)
             for text in words if is_open else words or [""]:
                 session.began(text, **self._known)

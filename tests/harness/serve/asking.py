@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 import httpx
 
+from critic import Refused
 from evals.envelope import Envelope
 from harness.clock import FixedClock
 from harness.guard import EventError, Guard, Ruling, SessionReport
@@ -48,6 +49,13 @@ async def _asked(
         sent = {} if body is None else {"content": written(body)}
         given = {**(JSON if body is not None else {}), **(headers or {})}
         return await client.request(asked, path, headers=given, **sent, **how)
+
+
+def as_recorded(verdict: Json) -> Json:
+    """Return the verdict of an answer as a log has it: without what it tells a model."""
+    if verdict.get("ok") is False and "violations" in verdict:
+        return build(Refused, verdict).bare.wire()
+    return verdict
 
 
 def written(body: Any) -> Any:
