@@ -209,7 +209,7 @@ class ExpectedRuling(ExpectedReasons):
 
     @model_validator(mode="before")
     @classmethod
-    def _spelled(cls, value: Any) -> Any:
+    def _spell_expectation(cls, value: Any) -> Any:
         if isinstance(value, dict | ExpectedRuling):
             return value
         if not isinstance(value, str) or value not in _WORDS:

@@ -72,7 +72,7 @@ class Catalogue:
         """The tools by the names that the agent calls them by."""
         return {tool.name: tool for tool in self.tools}
 
-    def yielding(self, classes: Iterable[str]) -> KnownTool | None:
+    def find_yielder(self, classes: Iterable[str]) -> KnownTool | None:
         """Return a tool that returns items of one of these classes, a reading one if there is."""
         wanted = [*classes]
         found = [tool for tool in self.tools if tool.yields in wanted]
@@ -82,7 +82,7 @@ class Catalogue:
     def tool_of(self, item: EvidenceItem) -> KnownTool | None:
         """Return the tool that returned an item, as far as its subject or its class tells."""
         named = self.by_name.get((item.subject or "").partition(" ")[0])
-        return named or self.yielding([item.classification])
+        return named or self.find_yielder([item.classification])
 
     def readers_of(self, argument: str, kind: str | None, caller: NamePair) -> list[KnownTool]:
         """Return the reading tools that are the likeliest to return values of an argument.

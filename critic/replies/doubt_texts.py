@@ -66,7 +66,7 @@ def _word_refused(pen: Pen, facts: PlanFacts, step: CalledStep, value: DoubtedVa
     if value.origin is not None and value.origin in _ELSEWHERE:
         return f"{named} {_ELSEWHERE[value.origin]}"
     if value.origin == "unseen":
-        return f"{named} {_unseen(pen, facts, step, value)}"
+        return f"{named} {_word_unseen(pen, facts, step, value)}"
     source = facts.source_of(pen, value.item)
     ask = f"Ask the user for {name_place(pen, value.path)}."
     return f"{named} comes only from {source}{_written_by(value.item)}. {ask}"
@@ -81,7 +81,7 @@ _ELSEWHERE: Final[Mapping[Origin, str]] = {
 }
 
 
-def _unseen(pen: Pen, facts: PlanFacts, step: CalledStep, value: DoubtedValue) -> str:
+def _word_unseen(pen: Pen, facts: PlanFacts, step: CalledStep, value: DoubtedValue) -> str:
     if value.is_spoken:
         return "is written otherwise in the user's message. Copy it as it stands there."
     where = "is in neither the user's message nor any result."

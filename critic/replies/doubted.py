@@ -69,7 +69,7 @@ class DoubtedValues:
             refuses: whether the value is refused, and not asked about.
         """
         waiting = self._values_at((path, REFUSE if refuses else ASK))
-        return waiting.popleft() if waiting else self._unjudged(path)
+        return waiting.popleft() if waiting else self._take_unjudged(path)
 
     def _values_at(self, key: tuple[str, int]) -> deque[DoubtedValue]:
         """Return those values at a place that no text is of yet."""
@@ -83,7 +83,7 @@ class DoubtedValues:
         at = (each for (path, _), each in self._found.items() if path.startswith(start))
         return next((each[0] for each in at), None)
 
-    def _unjudged(self, path: str) -> DoubtedValue:
+    def _take_unjudged(self, path: str) -> DoubtedValue:
         """Return what stands at a place that was doubted for another reason than its origin."""
         _, step, *names = segments(path)
         place = tuple(names[1:])
@@ -98,7 +98,7 @@ class DoubtedValues:
             facts = ValueFacts(self._case.spec, known)
             for index, value in islice(self._values(), MOST_VALUES):
                 path = pointer("steps", index, "args", *value.path)
-                for level, one in self._doubted(facts, value):
+                for level, one in self._find_doubts(facts, value):
                     found[path, level].append(one)
         return found
 
@@ -109,7 +109,9 @@ class DoubtedValues:
                 pair = entry.capability.adapter_id, entry.capability.capability_id
                 yield from ((index, one) for one in values.values_of(pair, fields["args"]))
 
-    def _doubted(self, facts: ValueFacts, value: JudgedValue) -> Iterator[tuple[int, DoubtedValue]]:
+    def _find_doubts(
+        self, facts: ValueFacts, value: JudgedValue
+    ) -> Iterator[tuple[int, DoubtedValue]]:
         asked = value.asked
         plain = DoubtedValue(value.path, value.written, asked.role, asked.kind)
         if asked.role == "time":

@@ -58,7 +58,7 @@ class EvidenceTexts:
             return f"{names} {'is' if len(fault.without) == 1 else 'are'} missing. Fill it in."
         need = fault.need
         named = [self._step.args.get(argument) for argument, _ in need.about]
-        if named and not any(self._is_about(item, need) for item in self._pinned([need])):
+        if named and not any(self._is_about(item, need) for item in self._find_pinned([need])):
             return word_missing_class(self._pen, self._facts, need.classification, named[0])
         what = f" for {self._pen.quote(named[0])}" if named else ""
         return (
@@ -92,7 +92,7 @@ class EvidenceTexts:
         )
 
     def _use_value(self, bound: Bound) -> str:
-        tool = self._facts.catalogue.yielding(bound.classes)
+        tool = self._facts.catalogue.find_yielder(bound.classes)
         where = f"Use a value from {self._pen.name(tool.name)}" if tool else "Use a value from it"
         return f"{where}, or ask the user."
 
@@ -100,11 +100,11 @@ class EvidenceTexts:
         classes = self._needs.bound[fault.names[0]].classes
         if not classes:
             return _unbound(fault.names, self._pen)
-        tool = self._facts.catalogue.yielding(classes)
+        tool = self._facts.catalogue.find_yielder(classes)
         source = f"result of {self._pen.name(tool.name)}" if tool else self._pen.name(classes[0])
         return f"{self._pen.names(fault.names)} do not belong to one {source}. Take them from one."
 
-    def _pinned(self, needs: Iterable[Need]) -> list[EvidenceItem]:
+    def _find_pinned(self, needs: Iterable[Need]) -> list[EvidenceItem]:
         return [*self._items_of(need.classification for need in needs)]
 
     def _items_of(self, classes: Iterable[str]) -> Iterable[EvidenceItem]:
@@ -140,7 +140,7 @@ def word_missing_class(pen: Pen, facts: PlanFacts, name: str, value: Any) -> str
     if items and not any(map(facts.is_fresh, items)):
         return _word_stale(pen, facts, items[-1])
     about = "" if value is None else f" for {pen.quote(value)}"
-    tool = facts.catalogue.yielding([name])
+    tool = facts.catalogue.find_yielder([name])
     if tool is not None:
         return f"first call {pen.name(tool.name)}{about}."
     return (

@@ -136,6 +136,6 @@ def _word_output(pen: Pen, facts: PlanFacts, ground: OutputMissing) -> str:
     wanted = pen.quote(ground.output)
     if not ground.is_declared:
         return f"{wanted} is missing from what this is to produce. Add it."
-    tool = facts.catalogue.yielding([ground.output])
+    tool = facts.catalogue.find_yielder([ground.output])
     helps = f"Call {pen.name(tool.name)} for it" if tool else "Add a call that produces it"
     return f"nothing here produces {wanted}. {helps}."

@@ -46,10 +46,10 @@ def word_schema_fault(
     value = found[0] if found else None
     places = [*_schemas_at(schema, fault.path)]
     said = [
-        *_missing(pen, places, value, fault),
-        *_unknown(pen, tool, places, value, fault),
+        *_word_missing(pen, places, value, fault),
+        *_word_unknown(pen, tool, places, value, fault),
     ]
-    wanted = [*_wanted(pen, places, fault)]
+    wanted = [*_word_wanted(pen, places, fault)]
     if wanted or not said:
         named = name_place(pen, fault.path)
         shown = f"{named} {pen.quote(value)}" if named else "its arguments"
@@ -67,7 +67,7 @@ def nearest_name(name: str, known: Iterator[str] | list[str]) -> str | None:
     return by_small[close[0]] if close else None
 
 
-def _missing(
+def _word_missing(
     pen: Pen, places: list[Mapping[str, Any]], value: Any, fault: SchemaFault
 ) -> Iterator[str]:
     if type(value) is not dict or not any(word in fault.keywords for word in _MISSING):
@@ -79,7 +79,7 @@ def _missing(
         yield f"{names} {'is' if len(absent) == 1 else 'are'} missing"
 
 
-def _unknown(
+def _word_unknown(
     pen: Pen, tool: str, places: list[Mapping[str, Any]], value: Any, fault: SchemaFault
 ) -> Iterator[str]:
     if type(value) is not dict or not any(word in fault.keywords for word in _UNKNOWN):
@@ -96,7 +96,7 @@ def _below(pen: Pen, path: tuple[str | int, ...], name: str) -> str:
     return name_place(pen, (*path, name))
 
 
-def _wanted(pen: Pen, places: list[Mapping[str, Any]], fault: SchemaFault) -> Iterator[str]:
+def _word_wanted(pen: Pen, places: list[Mapping[str, Any]], fault: SchemaFault) -> Iterator[str]:
     for keyword in fault.keywords:
         value = next((place[keyword] for place in places if keyword in place), None)
         if value is not None and (said := _word_keyword(pen, keyword, value)):
@@ -145,10 +145,10 @@ def _names_in(value: Any) -> list[str]:
 
 def _schemas_at(schema: Any, path: tuple[str | int, ...]) -> Iterator[Mapping[str, Any]]:
     """Yield the schemas that judge the value at a path, as far as they can be followed."""
-    here = [*_joined(schema, schema)]
+    here = [*_join_schemas(schema, schema)]
     for part in path:
         below = [_inner(place, part) for place in here]
-        here = [one for inner in below for one in _joined(schema, inner)]
+        here = [one for inner in below for one in _join_schemas(schema, inner)]
     yield from here
 
 
@@ -163,7 +163,7 @@ def _inner(place: Mapping[str, Any], part: str | int) -> Any:
     return place.get("additionalProperties")
 
 
-def _joined(whole: Any, schema: Any) -> Iterator[Mapping[str, Any]]:
+def _join_schemas(whole: Any, schema: Any) -> Iterator[Mapping[str, Any]]:
     """Yield a schema, and those that judge the same value with it."""
     waiting, followed = [schema], 0
     while waiting and followed < _MOST_FOLLOWED:

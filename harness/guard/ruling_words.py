@@ -63,7 +63,7 @@ class RulingWords:
         case = prepare_plan(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
         names = tuple(call.tool for call in batch.calls)
         facts = PlanFacts(case, self._catalogue, names, _turn_finder(batch, course))
-        told, asked = word_by(facts, verdict, _asking(ruling), course.denied_steps(batch))
+        told, asked = word_by(facts, verdict, _find_asking(ruling), course.denied_steps(batch))
         questions = (
             Question(
                 call=call.id,
@@ -80,7 +80,7 @@ class RulingWords:
         return silence_refusal(verdict) if self._is_silent else told, tuple(questions)
 
 
-def _asking(ruling: Ruling) -> Asking:
+def _find_asking(ruling: Ruling) -> Asking:
     """Return whether a person is asked now, or can be."""
     if not (isinstance(ruling.verdict, Refused) and ruling.verdict.approvable):
         return "later"

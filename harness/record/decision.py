@@ -299,10 +299,10 @@ def spell_inputs(proposal: Proposal) -> tuple[dict[str, str], dict[str, bytes]]:
 
 def _checked_by(held: RecordInputs | None) -> Callable[[EnvelopeT], EnvelopeT]:
     """Return what reads the parts of a decision again that others may have changed in place."""
-    return revalidate_envelope if held is None else _unchanged
+    return revalidate_envelope if held is None else _keep_envelope
 
 
-def _unchanged(envelope: EnvelopeT) -> EnvelopeT:
+def _keep_envelope(envelope: EnvelopeT) -> EnvelopeT:
     return envelope
 
 

@@ -197,7 +197,7 @@ class McpFilter:
         return Sent("client", {"jsonrpc": "2.0", "id": name, **form(question)}, message.key)
 
     def _refuse_unasked(self, message: RpcMessage, question: UserQuestion, why: str) -> Sent:
-        denial = question.denial.unasked(question.call.name, why)
+        denial = question.denial.refuse_unasked(question.call.name, why)
         return self._end_request(message, deny_call(message, denial))
 
     def _take_retry(self, message: RpcMessage, name: str, args: Json) -> Iterator[Sent]:

@@ -60,7 +60,7 @@ class Denial(NamedTuple):
     reply: str = NOT_RUN
     asks: tuple[str, ...] = ()
 
-    def unasked(self, tool: str, why: str) -> "Denial":
+    def refuse_unasked(self, tool: str, why: str) -> "Denial":
         """Return the refusal where a person would have to be asked, and cannot be."""
         reply = (
             f"{tool} not run: it needs a person's yes, and {why}:"

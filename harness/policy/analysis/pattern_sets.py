@@ -70,14 +70,14 @@ def _chars_of(token: re.Match[str]) -> frozenset[str] | None:
         return (_ALL - chars) | {_ABOVE} if chars is not None and negated else chars
     if plain is not None:
         return _ALL if plain == "." else _of_char(plain)
-    return _escaped(escaped)
+    return _read_escape(escaped)
 
 
 def _of_char(char: str) -> frozenset[str]:
     return frozenset({char if char < _ABOVE else _ABOVE})
 
 
-def _escaped(char: str) -> frozenset[str] | None:
+def _read_escape(char: str) -> frozenset[str] | None:
     if char in _NAMED:
         return _NAMED[char]
     if char in _NEGATED:
@@ -101,7 +101,7 @@ def _members_of(text: str) -> frozenset[str] | None:
 
 def _range_of(first: str, last: str | None) -> frozenset[str] | None:
     """Return the characters from one to another, or those of one."""
-    ends = [_escaped(one[1]) if one[1:] else _of_char(one) for one in (first, last or first)]
+    ends = [_read_escape(one[1]) if one[1:] else _of_char(one) for one in (first, last or first)]
     low, high = ends
     if low is None or high is None:
         return None

@@ -109,11 +109,11 @@ def lint_scope(facts: PolicyFacts) -> Findings:
         fetches = "locator" in roles and not roles & _ACTED_ON
         if one.rank < _NETWORK or fetches or one.tool.follows or one.tool.called in listed:
             continue
-        message = f"it runs only where {_asking(one, roles)}: add it to [guard] scope"
+        message = f"it runs only where {_describe_request(one, roles)}: add it to [guard] scope"
         yield one.report_finding("only_scope_allows", "", message, is_latent=scope is None)
 
 
-def _asking(one: ToolFacts, roles: set[Role]) -> str:
+def _describe_request(one: ToolFacts, roles: set[Role]) -> str:
     """Return what a request has to say so that a tool in no scope may run."""
     name = one.tool.capability_id
     words = [word for word in dict.fromkeys(words_of_name(name)) if stems_of_name(word)]

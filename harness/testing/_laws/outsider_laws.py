@@ -51,7 +51,7 @@ TEXTS: Final[Mapping[str, Callable[[list[str]], str]]] = {
 }
 """What an outsider may write in a text, given the values of the calls."""
 
-SHAPES: Final[Mapping[str, Rewrite]] = {
+_SHAPES: Final[Mapping[str, Rewrite]] = {
     **TEXTS,
     "records": _records,
     "list": list,
@@ -99,7 +99,7 @@ def outsiders_name_no_target(context: LawContext) -> None:
 def write_values(pick: Callable[[Sequence[Any]], Any], values: list[str]) -> WrittenParts:
     """Return what an outsider writes who wants these values to be used."""
     return WrittenParts(
-        SHAPES[pick(tuple(SHAPES))](values), TEXTS[pick(tuple(TEXTS))](values), pick(values)
+        _SHAPES[pick(tuple(_SHAPES))](values), TEXTS[pick(tuple(TEXTS))](values), pick(values)
     )
 
 

@@ -96,7 +96,7 @@ def _read(output: Any) -> Any:
     return output
 
 
-Sink = tuple[PolicyTool, RequestedCall]
+_Sink = tuple[PolicyTool, RequestedCall]
 
 
 def _is_effect(tool: PolicyTool) -> bool:
@@ -120,7 +120,7 @@ def _floor(tool: PolicyTool) -> ApprovalMode:
     return max((one for one in found if one), key=MODES.index, default="read_only")
 
 
-def _tier_edits(sinks: list[Sink], open_tiers: frozenset[str]) -> Iterator[PolicyEdit]:
+def _tier_edits(sinks: list[_Sink], open_tiers: frozenset[str]) -> Iterator[PolicyEdit]:
     for tool, _ in sinks:
         rank, least = MODE_RANK[tool.approval_mode], MODE_RANK[_floor(tool)]
         lower = MODES[least:rank][::-1]
@@ -130,7 +130,7 @@ def _tier_edits(sinks: list[Sink], open_tiers: frozenset[str]) -> Iterator[Polic
             yield from (PolicyEdit("tier", tool.called, "", mode) for mode in lower[:1])
 
 
-def _scope_edits(policy: Policy, sinks: list[Sink]) -> Iterator[PolicyEdit]:
+def _scope_edits(policy: Policy, sinks: list[_Sink]) -> Iterator[PolicyEdit]:
     scope = policy.scope or ()
     for tool, _ in sinks:
         if MODE_RANK[tool.approval_mode] >= _NETWORK and tool.called not in scope:
@@ -140,7 +140,7 @@ def _scope_edits(policy: Policy, sinks: list[Sink]) -> Iterator[PolicyEdit]:
 # --- fields and things made ---------------------------------------------------------------------
 
 
-def _sought(sinks: list[Sink]) -> dict[str, list[tuple[PolicyTool, str]]]:
+def _find_sought(sinks: list[_Sink]) -> dict[str, list[tuple[PolicyTool, str]]]:
     """Return the values in calls with effects, as text, with the arguments that hold them."""
     found: dict[str, list[tuple[PolicyTool, str]]] = {}
     for tool, call in sinks:
@@ -156,8 +156,8 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _field_edits(seen: list[SeenCall], sinks: list[Sink]) -> Iterator[PolicyEdit]:
-    sought = _sought(sinks)
+def _field_edits(seen: list[SeenCall], sinks: list[_Sink]) -> Iterator[PolicyEdit]:
+    sought = _find_sought(sinks)
     for call in seen:
         if _is_web(call.tool):
             continue
@@ -187,8 +187,8 @@ def _fields_at(tool: PolicyTool, path: tuple[str, ...], value: Any) -> Iterator[
         yield PolicyEdit("names", tool.called, place, "system")
 
 
-def _making_edits(seen: list[SeenCall], sinks: list[Sink]) -> Iterator[PolicyEdit]:
-    sought = _sought(sinks)
+def _making_edits(seen: list[SeenCall], sinks: list[_Sink]) -> Iterator[PolicyEdit]:
+    sought = _find_sought(sinks)
     for call in seen:
         if not _is_effect(call.tool) or _is_web(call.tool):
             continue
@@ -247,7 +247,7 @@ def _read_edits(seen: list[SeenCall]) -> Iterator[PolicyEdit]:
             yield PolicyEdit("system", tool.called)
 
 
-def _role_edits(sinks: list[Sink], stop: TaskStop) -> Iterator[PolicyEdit]:
+def _role_edits(sinks: list[_Sink], stop: TaskStop) -> Iterator[PolicyEdit]:
     """Yield other roles of the argument that stops; a tool without roles is judged whole."""
     name = argument_of(stop.path)
     for tool, _ in sinks:
@@ -261,7 +261,7 @@ def _role_edits(sinks: list[Sink], stop: TaskStop) -> Iterator[PolicyEdit]:
             yield PolicyEdit("role", tool.called, name, "content")
 
 
-def _follow_edits(seen: list[SeenCall], sinks: list[Sink]) -> Iterator[PolicyEdit]:
+def _follow_edits(seen: list[SeenCall], sinks: list[_Sink]) -> Iterator[PolicyEdit]:
     for tool, _ in sinks:
         if MODE_RANK[tool.approval_mode] < _NETWORK:
             continue

@@ -141,7 +141,7 @@ class EditProposer:
         proposal = EditProposal(*found, self.attacks_with(found.edits))
         return ProposedTask(task, judged, proposal, judgements=search.judgements)
 
-    def edited(self, edits: Iterable[PolicyEdit], names: frozenset[str]) -> Policy | None:
+    def apply_edits(self, edits: Iterable[PolicyEdit], names: frozenset[str]) -> Policy | None:
         """Return the policy of some tools with edits; None if they do not fit it."""
         try:
             return build(Policy, edited_wire(restrict_wire(self._wire, names), edits))
@@ -150,12 +150,12 @@ class EditProposer:
 
     def judge_with(self, task: RecordedTask, edits: Edits) -> JudgedTask | None:
         """Return what becomes of a task with edits; None if they do not fit the policy."""
-        policy = self.edited(edits, task.tools)
-        return None if policy is None else TaskJudge(policy, self._now).judge(task.narrowed())
+        policy = self.apply_edits(edits, task.tools)
+        return None if policy is None else TaskJudge(policy, self._now).judge(task.narrow_scope())
 
     def candidates(self, task: RecordedTask, edits: Edits, stop: TaskStop) -> list[PolicyEdit]:
         """Return the edits that may help with a stop, where some were made already."""
-        policy = self.edited(edits, task.tools)
+        policy = self.apply_edits(edits, task.tools)
         return [] if policy is None else edit_candidates(policy, task, stop, self._open)
 
     def attacks_with(self, edits: Edits) -> tuple[str, ...]:
@@ -164,8 +164,8 @@ class EditProposer:
         found = []
         for attack in self._attacks:
             fitting = tuple(edit for edit in edits if edit.tool in attack.tools)
-            policy = self.edited(fitting, attack.tools) if attack.tools & touched else None
-            if policy is not None and _passes(TaskJudge(policy, self._now), attack.narrowed()):
+            policy = self.apply_edits(fitting, attack.tools) if attack.tools & touched else None
+            if policy is not None and _passes(TaskJudge(policy, self._now), attack.narrow_scope()):
                 found.append(attack.id)
         return tuple(found)
 
@@ -178,8 +178,8 @@ class EditProposer:
 
     def allowed_too(self, task: RecordedTask, proposal: EditProposal) -> AllowedToo:
         """Return what else a proposal allows, about the first call that it lets through."""
-        before = self.edited((), task.tools)
-        after = self.edited(proposal.edits, task.tools)
+        before = self.apply_edits((), task.tools)
+        after = self.apply_edits(proposal.edits, task.tools)
         if before is None or after is None or not proposal.stops:
             return AllowedToo((), None)
         stop = proposal.stops[0]
@@ -210,8 +210,8 @@ class _Bench:
 
     def price_edits(self, edits: Edits, stop: TaskStop) -> tuple[int, int]:
         attacks = len(self._proposer.attacks_with(edits))
-        before = self._proposer.edited((), self._task.tools)
-        after = self._proposer.edited(edits, self._task.tools)
+        before = self._proposer.apply_edits((), self._task.tools)
+        after = self._proposer.apply_edits(edits, self._task.tools)
         if before is None or after is None:
             return attacks, 0
         # Of content only addresses, links and accounts are judged: it opens more than is tried.

@@ -117,12 +117,12 @@ class EditSearch:
             return None
         found = [one for one in self._bench.candidates(edits, stop) if one not in edits]
         for tried in _rounds(found, in_pairs=is_refused):
-            passing = self._passing(edits, judged, tried)
+            passing = self._find_passing(edits, judged, tried)
             if passing:
                 return self._best_of(edits, passing, stop)
         return None
 
-    def _passing(
+    def _find_passing(
         self, edits: Edits, judged: JudgedTask, tried: Iterable[Edits]
     ) -> list[tuple[Edits, JudgedTask]]:
         passing = []

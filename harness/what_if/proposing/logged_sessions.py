@@ -137,10 +137,10 @@ class LoggedSession:
         texts = [str(one.get("content", "")) for one in said]
         if self._opening is None:
             first, *texts = texts or [""]
-            self._opening = {"event": "open", "request": first, **self._known(ctx, items)}
+            self._opening = {"event": "open", "request": first, **self._list_known(ctx, items)}
         self._events.extend({"event": "said", "text": text} for text in texts)
 
-    def _known(self, ctx: Json, items: Iterable[Json]) -> Json:
+    def _list_known(self, ctx: Json, items: Iterable[Json]) -> Json:
         system = [one["content"] for one in items if one["id"].startswith(OPERATOR_ID)]
         known: Json = {"system": system[0]} if system else {}
         if "scope" in ctx and (self._policy is None or self._policy.scope is None):

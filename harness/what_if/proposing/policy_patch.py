@@ -122,7 +122,7 @@ def _write_change(text: str, change: SetValue, of: TaskEdit) -> str:
         return _replace(text, start, end, toml_value(value), of)
     for cut in range(len(place) - 1, -1, -1):
         outer, rest = place[:cut], place[cut:]
-        spelled = f"{_dotted(rest)} = {toml_value(value)}"
+        spelled = f"{_join_place(rest)} = {toml_value(value)}"
         if outer in spans.values:
             return _insert_member(text, spans.values[outer], spelled, of)
         if outer in spans.ends and not any(isinstance(part, int) for part in rest):
@@ -130,7 +130,7 @@ def _write_change(text: str, change: SetValue, of: TaskEdit) -> str:
     raise UnwritableEdit(f"no place was found for {escape_line(of.edit.tool)}: edit it by hand")
 
 
-def _dotted(place: Sequence[str | int]) -> str:
+def _join_place(place: Sequence[str | int]) -> str:
     return ".".join(toml_key(str(part)) for part in place)
 
 
@@ -199,9 +199,9 @@ def _write_comment(text: str, change: SetValue, of: TaskEdit) -> str:
     """Return the text with a change as a comment, behind the table that it is about."""
     spans = _Spans(text)
     cut = next(at for at in range(len(change.place), -1, -1) if change.place[:at] in spans.ends)
-    spelled = f"{_dotted(change.place[cut:])} = {toml_value(change.value)}"
+    spelled = f"{_join_place(change.place[cut:])} = {toml_value(change.value)}"
     if change.added:
-        spelled = f"add to {_dotted(change.place[cut:])}: {toml_value(change.value)}"
+        spelled = f"add to {_join_place(change.place[cut:])}: {toml_value(change.value)}"
     tasks = ", ".join(map(_plain, of.tasks))
     return _insert_line(
         text, spans.ends[change.place[:cut]], f"# needs your word, {tasks}: {spelled}"

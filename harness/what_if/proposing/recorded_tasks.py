@@ -39,7 +39,7 @@ class RecordedTask(NamedTuple):
             for call in event.calls
         )
 
-    def narrowed(self) -> "RecordedTask":
+    def narrow_scope(self) -> "RecordedTask":
         """Return the task for a policy of its own tools alone: its scope names no others."""
         scope = self.opening.scope
         if scope is None:

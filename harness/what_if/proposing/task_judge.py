@@ -27,7 +27,7 @@ _AT_ARGS: Final = re.compile(r"^/steps/\d+/args")
 _UNSEEN: Final = "was not seen in the request or in any result"
 _MISFIT: Final = "args do not match the args_schema"
 _APPROVER: Final = "person"
-UNKNOWN_TOOL: Final = "the policy has no such tool: add it"
+_UNKNOWN_TOOL: Final = "the policy has no such tool: add it"
 
 
 class TaskStop(NamedTuple):
@@ -56,7 +56,7 @@ class TaskStop(NamedTuple):
     @property
     def is_misfit(self) -> bool:
         """Whether its arguments, or its tool, are not those of the policy."""
-        return self.reason == UNKNOWN_TOOL or _MISFIT in self.reason
+        return self.reason == _UNKNOWN_TOOL or _MISFIT in self.reason
 
 
 class JudgedTask(NamedTuple):
@@ -186,7 +186,7 @@ def _stop_of(ruling: Ruling, event: CallsEvent, turn: int) -> TaskStop | None:
     """Return what a ruling stops for: a value first; None if for nothing but a tier."""
     if ruling.unknown:
         call = next(one for one in event.calls if one.id == ruling.unknown[0].id)
-        return TaskStop("refuse", turn, call.tool, dict(call.args), "", None, UNKNOWN_TOOL)
+        return TaskStop("refuse", turn, call.tool, dict(call.args), "", None, _UNKNOWN_TOOL)
     if not isinstance(ruling.verdict, Refused):
         return None
     doubts = [one for one in ruling.verdict.violations if not _BY_TIER.match(one.reason)]

@@ -131,7 +131,7 @@ def guess_tier(
     if found.tier == "read_only" and any(OUTSIDE.fullmatch(one) for one in ours):
         found = _Found("network", f"{found.why}, with a URL")
     if not is_read:
-        found = max(found, *_raised(words, found, text, ours), key=lambda one: one.rank)
+        found = max(found, *_raise_by(words, found, text, ours), key=lambda one: one.rank)
     if found.rank > 0 and hints_at_destruction:
         found = _Found("destructive", "the server says destructiveHint")
     return TierGuess(*found, is_read=is_read and found.tier != "destructive")
@@ -155,7 +155,7 @@ def _acts_behind_prefix(word: str, last: str) -> bool:
     )
 
 
-def _raised(
+def _raise_by(
     words: Sequence[str], found: _Found, description: str, arguments: Collection[str]
 ) -> Iterator[_Found]:
     """Yield what an effect is raised to by what it acts on, by its name, text and arguments."""
