@@ -98,7 +98,7 @@ class DoubtedValues:
             facts = ValueFacts(self._case.spec, known)
             for index, value in islice(self._values(), MOST_VALUES):
                 path = pointer("steps", index, "args", *value.path)
-                for level, one in self._find_doubts(facts, value):
+                for level, one in self._find_all(facts, value):
                     found[path, level].append(one)
         return found
 
@@ -109,7 +109,7 @@ class DoubtedValues:
                 pair = entry.capability.adapter_id, entry.capability.capability_id
                 yield from ((index, one) for one in values.values_of(pair, fields["args"]))
 
-    def _find_doubts(
+    def _find_all(
         self, facts: ValueFacts, value: JudgedValue
     ) -> Iterator[tuple[int, DoubtedValue]]:
         asked = value.asked
