@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from critic import Proposal, verify_proposal
+from critic import Proposal, Refused, verify_proposal
 from evals.timestamps import parse_time
 from harness.record import Decision
 from harness.testing._draw.drawn_streams import NOON
@@ -135,6 +135,11 @@ def each_ruling_is_that_of_verify_at_its_time(trial: StreamTrial) -> None:
     trial.require(not ruled, "more is recorded than was ruled", played)
 
 
+def _as_recorded(verdict: Json) -> Json:
+    """Return a verdict without what it tells a model: that stands outside of what is derived."""
+    return verdict if verdict["ok"] else build(Refused, verdict).bare.wire()
+
+
 def _has_lapsed(decision: Decision) -> bool:
     return decision.answer is not None and decision.answer.answer == "lapsed"
 
@@ -147,7 +152,7 @@ def _faults(
     verdict = verify_proposal(build(Proposal, proposal.wire()))
     if decision.report.verify != verdict:
         yield f"verify says {verdict.wire()}, the session {decision.report.verify.wire()}"
-    if decision.error is None and answer["verdict"] != verdict.wire():
+    if decision.error is None and _as_recorded(answer["verdict"]) != verdict.wire():
         yield f"verify says {verdict.wire()}, the answer is another"
     if answer["action"] == "allow" and not verdict and not trial.policy.guard.shadow:
         yield "what verify refuses is allowed"

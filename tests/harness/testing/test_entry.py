@@ -96,7 +96,7 @@ def test_a_folder_without_modules_shadows_nothing(tmp_path: Path) -> None:
     project = a_project(tmp_path, None, *NAMES)
     status, told = run_tests(project, *PLUGIN, "--critic-replay", "test_one.py")
     assert status == pytest.ExitCode.USAGE_ERROR
-    assert "test_one.py: is neither a case file (*.json) nor a decision log" in told
+    assert "test_one.py: is neither a case file (*.json, *.toml) nor a decision log" in told
 
 
 @pytest.mark.parametrize(

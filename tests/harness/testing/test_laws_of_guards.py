@@ -147,9 +147,9 @@ def _folded_names() -> Any:
     """Sessions are looked up without regard to case and blanks."""
     find = Guard._require_entry
 
-    def folded(self: Any, name: str) -> Any:
+    def folded(self: Any, name: str, **how: Any) -> Any:
         names = {one.strip().lower(): one for one in self._entries}
-        return find(self, names.get(name.strip().lower(), name))
+        return find(self, names.get(name.strip().lower(), name), **how)
 
     return patch.object(Guard, "_require_entry", folded)
 

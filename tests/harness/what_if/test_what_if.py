@@ -26,6 +26,7 @@ from harness.what_if.rejudging import (
 from harness.wire import build
 from tests.harness.log.decisions import NOON, decision, filled, judged, meddle, proposal
 from tests.harness.replay.session_logs import EVENTS
+from tests.harness.serve.asking import as_recorded
 from tests.support.effort import sampled
 from tests.support.guarding import Json, answers_to, desk, guard_of, policy_of, streams
 
@@ -287,7 +288,7 @@ def test_a_first_turn_is_judged_as_a_guard_of_the_other_policy_would(
         other = copy.deepcopy(case["policy"])
         change(other)
         lived = guarded(tmp_path / f"{number}.lived", other, events)
-        verdicts = [one["verdict"] for one in lived.values() if "verdict" in one]
+        verdicts = [as_recorded(one["verdict"]) for one in lived.values() if "verdict" in one]
         found = plans(path, Alteration(policy_of(other)))
         if any("unknown" in one for one in lived.values()):
             # A guard answers a call of no tool by itself; the plan on record still has it.

@@ -96,6 +96,7 @@ class Connection:
             kept = {**told["result"], "_meta": None}
             told = {**told, "result": kept}
         text = OURS.sub("critic", json.dumps(told))
+        text = re.sub(r"in turn [0-9]+", "in a turn", text)
         return re.sub(r'"requestState": "[^"]*"', '"requestState": ""', text)
 
 
