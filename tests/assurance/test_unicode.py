@@ -25,6 +25,7 @@ def _newer() -> list[str]:
     return [char for char in every if ucd_3_2_0.category(char) == "Cn"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_what_is_newer_than_3_2_stays_as_it_is() -> None:
     for char in _newer():
@@ -32,6 +33,7 @@ def test_what_is_newer_than_3_2_stays_as_it_is() -> None:
         assert wide(char) == ("" if char in _WITHOUT_WIDTH else char), hex(ord(char))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_marks_do_not_move_across_what_is_newer_than_3_2() -> None:
     for char in _newer():

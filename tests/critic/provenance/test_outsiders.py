@@ -100,6 +100,7 @@ def require_agreement(case: Json) -> None:
         assert said == {"ok": meant["ok"], "violations": meant.get("violations", [])}, proposal
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_drawn_sessions_meet_every_class_often() -> None:
     met: Counter[str] = Counter()

@@ -62,6 +62,7 @@ def _run(proposal: Proposal, output: Any) -> Run:
     return Run(run_id="s_1", trace_id="s_1", proposal=proposal, calls=calls, outputs={})  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_session_takes_at_most_three_times_the_bytes_of_its_events(tmp_path: Path) -> None:
     path, chance = tmp_path / "log", random.Random(1)  # noqa: S311 - texts, not secrets

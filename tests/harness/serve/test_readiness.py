@@ -410,6 +410,7 @@ class Load:
         return answer
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGQUIT], ids=["stopped", "crashed"])
 def test_a_service_whose_server_goes_away_under_load_goes_on_by_itself(

@@ -106,6 +106,7 @@ async def all_answers(url: str) -> list[list[Any]]:
     return [list(answers) for answers in zip(*turns, strict=True)]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_thousand_sessions_at_once_are_each_answered_for_themselves(tmp_path: Path) -> None:
     policy = tmp_path / "critic.json"

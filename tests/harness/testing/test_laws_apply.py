@@ -63,6 +63,7 @@ GROUPS: dict[str, Sequence[Law]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_law_applies_often_enough(group: str) -> None:

@@ -300,6 +300,7 @@ def test_each_proposal_applied_lets_its_task_through(turns: Any, labels: Any, sc
     laws_of_a_proposal(turns, labels, scope)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @settings(max_examples=300)
 @given(TURNS, LABELS, SCOPES)
