@@ -166,7 +166,7 @@ def mask_signs(text: str) -> str:
 
 
 def _folded_widely(text: str) -> str:
-    return _folded_once(text) if len(text) <= _SHORT else _fold_widely(text)
+    return _folded_once(text) if len(text) <= _SHORT else _folded_last(text)
 
 
 def _fold_widely(text: str) -> str:
@@ -177,8 +177,9 @@ def _fold_widely(text: str) -> str:
 
 
 _folded_once = lru_cache(maxsize=64)(_fold_widely)  # a text of a call is folded for each question
+_folded_last = lru_cache(maxsize=2)(_fold_widely)
 _SHORT: Final = 1024
-"""Characters: what was made of longer texts is not kept."""
+"""Characters: of longer texts, what was made of the last two is kept."""
 
 
 def has_control(text: str) -> bool:

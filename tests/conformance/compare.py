@@ -2,9 +2,10 @@
 
 from typing import Any, NamedTuple
 
+from critic import Refused
 from harness.canonical import canonical_json
 from harness.cases import Case, CaseError, Command, Expectation, difference
-from harness.wire import InvalidInput, parse_json
+from harness.wire import InvalidInput, build, parse_json
 
 Json = dict[str, Any]
 
@@ -66,7 +67,20 @@ def _fault_of_verdict(case: Case, answer: Json, level: Level) -> str:
         canonical_json(answer)
     except (ValueError, TypeError):  # TypeError: an integer of more than 64 bits
         return "the answer has no canonical form: a number in it is out of range"
-    return difference(Expectation(verdict=expected), _found(answer))
+    return difference(Expectation(verdict=expected), _found(_as_recorded(case.command, answer)))
+
+
+def _as_recorded(command: Command, answer: Json) -> Json:
+    """Return a refusal without what it tells a model, which an implementation may add."""
+    violations = answer.get("violations") if command == "verify" else None
+    if not isinstance(violations, list) or not any(
+        isinstance(one, dict) and "say" in one for one in violations
+    ):
+        return answer
+    try:
+        return build(Refused, answer).bare.wire()
+    except InvalidInput:
+        return answer
 
 
 def _found(answer: Json) -> Expectation:
