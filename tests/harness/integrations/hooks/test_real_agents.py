@@ -202,7 +202,7 @@ def test_claude_code_is_refused_and_allowed(
     assert not ran(home)
     assert not (work / ".claude" / "x").exists()
     assert (work / "ok").exists() is (mode != "dontAsk")
-    assert "Claude Code cannot ask about this through a hook" in model.told["claude"]
+    assert "This cannot be undone." in model.told["claude"]
     offers_known_tools(model, "claude", "claude-code")
     replays(home)
 
