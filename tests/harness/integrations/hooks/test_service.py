@@ -14,7 +14,7 @@ from plan_critic_entry.hook_client import answer_of, options_of, request_of
 
 from harness.commands.hook.hook_arguments import add_hook
 from harness.guard.guard import Guard
-from harness.guard.session_folder import SessionFolder
+from harness.guard.session_folder import SessionFolder, StateUnusable
 from harness.integrations.hooks.desk import HookDesk
 from harness.serve.endpoints import HOOK_TYPE, HOOKS
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
@@ -315,3 +315,27 @@ def test_a_service_keeps_only_the_last_sessions_and_lets_go_of_what_failed(
     assert call("s4", "c4") == "allow"
     assert len(kept) == 3
     assert kept.popitem()[1].policy in desk._policies.values()
+
+
+@pytest.mark.parametrize("log", [(), ("--log", "log.db")])
+def test_a_kept_session_is_not_gone_on_with_under_a_policy_that_was_changed(
+    log: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session in memory is refused as one is that a process reads: it has to begin anew."""
+    monkeypatch.chdir(tmp_path)
+    agent, desk = CLAUDE_CODE, HookDesk()
+    agent.options(tmp_path)
+    policy = tmp_path / "policy.toml"
+    given = policy.read_text()
+
+    def call(name: str) -> str:
+        return agent.reads(asked_of(desk, agent, tmp_path, agent.call(agent.read, name), *log))
+
+    assert call("c1") == "allow"
+    reading = f'name = "{agent.call(agent.read, "c1")["tool_name"]}"'
+    assert reading in given
+    policy.write_text(given.replace(reading, 'name = "another"'))
+    with pytest.raises(StateUnusable, match="it is of another policy"):
+        call("c2")
+    policy.write_text(given)
+    assert call("c3") == "allow"
