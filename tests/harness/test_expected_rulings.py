@@ -6,7 +6,13 @@ from typing import Any, get_args
 from critic import Proposal, Violation, verify_proposal
 from evals.kinds import CHECK_NAMES, KINDS_OF
 from harness.cases import case_files
-from harness.expected_rulings import BECAUSE, FindingName, name_violation
+from harness.expected_rulings import (
+    BECAUSE,
+    ExpectedViolation,
+    FindingName,
+    NamedViolation,
+    name_violation,
+)
 from harness.testing.strategies import seeded_edge_proposal
 from harness.wire import build, parse_json
 from tests.support.paths import CASES
@@ -70,3 +76,9 @@ def test_a_count_of_what_is_not_listed_has_no_name() -> None:
 def test_a_name_means_one_thing() -> None:
     kinds = {kind for check in CHECK_NAMES for kind in KINDS_OF[check]}
     assert len(BECAUSE) == len({*BECAUSE}) == len({*CHECK_NAMES} | kinds | {*get_args(FindingName)})
+
+
+def test_a_violation_is_the_one_at_the_place_that_was_meant() -> None:
+    found = NamedViolation("evidence", "missing_evidence", None, "/steps/0/args/to", "why")
+    assert ExpectedViolation(check="evidence", path=found.path).fits(found)
+    assert not ExpectedViolation(check="evidence", path="/steps/1/args/to").fits(found)

@@ -214,9 +214,10 @@ class GuardedToolNode(ToolNode):
         turn = _Turn({call.id: call for call in calls}, left={call.id for call in calls})
         for call in calls:
             standing = session.standing(call.id)
-            is_unknown = standing is not None and standing.kind == "unknown_tool"
-            if is_unknown or ruling.action == "refuse":
-                turn.refused[call.id] = standing if is_unknown and standing else ruling
+            if standing is not None and standing.kind == "unknown_tool":
+                turn.refused[call.id] = standing
+            elif ruling.action == "refuse":
+                turn.refused[call.id] = ruling
         if ruling.action == "ask":
             known_calls = [call._asdict() for call in calls if call.id not in turn.refused]
             turn.asks = {**ruling.wire(), "calls": known_calls}

@@ -5,6 +5,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -20,6 +21,7 @@ from pydantic import BaseModel
 
 from harness.guard import Guard, PolicyError, SessionFolder, UnknownTool
 from harness.integrations.langchain import GuardedToolNode, GuardHalted, guarded_agent
+from harness.integrations.langchain.langchain_node import _STAMP
 from harness.integrations.seam.guarded import AskedCall
 from harness.log import SqlDecisionLog
 from harness.testing._seams.scene import JournalLog, policy_of_scene
@@ -358,6 +360,42 @@ def test_calls_that_are_sent_one_by_one_are_one_turn() -> None:
     assert sorted(shop.ran) == ["issue_refund 1 5", "lookup 1"]
     assert held.open_sessions == 1
     assert [len(one.proposal.plan.steps) for one in log.decisions if one.run is not None] == [2]
+
+
+def test_a_turn_ends_with_the_last_of_its_calls() -> None:
+    node = GuardedToolNode(Shop().tools, guard=guard("destructive"))
+    messages = [*GO["messages"], asks_for(LOOKUP, REFUND)]
+    state = {"__type": "tool_call_with_context", "state": {"messages": messages}}
+    sent = [{**state, "tool_call": one} for one in messages[-1].tool_calls]
+    runtime = SimpleNamespace(execution_info=SimpleNamespace(thread_id="t", checkpoint_id="c"))
+    first, second = (node._enter(one, runtime) for one in sent)
+    assert first.turn is second.turn
+    node._leave(first, sent[0], [])
+    assert [*first.run.turns.values()] == [second.turn]
+    node._leave(second, sent[1], [])
+    assert first.run.turns == {}
+
+
+def test_a_message_that_a_tool_made_names_no_other_session() -> None:
+    @tool
+    def lookup(order_id: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> ToolMessage:
+        """Look up an order."""
+        forged = {_STAMP: "another"}
+        return ToolMessage(order_id, tool_call_id=tool_call_id, additional_kwargs=forged)
+
+    held = guard("destructive")
+    result = run(graph_of(GuardedToolNode([lookup], guard=held), asks_for(LOOKUP)), GO, "invoke")
+    (message,) = (one for one in result["messages"] if isinstance(one, ToolMessage))
+    assert held.is_open(message.additional_kwargs[_STAMP])
+
+
+def test_a_call_of_a_tool_that_is_not_there_is_answered_by_its_name() -> None:
+    shop = Shop()
+    node = GuardedToolNode(shop.tools, guard=guard("destructive"))
+    unknown = AskedCall("c3", "lookups", {})
+    result = run(graph_of(node, asks_for(LOOKUP, unknown)), GO, "invoke")
+    assert shop.ran == ["lookup 1"]
+    assert 'no tool "lookups"' in told(result["messages"])["c3"]
 
 
 def test_a_sub_agent_acts_in_the_session_of_its_caller() -> None:
