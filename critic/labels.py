@@ -83,7 +83,7 @@ def labelled(
     """Return what labels a function, or the tool that a framework made of one.
 
     Raises:
-        ValueError: there is no such tier or author.
+        ValueError: the tier or the author is unknown.
     """
     _require_choice("tier", tier, get_args(ApprovalMode))
     _require_choice("author", author, get_args(ResultAuthor))

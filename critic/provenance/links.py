@@ -43,7 +43,7 @@ _GOES_ON: Final = (
     rf"{_FINAL_DOT}|\.\.++{WORD}|\.?[\\%^~*+=&$]++(?:/|{WORD})|:(?:/|(?![0-9]{{1,5}}(?!{WORD})){WORD})"
     "|[\uff0f\u2044\u2215\u3002]"
 )
-"""What readers take for a part of the host before it, or not: it is no narrow link."""
+"""What some readers take for a part of the host before it: then that host is not a narrow link."""
 _NARROW_IN_TEXT: Final = re.compile(
     rf"(?:(?<![A-Za-z0-9+./@-])(?:https?:|(?<!:))//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST}))"
     rf"{_HOST}(?!{_BEFORE_AT}*+@)(?!{_GOES_ON}){_REST}",

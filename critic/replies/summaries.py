@@ -14,7 +14,7 @@ def summary_names(template: str) -> list[str]:
     """Return the arguments that a summary names in braces.
 
     Raises:
-        ValueError: it is no such text: a brace is open, or holds more than a name.
+        ValueError: a brace is open, or holds more than a name.
     """
     return [name for _, name in _parts(template) if name is not None]
 
