@@ -40,13 +40,15 @@ _BEFORE_AT: Final = rf"(?:{WORD}|[.:%+~-])"
 _FINAL_DOT: Final = rf"\.++(?=[/#\\]|[?:]{WORD})"
 """The dot that a whole host name may end in, where the link goes on behind it."""
 _GOES_ON: Final = (
-    rf"{_FINAL_DOT}|\.\.++{WORD}|\.?[\\%^~*+=&$]++(?:/|{WORD})|:(?:/|(?![0-9]{{1,5}}(?!{WORD})){WORD})"
+    rf"{_FINAL_DOT}|\.\.++{WORD}|\.?[\\%^~*+=&$]++(?:[/@#]|{WORD})|:(?:/|(?![0-9]{{1,5}}(?!{WORD})){WORD})"
     "|[\uff0f\u2044\u2215\u3002]"
 )
 """What some readers take for a part of the host before it: then that host is not a narrow link."""
+_USER: Final = rf"(?:{_BEFORE_AT}|[!$&'()*,;=]){{0,64}}+"
+"""What a user part may be, up to a length: else a list of hosts takes the square of its length."""
 _NARROW_IN_TEXT: Final = re.compile(
     rf"(?:(?<![A-Za-z0-9+./@-])(?:https?:|(?<!:))//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST}))"
-    rf"{_HOST}(?!{_BEFORE_AT}*+@)(?!{_GOES_ON}){_REST}",
+    rf"{_HOST}(?!{_BEFORE_AT}*+@)(?!{_USER}@)(?!{_GOES_ON}){_REST}",
     re.IGNORECASE,
 )
 _NUMBERED_HOST: Final = r"(?:[0-9]{4,10}|0x[0-9a-f]{4,8})(?=[/?#:])"

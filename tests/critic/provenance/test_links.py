@@ -55,6 +55,10 @@ CUT = [
     ":999999/b",
     ":/b",
     "\uff0fb",
+    "\\@evil.example",
+    ";@evil.example",
+    "&@evil.example",
+    "!$'()*,=@evil.example/b",
 ]
 """What follows a host so that readers take other hosts or pages for it."""
 
