@@ -113,6 +113,7 @@ def test_every_field_of_every_envelope_is_met() -> None:
     assert wanted - found().fields == set()
 
 
+@pytest.mark.slow
 def test_every_exception_is_needed() -> None:
     """Mistyped content and schemas are needed by some case that the sample may leave out."""
     idle = [(change, use) for change, use in unused(found()) if use[2] != "mistype"]

@@ -55,6 +55,7 @@ def test_the_plainest_nonsense_is_refused_as_documented(name: str, data: bytes) 
     assert problem(name, data) is None
 
 
+@pytest.mark.slow
 def test_a_grown_document_is_about_a_megabyte() -> None:
     sizes = sorted(len(grown(random_of(seed), corpus("proposal")[seed])) for seed in range(40))
     assert sizes[20] > 0.9 * MEGABYTE

@@ -26,6 +26,7 @@ def dumped(file: str) -> str:
     return ast.dump(ast.parse(source(file)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_bug_has_its_place(bug: Bug) -> None:
     sources = {file: source(file) for file in bug.files}

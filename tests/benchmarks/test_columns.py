@@ -4,6 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from critic import verify_proposal
 from harness.what_if.columns.column_judging import PlanJudge
@@ -15,6 +16,7 @@ from tests.benchmarks import columns
 PLANS = 300
 
 
+@pytest.mark.slow
 def test_the_plans_of_the_file_are_judged_as_verify_does(tmp_path: Path) -> None:
     columns.write_plans(tmp_path / "plans.parquet", PLANS)
     (group,) = PlanFile(tmp_path / "plans.parquet").groups()

@@ -187,6 +187,7 @@ def seconds(secrets: Any, values: list[Any]) -> float:
     return process_time() - before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [numbered, near_misses])
 def test_it_takes_linear_time(values: Any) -> None:
     small = min(seconds(numbered(1000), values(1000)) for _ in range(3))

@@ -57,6 +57,7 @@ def test_verifying_loads_no_evaluation_advice_or_log() -> None:
     assert not loaded & {"critic.score", "critic.repairs", "critic.consolidate", "sqlite3"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["verify", "score", "consolidate"])
 @pytest.mark.parametrize(
     "before",

@@ -96,6 +96,7 @@ def test_other_args_are_judged_as_often_as_a_step_may_be_tried(required: list[st
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distinct", [False, True])
 def test_many_retries_of_a_step_that_pins_and_demands_much_take_linear_time(distinct: bool) -> None:
     """Judging each retry by itself takes minutes here, and finds 32 million things."""

@@ -244,6 +244,7 @@ def test_patterns_are_charged_the_size_they_compile_within(
 BROAD = r"(?:\p{L}{1,8}){1,8}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["pattern", "patternProperties"])
 def test_patterns_count_wherever_they_are_each_once(place: str) -> None:
     def schema(count: int, distinct: bool) -> Any:

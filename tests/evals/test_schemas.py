@@ -320,6 +320,7 @@ QUESTIONS: Final[dict[str, tuple[Any, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("product", sampled(QUESTIONS.values(), one_in=3), ids=[*QUESTIONS])
 def test_a_value_that_is_too_large_for_its_schema_is_refused(product: Any) -> None:
     """Planted: yes or no is asked however long it takes. What cannot be judged is not accepted."""
@@ -338,6 +339,7 @@ def test_a_wide_schema_judges_what_is_not_too_large() -> None:
     assert not texts.is_wide  # they are looked up
 
 
+@pytest.mark.slow
 def test_the_values_of_one_document_share_what_they_may_cost() -> None:
     """Planted: each value may cost as much as the largest document."""
     effort = Effort()
@@ -353,6 +355,7 @@ def test_the_values_of_one_document_share_what_they_may_cost() -> None:
     assert schema_faults(schema, [{}] * 10) == explained[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", ["allOf", "anyOf", "oneOf"])
 def test_many_alternatives_below_a_long_key_are_one_fault_of_the_whole(every: str) -> None:
     """Each would spell the key: together, more than memory holds."""
@@ -361,6 +364,7 @@ def test_many_alternatives_below_a_long_key_are_one_fault_of_the_whole(every: st
     assert asked(schema, {"k": "x"}) == [[["k"], ["type" if every == "allOf" else every]]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "keyword"), [({"maxItems": 1, "maxProperties": 1}, "max"), (False, "false")]
 )

@@ -35,6 +35,7 @@ def test_a_listed_character_parts_a_token_and_its_neighbours_do_not() -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_every_character_below_the_surrogates_is_in_or_out_of_the_list() -> None:
     text = "".join(f"a{chr(code)}b " for code in range(1, 0xD800))
     assert all(

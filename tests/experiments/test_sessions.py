@@ -144,6 +144,7 @@ def test_without_a_label_more_is_doubted(data: Path) -> None:
     assert without[1] == "refused"
 
 
+@pytest.mark.slow
 def test_the_figures_are_printed_and_kept(data: Path, capsys: Any, tmp_path: Path) -> None:
     kept = tmp_path / "kept.json"
     assert main(["--data", str(data), "--labels", "--json", str(kept)]) == 0

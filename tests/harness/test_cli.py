@@ -229,6 +229,7 @@ def test_nothing_is_recorded_where_nobody_could_read_the_answer(tmp_path: Path) 
     assert not log.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "line"),
     [
@@ -309,6 +310,7 @@ def test_the_verdict_is_the_same_in_every_environment() -> None:
     assert [line[:11] for line in said.lines] == ['{"ok":false', '{"ok":true,']
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_terminal_that_knows_few_characters(tmp_path: Path, encoding: str) -> None:
     said = spawn("demo", cwd=tmp_path, env={"PYTHONIOENCODING": encoding})

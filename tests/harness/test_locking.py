@@ -60,6 +60,7 @@ def test_a_system_with_neither_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path
         raise AssertionError("it is held")
 
 
+@pytest.mark.slow
 def test_no_other_module_imports_the_locks_of_a_system() -> None:
     users = {
         path.relative_to(ROOT).as_posix()

@@ -194,6 +194,7 @@ with open(sys.argv[3], "ab", buffering=0) as acknowledged:
 """
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_loses_no_line_that_was_acknowledged(tmp_path: Path) -> None:
     path, told = tmp_path / "lines", tmp_path / "told"
 
@@ -406,6 +407,7 @@ except UsageError as error:
 """
 
 
+@pytest.mark.slow
 def test_without_locks_everything_is_imported_and_what_needs_one_says_so(tmp_path: Path) -> None:
     users = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)

@@ -325,6 +325,7 @@ def sizes() -> Iterator[tuple[str, int, int]]:
             yield f"{module}.{function.name}", lines, max(map(nesting, function.body))
 
 
+@pytest.mark.slow
 def test_no_function_is_too_long_or_nests_too_deep() -> None:
     found = list(sizes())
     none_of(f"{name} has {lines} lines: split it" for name, lines, _ in found if lines >= LONGEST)

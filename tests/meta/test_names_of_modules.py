@@ -104,6 +104,7 @@ def _private(name: str) -> bool:
     return name.startswith("_") and name != "__init__"
 
 
+@pytest.mark.slow
 def test_a_public_name_means_one_thing() -> None:
     defined = defaultdict[str, set[str]](set)
     for path in modules("harness", "critic", "evals"):

@@ -197,6 +197,7 @@ def test_the_names_of_the_log_and_of_replay() -> None:
         _ = log.sqlite4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     ["import harness.log", "from harness.log import LogError", "import harness.replay"],

@@ -62,6 +62,7 @@ def test_the_ten_lines_of_python_type_check(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_every_import_of_the_overview_works() -> None:
     imports = re.findall(r"^\|.*?`(from [\w.]+ import [\w, ]+)`", OVERVIEW, flags=re.MULTILINE)
     assert len(imports) > 6

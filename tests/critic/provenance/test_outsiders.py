@@ -67,6 +67,7 @@ def test_by_the_engine_nothing_that_outsiders_write_widens() -> None:
         assert not widened(case, engine), case
 
 
+@pytest.mark.slow
 def test_a_contested_field_makes_a_designated_record_worth_no_less() -> None:
     """Else an outsider widens by leading to a record: a field that he led to contests nothing."""
     (case,) = drawn([204_868])

@@ -132,6 +132,7 @@ def test_the_narrow_form_of_a_text_is_one_and_as_long(text: str) -> None:
     assert len(small(text)) == len(text)
 
 
+@pytest.mark.slow
 def test_the_folding_of_case_is_the_same_in_every_python() -> None:
     """The digest of all foldings, over every character that Unicode 3.2 has."""
     known = (

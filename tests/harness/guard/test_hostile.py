@@ -182,6 +182,7 @@ def test_a_line_that_is_too_long_is_an_error() -> None:
     assert guard.handle_line(line) is None
 
 
+@pytest.mark.slow
 def test_a_batch_of_many_calls_is_one_ruling() -> None:
     calls = [{"id": str(n), "tool": "transfer", "args": {"iban": f"i-{n}"}} for n in range(5000)]
     guard = guard_of(desk())

@@ -43,6 +43,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
     return disk
 
 
+@pytest.mark.slow
 def test_sixteen_threads_share_commits(place: LogPlace, slow: Slow) -> None:
     log = SqlDecisionLog.open(place)
     before = slow.commits

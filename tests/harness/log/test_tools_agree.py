@@ -401,6 +401,7 @@ def test_the_page_has_the_questions_that_were_asked(written: Written) -> None:
     assert answers == {("yes", "ada"): 2, ("no", "ada"): len(denied), ("lapsed", None): 1}
 
 
+@pytest.mark.slow
 def test_a_replay_says_the_same_however_it_is_run(
     guards: Path, critic: Critic, tmp_path: Path
 ) -> None:

@@ -84,6 +84,7 @@ ALTERATIONS: list[Alter] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("number", sampled(range(4), one_in=4))
 @pytest.mark.parametrize("alter", ALTERATIONS, ids=lambda one: one.__name__)
@@ -146,6 +147,7 @@ def _fails(_: RecordedInputs) -> None:
     raise RuntimeError("a bug\nof two lines")
 
 
+@pytest.mark.slow
 def test_a_failure_in_a_process_is_one_line(
     guard_log: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -132,6 +132,7 @@ def with_session(events: list[Any], name: str) -> list[Any]:
     return [{**event, "session": name} for event in events]
 
 
+@pytest.mark.slow
 def test_two_sessions_at_once_go_on_each_from_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +145,7 @@ def test_two_sessions_at_once_go_on_each_from_its_own(
     assert found.count(True) > 2 * READS
 
 
+@pytest.mark.slow
 def test_two_sessions_of_one_id_at_once_follow_each_from_its_own(tmp_path: Path) -> None:
     """There are two only where a log cannot tell the guard of the one of the other."""
     path = record(tmp_path / "log.db", LONG, OTHER, change=nothing)
@@ -241,6 +243,7 @@ CHANGES: Final[dict[str, Callable[[Json], Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", sampled(CHANGES, one_in=3))
 @pytest.mark.parametrize("turn", sampled([12, 30], one_in=2))

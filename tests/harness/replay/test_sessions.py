@@ -96,6 +96,7 @@ def redacted(path: Path, seq: int, place: str) -> list[Any] | None:
         return list(replay(log))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", sampled(PLACES, one_in=5))
 def test_turns_after_one_that_was_redacted_are_redacted_or_the_same(
     place: str, tmp_path: Path

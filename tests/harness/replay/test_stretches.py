@@ -148,6 +148,7 @@ def _open_deadly(path: Path) -> _Deadly:
     return log
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deaths", sampled([1, 2], one_in=2))
 def test_a_process_that_dies_is_reported_and_loses_nothing(
     deaths: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -181,6 +182,7 @@ def _open_none(path: Path) -> SqlDecisionLog:
     raise LogUnavailable(f"{path.name}: the server has gone away")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", sampled([3, 1], one_in=2))
 def test_a_log_that_a_process_cannot_open_is_the_error_of_the_replay(
     tmp_path: Path, jobs: int, capfd: pytest.CaptureFixture[str]
@@ -209,6 +211,7 @@ class _Miscounted(SqlDecisionLog):
         raise LogDamaged("the numbers are out of order")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sampled([_Broken, _Miscounted], one_in=2))
 @pytest.mark.parametrize("jobs", sampled([2, 1], one_in=2))
 def test_an_error_of_the_log_comes_after_the_answers_before_it(
@@ -226,6 +229,7 @@ def test_an_error_of_the_log_comes_after_the_answers_before_it(
     assert [one.seq for one in seen] == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.slow
 def test_no_more_than_a_few_stretches_are_ahead(tmp_path: Path) -> None:
     mixed(tmp_path / "log")
     taken = 0

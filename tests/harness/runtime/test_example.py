@@ -4,10 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.meta.documents import snippets
 from tests.support.paths import ROOT
 
 
+@pytest.mark.slow
 def test_it_runs_and_resumes(tmp_path: Path) -> None:
     page = snippets(ROOT / ".github" / "docs" / "loops.md")
     (example,) = [

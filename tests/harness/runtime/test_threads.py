@@ -17,6 +17,7 @@ THREADS = 1000
 WIRES = [good_proposal(), refused_proposal()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wire", sampled(WIRES, one_in=2), ids=["good", "refused"])
 def test_a_thousand_threads_verify_the_same_objects(wire: Json) -> None:
     # Nothing has been derived from these objects yet: all threads come upon them at once.

@@ -35,6 +35,7 @@ def service(folder: Path) -> Iterator[ServiceProcess]:
         yield running
 
 
+@pytest.mark.slow
 def test_plans_are_judged_over_a_real_socket(service: ServiceProcess) -> None:
     with service.client() as client:
         refused = client.post("/v1/verify", content=PLAN_A.read_bytes())

@@ -66,6 +66,7 @@ def test_the_plugin_changes_nothing_in_a_project_with_folders_like_ours(
 
 
 # Each kind and each name once: the message is made of both, and one does not depend on the other.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kind"), list(zip(NAMES, sorted({*KINDS} - {"a namespace"}), strict=True))
 )

@@ -177,6 +177,7 @@ def test_a_guard_takes_no_near_miss(equality: Equality) -> None:
     assert check_equality(equality) >= 10
 
 
+@pytest.mark.slow
 def test_nothing_else_takes_a_near_miss(tmp_path: Path) -> None:
     tried = {equality.name: check_equality(equality) for equality in others(tmp_path)}
     assert len(tried) >= 60

@@ -127,6 +127,7 @@ def test_renaming_keeps_what_provenance_judges() -> None:
     assert named_back(after, names) == before
 
 
+@pytest.mark.slow
 def test_outsiders_meet_targets_that_are_doubted_and_targets_that_are_allowed() -> None:
     """A law about what is allowed says nothing where all is doubted, or nothing is."""
     met: Counter[str] = Counter()

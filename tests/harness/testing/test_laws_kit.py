@@ -532,6 +532,7 @@ class Loose:
 ERROR = Finding(severity="error", message="planted")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "evaluator"), sampled_rows(EVALUATORS, one_in=2), ids=[name for name, _ in EVALUATORS]
 )

@@ -62,6 +62,7 @@ def test_a_guard_keeps_the_laws(law: str) -> None:
     assert describe_guard_law(law).endswith(".")
 
 
+@pytest.mark.slow
 def test_two_sessions_that_halt_are_answered_as_each_alone() -> None:
     check_guard(HALTING, GUARD_LAWS[0], settings=tries(100))
 
@@ -108,6 +109,7 @@ def test_all_laws_hold_however_a_guard_is_reached(open_guard: OpenGuard, law: st
     check_guard(ASKING, law, open_guard=open_guard, settings=tries(60))
 
 
+@pytest.mark.slow
 def test_streams_that_miss_what_a_law_is_about_say_so() -> None:
     never = policy_of(asking_desk(on_ask="refuse"))
     with pytest.raises(LawBroken, match="no stream met"):

@@ -52,6 +52,7 @@ approval_mode = "read_only"
 """
 
 
+@pytest.mark.slow
 def test_a_policy_with_provenance_and_demands_keeps_every_law(tmp_path: Path) -> None:
     path = tmp_path / "critic.toml"
     path.write_text(POLICY)
@@ -59,6 +60,7 @@ def test_a_policy_with_provenance_and_demands_keeps_every_law(tmp_path: Path) ->
     check_laws(policy=path, settings=FEW)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [STARTER, derived_policy("f.json", "tools", DRAFTS)])
 def test_a_policy_as_it_is_begun_keeps_every_law(text: str) -> None:
     """Its provenance is closed and its tools have effects: plans that pass must be found."""

@@ -188,6 +188,7 @@ def test_near_misses_of_all_kinds_are_drawn() -> None:
     assert len({one.way for one in found}) > len(WAYS) // 2
 
 
+@pytest.mark.slow
 def test_every_kind_and_check_is_reached_and_neither_answer_is_rare() -> None:
     found = drawn_from(strategies.proposals())
     met = {(one.check, one.kind) for proposal in found for one in violations(proposal)}
@@ -214,6 +215,7 @@ def test_proposals_on_the_edge_reach_every_kind_and_check() -> None:
     assert 60 <= sum(map(passes, found)) <= 140
 
 
+@pytest.mark.slow
 def test_proposals_on_the_edge_reach_every_check_where_they_can_be_shrunk() -> None:
     found = drawn_from(strategies.edge_proposals())
     met = {one.check for proposal in found for one in violations(proposal)}

@@ -165,6 +165,7 @@ def policies_of(author: str) -> list[Json]:
     return [{**wire, "class": [{**CLASS, "schema": {"type": "array"}}]} for wire in wires]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("author", "output"), sampled_rows(product(("public", "system"), OUTPUTS), one_in=4)
 )
@@ -228,6 +229,7 @@ def evidence(path: Path, change: Alteration) -> dict[int | None, list[Json]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("old", "output"),

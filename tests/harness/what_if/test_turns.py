@@ -86,6 +86,7 @@ def turns_in(path: Path) -> dict[tuple[Any, ...], list[int]]:
 OPTIONS = "--allow-unjudged", "--allow-loosening", "--format", "json"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_strict", [True, False], ids=["a policy", "a budget"])
 def test_the_turns_of_a_guard_are_counted_once(
     critic: Critic, guard_log: Path, tmp_path: Path, is_strict: bool

@@ -335,6 +335,7 @@ PLACES: list[Any] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("place", PLACES, ids=[f"{one[1]}-{one[2]}" for one in PLACES])
 def test_a_rotation_that_was_stopped_goes_on_and_there_is_one_log_at_a_time(

@@ -169,6 +169,7 @@ NEIGHBOURS: dict[str, tuple[str, list[Json], Json | None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", NEIGHBOURS)
 def test_each_neighbour_that_is_worse_is_noticed(

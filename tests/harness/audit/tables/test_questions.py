@@ -214,6 +214,7 @@ def test_5_what_would_be_refused_that_was_let_through(drawn: Drawn) -> None:
     assert found == expected
 
 
+@pytest.mark.slow
 def test_6_all_of_a_session_a_user_and_a_tenant(drawn: Drawn) -> None:
     for session in sorted({turn.session for turn in drawn.turns if turn.session})[:6]:
         own = [turn for turn in drawn.turns if turn.session == session]

@@ -78,6 +78,7 @@ def said(log: Path, folder: Path) -> str:
     return str(caught.value)
 
 
+@pytest.mark.slow
 def test_tables_that_grew_are_those_that_are_written_at_once(log: Path, tmp_path: Path) -> None:
     with SqlDecisionLog.open_for_reading(log) as kept:
         last, fates = kept.head().seq, fates_in(kept)
@@ -171,6 +172,7 @@ def test_files_that_the_list_does_not_name_do_not_count(log: Path, tmp_path: Pat
     assert content(folder) == before
 
 
+@pytest.mark.slow
 def test_an_export_that_was_interrupted_is_made_good(
     log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -121,6 +121,7 @@ def test_each_search_lists_the_turns_of_another_reader(critic: Critic, drawn: Dr
     assert hits > 8, "the searches have to tell turns apart"
 
 
+@pytest.mark.slow
 def test_stats_and_exports_take_the_same_searches(
     critic: Critic, drawn: Drawn, tmp_path: Path
 ) -> None:

@@ -3,9 +3,12 @@
 import subprocess
 import sys
 
+import pytest
+
 from tests.support.paths import ROOT
 
 
+@pytest.mark.slow
 def test_showing_a_record_loads_neither_replay_nor_proofs() -> None:
     imported = "import sys, harness.commands.log.log_command, harness.commands.log.log_show"
     command = [sys.executable, "-c", f"{imported}\nprint(*sys.modules)"]

@@ -29,6 +29,7 @@ def log(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
     return Path(shutil.copy(source, tmp_path / "log.db"))
 
 
+@pytest.mark.slow
 def test_a_log_and_its_tables_give_the_same_answer(
     critic: Critic, log: Path, tmp_path: Path
 ) -> None:

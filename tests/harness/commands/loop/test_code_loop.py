@@ -70,6 +70,7 @@ def test_a_success_names_the_nested_repositories_that_nobody_reviewed(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("form", sampled(["json", "text"], one_in=2))
 def test_a_session_whose_output_cannot_be_written_goes_on_and_is_not_a_pass(
@@ -107,6 +108,7 @@ def test_a_session_that_succeeds_exits_with_zero(loop: Loop, critic: Critic, rep
     assert git(repo, "status", "--short") == "?? made.txt\n"
 
 
+@pytest.mark.slow
 def test_the_limit_and_a_failure_have_their_own_status(loop: Loop) -> None:
     said = loop("-n", "1", replies=(MORE,))
     assert (said.status, said.lines[0][:38]) == (1, "max_iterations_reached after 1 iterati")
@@ -115,6 +117,7 @@ def test_the_limit_and_a_failure_have_their_own_status(loop: Loop) -> None:
     assert said.lines[1] == "the critic gave no decision when asked twice: no decision in the reply"
 
 
+@pytest.mark.slow
 def test_everything_an_agent_says_is_escaped(loop: Loop, critic: Critic, repo: Path) -> None:
     hostile = HOSTILE.replace("\r\n", " ")
     actor = python(f"print({HOSTILE!r}); open({chr(27)!r} + '.txt', 'w').write({HOSTILE!r})")
@@ -202,6 +205,7 @@ def test_settings_that_an_actor_writes_change_nothing(loop: Loop, repo: Path) ->
     assert "protected_path_changed: .critic.toml must not change" in said.err
 
 
+@pytest.mark.slow
 def test_the_presets_are_run_as_they_are_documented(
     critic: Critic, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +240,7 @@ def test_the_presets_are_run_as_they_are_documented(
 # --- resuming, limits and formats ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_command_again_is_refused_and_names_both_ways_on(
     loop: Loop, critic: Critic, repo: Path
 ) -> None:
@@ -301,6 +306,7 @@ def test_a_limit_that_is_none_is_refused(loop: Loop, flags: tuple[str, ...], why
     assert (said.status, said.err) == (2, f"critic: {why}\n")
 
 
+@pytest.mark.slow
 def test_the_time_limit_ends_with_status_1(loop: Loop) -> None:
     slow = python("import time; print('so far', flush=True); time.sleep(60)")
     said = loop("--max-minutes", "0.02", actor=slow, replies=(DONE,))
@@ -329,6 +335,7 @@ def test_every_kind_of_event_is_in_the_help(critic: Critic) -> None:
     assert all(kind in text for kind in kinds)
 
 
+@pytest.mark.slow
 def test_what_agents_print_stays_out_of_a_pipe_unless_asked_for(loop: Loop) -> None:
     assert "made it" not in loop(replies=(MORE, DONE)).err
     said = loop("--verbose", replies=(DONE,))
@@ -413,6 +420,7 @@ def test_sessions_are_listed_shown_and_counted(loop: Loop, critic: Critic, repo:
     assert "success rate    50.0%" in critic("sessions", "stats").lines
 
 
+@pytest.mark.slow
 def test_a_diff_is_exact_in_a_pipe_and_escaped_on_a_terminal(
     loop: Loop, critic: Critic, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

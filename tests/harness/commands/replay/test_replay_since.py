@@ -28,6 +28,7 @@ def since(signed: Signed, *more: str | Path, log: LogPlace | None = None) -> Sai
     return signed.critic("replay", log or signed.log, *given, *more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", [(), ("--jobs", "2")])
 def test_what_comes_after_a_checkpoint_is_answered_as_in_the_whole(
     signed: Signed, engine: tuple[str, ...]

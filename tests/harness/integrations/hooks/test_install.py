@@ -79,6 +79,7 @@ def test_what_is_installed_guards(agent: Agent, critic: Critic, tmp_path: Path) 
     assert list((project / ".critic" / "sessions").glob("*.hold"))
 
 
+@pytest.mark.slow
 def test_a_plain_command_runs_in_the_agents_without_a_question(
     critic: Critic, tmp_path: Path
 ) -> None:
@@ -91,6 +92,7 @@ def test_a_plain_command_runs_in_the_agents_without_a_question(
         assert agent.reads(runs(command, agent.call(shell, "c1"))) == "allow"
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @every_agent
 def test_it_is_for_the_user_unless_a_folder_is_named(

@@ -156,6 +156,7 @@ sys.exit(main({args}))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "args"), [("plan_critic_entry.console", ""), ("harness.cli", "sys.argv[1:]")]
 )

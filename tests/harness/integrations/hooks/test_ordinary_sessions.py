@@ -106,6 +106,7 @@ SESSIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("agent", "steps"), SESSIONS, ids=lambda one: getattr(one, "name", ""))
 def test_ordinary_work_passes_and_what_is_hidden_in_it_does_not(

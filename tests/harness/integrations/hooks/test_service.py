@@ -117,6 +117,7 @@ def test_hooks_of_one_session_at_once_come_one_after_the_other(tmp_path: Path) -
     assert sorted(call["id"] for call in memory["calls"]) == sorted(names)
 
 
+@pytest.mark.slow
 def test_a_service_keeps_only_the_last_policies(tmp_path: Path) -> None:
     agent, desk = CLAUDE_CODE, HookDesk()
     agent.options(tmp_path)

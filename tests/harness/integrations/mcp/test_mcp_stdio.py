@@ -192,6 +192,7 @@ def asked(process: Any, line: bytes) -> Json:
     return told
 
 
+@pytest.mark.slow
 def test_bytes_that_are_not_a_message_are_answered_and_what_follows_is_served(
     tmp_path: Path,
 ) -> None:
@@ -262,6 +263,7 @@ def test_a_line_over_the_limit_is_one_line_that_is_no_message() -> None:
         os.close(read)
 
 
+@pytest.mark.slow
 def test_the_proxy_on_streams_needs_no_library_of_an_extra() -> None:
     program = """
 import sys
@@ -275,6 +277,7 @@ import harness.integrations.mcp
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_the_proxy_on_http_needs_nothing_of_the_service() -> None:
     program = """
 import sys

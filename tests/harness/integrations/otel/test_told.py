@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -209,6 +210,7 @@ def _require_told(
     assert found == expected
 
 
+@pytest.mark.slow
 def test_an_observer_is_told_what_was_ruled_and_recorded_and_nothing_else() -> None:
     MET.clear()
     settings(

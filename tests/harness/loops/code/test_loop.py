@@ -106,6 +106,7 @@ def test_an_actor_that_failed_is_never_done(repo: Path, code: str, how: str) -> 
     assert how in (ended.session.iterations[0].feedback or "")
 
 
+@pytest.mark.slow
 def test_an_actor_that_ran_out_of_time_is_never_done(repo: Path) -> None:
     actor = ("sh", "-c", "echo so far; sleep 60")
     ended = go(repo, actor=actor, critic=says(DONE), max_iterations=1, timeout=1)
@@ -139,6 +140,7 @@ def test_a_malformed_reply_is_asked_for_once_more(
     assert turn.decision is None
 
 
+@pytest.mark.slow
 def test_a_critic_that_ran_out_of_time_decided_nothing(repo: Path) -> None:
     critic = ("sh", "-c", f"printf '%s' '{DONE}'; sleep 60")
     ended = go(repo, actor=("true",), critic=critic, timeout=0.4)
@@ -154,6 +156,7 @@ def test_the_second_time_the_error_is_named(repo: Path) -> None:
     assert "Your last answer was rejected: no decision in the reply." in second
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", ["sys.stdout", "sys.stderr", "open('note.md', 'w')"])
 def test_a_critic_that_only_repeats_the_actor_approves_nothing(repo: Path, to: str) -> None:
     ended = go(repo, actor=python(f"print({DONE!r}, file={to})"), critic=says(DONE))
@@ -161,6 +164,7 @@ def test_a_critic_that_only_repeats_the_actor_approves_nothing(repo: Path, to: s
     assert "repeats word for word" in (ended.end.reason or "")
 
 
+@pytest.mark.slow
 def test_nor_does_one_that_repeats_what_a_check_said_before(repo: Path) -> None:
     check = python(f"print({DONE!r}); sys.exit(len(open('made.txt').read()) < 2)")
     ended = go(repo, critic=says(DONE), commands=(check,))
@@ -213,6 +217,7 @@ def test_a_machine_that_runs_out_of_something_ends_the_session_on_record(
     assert [turn.actor.stdout for turn in ended.session.iterations] == ["made it\n"]
 
 
+@pytest.mark.slow
 def test_a_gate_that_refuses_spares_the_critic(repo: Path) -> None:
     checks = (python("print('two are wanted'); sys.exit(len(open('made.txt').read()) < 2)"),)
     ended = go(repo, critic=says(DONE), commands=checks)

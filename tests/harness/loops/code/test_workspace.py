@@ -221,6 +221,7 @@ def test_text_and_names_that_are_not_utf_8_are_captured(tmp_path: Path) -> None:
     assert seen(change) == {"latin.txt": "added", "tab\tname": "added"}
 
 
+@pytest.mark.slow
 def test_a_huge_diff_is_kept_by_its_digest(tmp_path: Path) -> None:
     repo = repository(tmp_path / "r")
     with Workspace(repo) as workspace:
@@ -318,6 +319,7 @@ def test_a_file_too_large_to_review_is_refused_unless_it_was_there_and_stays(
         assert seen(workspace.capture()) == {"new": "added", "old": "modified"}
 
 
+@pytest.mark.slow
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("text", "lines"),
@@ -389,6 +391,7 @@ def test_no_program_that_the_settings_of_the_repository_name_is_run(tmp_path: Pa
     assert not ran.exists()
 
 
+@pytest.mark.slow
 def test_a_git_command_that_does_not_end_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

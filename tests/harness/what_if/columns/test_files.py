@@ -89,6 +89,7 @@ OPTIONS: list[tuple[str, ...]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", sampled(OPTIONS, one_in=4), ids=" ".join)
 def test_the_same_is_said_of_a_log_and_of_its_export(
     critic: Critic, log: Path, tmp_path: Path, options: tuple[str, ...]

@@ -66,6 +66,7 @@ def _agreed(folder: Path, seed: int, worlds: int = 3, plans: int = 40) -> Agreem
     return checked(folder, mixed, a_change(rng, drawn[0].base))
 
 
+@pytest.mark.slow
 @settings(PATIENT, max_examples=EXAMPLES)
 @given(st.integers(0, 2**40))
 def test_plans_that_repeat_their_steps_are_answered_as_the_rules_do(
