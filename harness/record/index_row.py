@@ -29,6 +29,8 @@ _TAKEN: Final[tuple[tuple[str, str, Callable[[list[int]], int]], ...]] = (
 """What a run took: the column, the member of a call, and what the calls took together."""
 _SCORE_OF: Final = {one: f"score_{one}" for one in EVALUATOR_IDS}
 _STATUS_OF: Final = {one: f"status_{one}" for one in EVALUATOR_IDS}
+SHADOWED: Final = "shadowed"
+"""The status of a decision whose refusal was not enforced: its report says `refused_by_critic`."""
 _LONGEST: Final = 2000
 """Characters of a text that are kept: more than any line of this program has."""
 
@@ -36,8 +38,9 @@ _LONGEST: Final = 2000
 class IndexRow(NamedTuple):
     """The columns of one record. Lists of names stand between blanks: ` a b `.
 
-    `status` is that of the report, or the kind of a record that has none. `kind` is that of the
-    first violation, or the evaluator that refused the run. `tool` is the one of the offending step.
+    `status` is that of the report, or the kind of a record that has none; `shadowed` where the plan
+    was not allowed and that was not enforced. `kind` is that of the first violation, or the
+    evaluator that refused the run. `tool` is the one of the offending step.
     `of_tenant` and `of_user` say whom it was for.
     `answered` is what became of the question about the plan, and `approver` who answered it.
     `facts` are the `RecordFacts` of the record alone, as a number. `approvals` are those of this
@@ -155,8 +158,13 @@ def index_row(
         **_of_answer(member_of(record, "answer")),
         "attempts": _length(member_of(record, "attempts")) or 0,
     }
-    status, moment = _name(member_of(report, "status")), member_of(report, "decided_at")
+    status, moment = _decided_status(record, report), member_of(report, "decided_at")
     return IndexRow(seq, status, _micros(moment), **columns)
+
+
+def _decided_status(record: Any, report: Any) -> str | None:
+    is_shadow = member_of(record, "action") == "shadow"
+    return SHADOWED if is_shadow else _name(member_of(report, "status"))
 
 
 def input_columns(ctx: Any, plan: Any) -> dict[str, Any]:

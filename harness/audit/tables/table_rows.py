@@ -122,7 +122,7 @@ def _turn_columns(
         "mode": first.mode,
         "asked": bool(turn.facts & RecordFacts.ASKED),
         "after_yes": turn.after_yes,
-        "shadow": turn.shadow,
+        "enforced": turn.enforced,
         "settled": _text(member_of(settled, "outcome")),
         "settled_by": _text(member_of(settled, "by")),
         "kind": refused.kind,

@@ -28,7 +28,7 @@ _STEP_COLUMNS: Final = (
     "tier",
     "args",
     "evidence",
-    "refused",
+    "violations",
     "called",
 )
 """The columns of `--format csv`: a row for each step of the plan."""

@@ -10,7 +10,7 @@ from evals.escaping import escape_line, escape_name
 from harness.canonical import ascii_json
 from harness.log.search.turns import TurnRecords
 from harness.record.closed_words import REDACTED
-from harness.record.index_row import OF_NO_TURN
+from harness.record.index_row import OF_NO_TURN, SHADOWED
 
 _WIDEST: Final = 160
 """Characters of a value that are shown."""
@@ -45,6 +45,11 @@ class RecordShown(NamedTuple):
     def report(self) -> Json:
         """Return the report; empty for what is not a decision."""
         return _object(self.record.get("report"))
+
+    @property
+    def is_shadow(self) -> bool:
+        """Whether its plan was not allowed, and that was not enforced."""
+        return self.record.get("action") == "shadow"
 
     @property
     def verdict(self) -> Json:
@@ -149,6 +154,8 @@ def _head(shown: RecordShown, end: str) -> str:
     if (kind := str(record.get("kind"))) in _SAYING:
         said, moment = _SAYING[kind]
         return f"{number}: {said}, {_line(record.get(moment))}"
+    if shown.is_shadow:
+        return f"{number}: {SHADOWED}, not enforced, {_line(report.get('decided_at'))}"
     by = f" by {_line(report.get('refused_at'))}" if "refused_at" in report else ""
     return f"{number}: {_line(report.get('status'))}{by}, {_line(report.get('decided_at'))}"
 
@@ -193,7 +200,7 @@ def _budget(ctx: Json) -> str:
 def _describe_plan(shown: RecordShown) -> Iterator[str]:
     yield f"  plan {_line(_object(shown.record.get('inputs')).get('plan'))}"
     for violation in shown.violations(None):
-        yield f"  {_MARK} refused: {_describe_violation(violation)}"
+        yield f"  {_MARK} {_refused(shown)}: {_describe_violation(violation)}"
     for index, step in enumerate(shown.steps):
         violations = shown.violations(index)
         mark = _MARK if violations else "  "
@@ -203,8 +210,13 @@ def _describe_plan(shown: RecordShown) -> Iterator[str]:
             yield f"       needs {_value(needs)}"
         if pinned := step.get("evidence_refs"):
             yield f"       relies on {_value(pinned)}"
-        yield from (f"     {_MARK} refused: {_describe_violation(one)}" for one in violations)
+        told = map(_describe_violation, violations)
+        yield from (f"     {_MARK} {_refused(shown)}: {one}" for one in told)
     yield from (f"  caveat: {_line(one)}" for one in shown.verdict.get("caveats", ()))
+
+
+def _refused(shown: RecordShown) -> str:
+    return "would be refused" if shown.is_shadow else "refused"
 
 
 def _describe_violation(violation: Json) -> str:
@@ -270,12 +282,12 @@ def _scores(report: Json) -> Iterator[str]:
 
 
 def step_cells(shown: RecordShown) -> Iterator[tuple[Any, ...]]:
-    """Yield a row for each step: its number, tool, tier, args, evidence, refusals, and call."""
+    """Yield a row for each step: its number, tool, tier, args, evidence, violations, and call."""
     for index, step in enumerate(shown.steps):
-        refused = "; ".join(str(one.get("reason")) for one in shown.violations(index))
+        reasons = "; ".join(str(one.get("reason")) for one in shown.violations(index))
         args, evidence = (ascii_json(step.get(name)) for name in ("args", "evidence_refs"))
         ran = how_called(shown, index, step) if "run" in shown.record else ""
-        yield index, _describe_tool(step), shown.tier(step), args, evidence, refused, ran
+        yield index, _describe_tool(step), shown.tier(step), args, evidence, reasons, ran
 
 
 def _describe_tool(step: Json) -> str:

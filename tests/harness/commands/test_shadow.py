@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.audit.report.details import opened_record
 from harness.audit.shadow_stops import general_reason
 from harness.log import SqlDecisionLog
+from harness.record import DecisionRecord
 from tests.harness.console import Critic
 from tests.harness.log.decisions import meddle
 from tests.support.guarding import answers_to, asking_desk, call, close, guard_of, open_, result
@@ -45,6 +47,43 @@ def test_what_would_have_been_stopped_is_counted(log: Path, critic: Critic) -> N
     text = critic("shadow", log).out
     assert "desk/transfer  2 of 2 sessions: 2 would be refused, 0 asked" in text
     assert f"     2  {SEEN}" in text
+
+
+def test_no_reader_says_that_a_shadow_refused(log: Path, critic: Critic) -> None:
+    told = critic("log", "list", log, "--records", "--format", "json").lines
+    of_shadow = [one for one in map(json.loads, told) if one.get("action") == "shadow"]
+    assert all(one["enforced"] is False for one in of_shadow)
+    ruled = [one["seq"] for one in of_shadow if one["status"] != "begun"]
+    found = critic(
+        "log", "list", log, "--records", "--status", "shadowed", "--format", "json"
+    ).lines
+    assert len(ruled) == 6
+    assert [json.loads(one)["seq"] for one in found] == ruled
+    counted = critic("log", "stats", log, "--format", "json").out
+    assert json.loads(counted)["refused"]["turns"] == 0
+    assert json.loads(counted)["statuses"]["shadowed"] == len(ruled)
+    texts = [
+        counted,
+        *(critic("log", "list", log, one).out for one in ("--records", "--format=csv")),
+    ]
+    for seq in map(str, ruled):
+        shown = json.loads(critic("log", "show", log, seq, "--format", "json").out)
+        assert shown["turn"]["enforced"] is False
+        text = critic("log", "show", log, seq, "--format", "text").out
+        assert text.startswith(f"record {seq}: shadowed, not enforced, ")
+        assert ">> would be refused: " in text
+        texts += [text, critic("log", "show", log, seq, "--format", "csv").out]
+    assert not [
+        one for one in texts if "refused_by" in one or ">> refused" in one or ",refused" in one
+    ]
+
+
+def test_the_page_marks_what_was_not_enforced(log: Path) -> None:
+    with SqlDecisionLog.open_for_reading(log) as kept:
+        decided = [one for one in kept.records() if isinstance(one, DecisionRecord)]
+    shown = [opened_record(one, None, None, lambda _: 0).get("enforced", True) for one in decided]
+    assert shown == [one.action != "shadow" for one in decided]
+    assert len({*shown}) == 2
 
 
 def test_a_damaged_log_is_an_exit_status(log: Path, critic: Critic) -> None:
