@@ -11,6 +11,7 @@ DOUBLED = {
     "https://shop.example://b": ["shop.example", "b"],
     "https://a.example:8080/b": ["a.example:8080/b"],
     "https://a.example: c": ["a.example"],
+    "http://https:80/b": ["https:80/b"],
 }
 
 
