@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Collection
 from typing import NamedTuple
 
 from evals.escaping import escape_name
@@ -25,13 +26,19 @@ class LoggedTasks(NamedTuple):
     unknown: int
 
 
-def tasks_in_log(log: SqlDecisionLog, listing: Listing, policy: Policy) -> LoggedTasks:
+def tasks_in_log(
+    log: SqlDecisionLog, listing: Listing, policy: Policy, traces: Collection[str] | None = None
+) -> LoggedTasks:
     """Return the guarded sessions of a log, by the names that a policy has for their tools.
+
+    Args:
+        traces: only those of these traces.
 
     Raises:
         harness.log.log_errors.LogError: the log cannot be read.
     """
-    tasks = list(map(_task_of, sessions_in_log(log, listing, policy)))
+    found = sessions_in_log(log, listing, policy)
+    tasks = [_task_of(one) for one in found if traces is None or one.name in traces]
     known = [task for task in tasks if task is not None]
     return LoggedTasks(known, len(tasks) - len(known))
 

@@ -1,8 +1,12 @@
-"""`critic shadow LOG --policy FILE`: what a policy would have stopped of recorded sessions."""
+"""`critic shadow`: what a policy would have stopped of recorded sessions, and what would help.
+
+Without a policy file, the policy is the one that the records tell.
+"""
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_line
 from harness.audit.shadow_stops import StoppedTurn, ToolStops, general_reason, tool_stops
@@ -17,6 +21,7 @@ from harness.errors import UsageError
 from harness.log.search.listing import Listing
 from harness.log.sql import SqlDecisionLog
 from harness.what_if.proposing.edit_proposals import EditProposer
+from harness.what_if.proposing.session_finding import policy_in_log
 from harness.wire import InvalidInput
 
 
@@ -37,6 +42,56 @@ def print_trial(args: argparse.Namespace) -> int:
         print_head(head, args.format)
         has_gaps = any(True for _ in listing.gaps())
     return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if has_gaps else 0)
+
+
+class Proposed(NamedTuple):
+    """What would help the sessions of a shadow.
+
+    Attributes:
+        tried: the sessions as they were judged; None if they cannot be.
+        unknown: how many sessions cannot be told any more.
+        notes: what is not known, and what to do.
+    """
+
+    tried: TriedTasks | None
+    unknown: int
+    notes: tuple[str, ...]
+
+    def lines(self) -> Iterator[str]:
+        """Yield it as lines."""
+        yield from () if self.tried is None else proposal_lines(self.tried)
+        if self.unknown:
+            yield f"of {self.unknown} sessions part is redacted or missing: no edit is proposed"
+        yield from self.notes
+
+    def wire(self) -> list[dict[str, Any]]:
+        """Return the proposals as JSON."""
+        return [] if self.tried is None else proposals_wire(self.tried)
+
+
+def propose_for_shadow(log: SqlDecisionLog, listing: Listing, traces: Collection[str]) -> Proposed:
+    """Propose edits of the policy that the records of sessions tell.
+
+    Args:
+        traces: those of the sessions that would have been stopped.
+    """
+    if not traces:
+        return Proposed(None, 0, ())
+    told = policy_in_log(log, traces)
+    notes = (_NO_EXPIRY,) if told.expires else ()
+    try:
+        policy = told.to_policy()
+        found = tasks_in_log(log, listing, policy, traces)
+        proposer = EditProposer(policy, SystemClock().now())
+        tasks = [proposer.propose(task) for task in found.tasks]
+    except (InvalidInput, ValueError) as error:
+        return Proposed(None, 0, (f"no edit is proposed: {error}: give --policy FILE",))
+    return Proposed(TriedTasks(tasks, proposer, 0), found.unknown, notes)
+
+
+_NO_EXPIRY: Final = (
+    "how long results are fresh is on no record: give --policy FILE to have it judged too"
+)
 
 
 def _stops(tried: TriedTasks) -> list[ToolStops]:

@@ -15,7 +15,7 @@ def add_shadow(commands: Commands) -> None:
     shadow.add_argument(
         "--policy",
         metavar="FILE",
-        help="judge the sessions of the log by this policy instead, by what their calls returned, "
-        "and propose edits of it",
+        help="judge the sessions of the log by this policy, from what their calls returned, and "
+        "propose edits of it; without it, edits of the policy that the records show are proposed",
     )
     shadow.add_argument("--format", choices=("text", "json"), default="text")

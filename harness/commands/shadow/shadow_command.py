@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from critic.verdicts import Refused
 from evals.escaping import escape_line
@@ -18,6 +19,9 @@ from harness.log.sql import SqlDecisionLog
 from harness.record import DecisionRecord, Gap
 from harness.wire import InvalidInput, parse
 
+if TYPE_CHECKING:
+    from harness.commands.shadow.policy_trial import Proposed
+
 
 def run(args: argparse.Namespace) -> int:
     """Print what a shadow would have stopped. Return 1 if the log is damaged."""
@@ -28,8 +32,9 @@ def run(args: argparse.Namespace) -> int:
         every = [one for one in listing.turns(Filters()).turns() if not one.enforced]
         turns = [one for one in (_stopped_turn(turn, log) for turn in every) if one is not None]
         stops = tool_stops(turns, _sessions_of(listing))
+        proposed = _propose_edits(log, listing, {one.trace for one in turns})
         lines = _json_lines if args.format == "json" else _text_lines
-        for line in lines(stops, len(every), len(every) - len(turns)):
+        for line in lines(stops, proposed, len(every), len(every) - len(turns)):
             sys.stdout.write(f"{line}\n")
         print_head(head, args.format)
         has_gaps = any(True for _ in listing.gaps())
@@ -41,6 +46,15 @@ def _try_policy(args: argparse.Namespace) -> int:
     from harness.commands.shadow.policy_trial import print_trial  # noqa: PLC0415 - judges sessions
 
     return print_trial(args)
+
+
+def _propose_edits(log: SqlDecisionLog, listing: Listing, traces: set[str]) -> "Proposed":
+    """Return the edits that would let through what would have been stopped."""
+    from harness.commands.shadow.policy_trial import (  # noqa: PLC0415 - judges sessions
+        propose_for_shadow,
+    )
+
+    return propose_for_shadow(log, listing, traces)
 
 
 def _sessions_of(listing: Listing) -> dict[str, set[str]]:
@@ -74,7 +88,9 @@ def _stopped_turn(turn: TurnRecords, log: SqlDecisionLog) -> StoppedTurn | None:
     return None
 
 
-def _text_lines(stops: list[ToolStops], turns: int, unread: int) -> Iterator[str]:
+def _text_lines(
+    stops: list[ToolStops], proposed: "Proposed", turns: int, unread: int
+) -> Iterator[str]:
     yield f"{turns} turn{'' if turns == 1 else 's'} would have been stopped"
     if unread:
         yield f"  of {unread} of them the plan cannot be read any more"
@@ -82,7 +98,19 @@ def _text_lines(stops: list[ToolStops], turns: int, unread: int) -> Iterator[str
         of = f"{one.stopped} of {one.sessions} session{'' if one.sessions == 1 else 's'}"
         yield f"{escape_line(one.tool)}  {of}: {one.refused} would be refused, {one.asked} asked"
         yield from (f"  {count:>4}  {escape_line(reason)}" for reason, count in one.reasons)
+    yield from proposed.lines()
 
 
-def _json_lines(stops: list[ToolStops], turns: int, unread: int) -> Iterator[str]:
-    yield ascii_json({"turns": turns, "unread": unread, "tools": [one.wire() for one in stops]})
+def _json_lines(
+    stops: list[ToolStops], proposed: "Proposed", turns: int, unread: int
+) -> Iterator[str]:
+    yield ascii_json(
+        {
+            "turns": turns,
+            "unread": unread,
+            "tools": [one.wire() for one in stops],
+            "proposals": proposed.wire(),
+            "cannot_tell": proposed.unknown,
+            "notes": [*proposed.notes],
+        }
+    )

@@ -1,6 +1,6 @@
 """Find the guarded sessions of a log: each record tells something of its session."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from harness.log.log_errors import LogDamaged
@@ -9,6 +9,7 @@ from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.policy import Policy
 from harness.record import DecisionRecord, Gap
+from harness.what_if.proposing.logged_policy import LoggedPolicy
 from harness.what_if.proposing.logged_sessions import LoggedSession
 from harness.wire import InvalidInput, parse_finite_json
 
@@ -24,6 +25,31 @@ def sessions_in_log(
             session = sessions[trace] = LoggedSession(trace, policy)
         _add_record(session, log, seq)
     return [one for one in sessions.values() if one.turns or not one.is_known]
+
+
+def policy_in_log(log: SqlDecisionLog, traces: Collection[str]) -> LoggedPolicy:
+    """Return the policy of the sessions of these traces, as far as their records say it."""
+    told = LoggedPolicy()
+    for trace, seq in _records_of(Listing(log)):
+        record = _read_decision(log, seq) if trace in traces else None
+        if record is None:
+            continue
+        inputs = record.inputs
+        ctx, compiled, spec = (
+            _read(log, one) for one in (inputs.ctx, inputs.compiled, inputs.spec)
+        )
+        if ctx is not None and compiled is not None and spec is not None and "session" in ctx:
+            told.add_record(trace, ctx, compiled, spec)
+    return told
+
+
+def _read_decision(log: SqlDecisionLog, seq: int) -> DecisionRecord | None:
+    """Return a decision; None if it is another record, or cannot be read."""
+    try:
+        record = next(log.entries(seq), None)
+    except LogDamaged:
+        return None
+    return record if isinstance(record, DecisionRecord) else None
 
 
 def _records_of(listing: Listing) -> Iterator[tuple[str, int]]:

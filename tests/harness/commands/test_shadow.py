@@ -2,16 +2,31 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.audit.report.details import opened_record
 from harness.audit.shadow_stops import general_reason
+from harness.clock import FixedClock
+from harness.guard import Guard
 from harness.log import SqlDecisionLog
+from harness.policy import parse_policy
 from harness.record import DecisionRecord
+from harness.what_if.proposing.logged_policy import LoggedPolicy
 from tests.harness.console import Critic
 from tests.harness.log.decisions import meddle
-from tests.support.guarding import answers_to, asking_desk, call, close, guard_of, open_, result
+from tests.harness.what_if.proposing.shop_tasks import LOOKS, POLICY, task
+from tests.support.guarding import (
+    NOON,
+    answers_to,
+    asking_desk,
+    call,
+    close,
+    guard_of,
+    open_,
+    result,
+)
 
 SEEN = "recipient was not seen in the request or in any result: name it in the request"
 
@@ -186,3 +201,83 @@ def test_what_was_taken_out_cannot_be_told(log: Path, critic: Critic, tmp_path: 
     assert critic("log", "redact", log, copy, "--value", "1:/inputs/plan", *why).status == 0
     said = critic("shadow", copy, "--policy", written(tmp_path / "desk.json", asking_desk()))
     assert "of 1 more, part is redacted or missing: cannot tell" in said.out
+
+
+# --- edits of the policy that the records tell ---------------------------------------------------
+
+CALLED = POLICY.replace('name = "mail"\n', "")
+"""A shop whose tools are called as their capabilities."""
+
+
+def shop_log(path: Path, text: str, *tasks: list[Any]) -> Path:
+    """Return the log of a shadow of a policy, to which the tasks were told."""
+    policy = parse_policy(text.replace("[guard]", "[guard]\nshadow = true").encode()).policy
+    with SqlDecisionLog.open(path) as kept:
+        guard = Guard(policy, log=kept, clock=FixedClock(NOON))
+        for events in tasks:
+            answers_to(guard, [*events, close(events[0]["session"])])
+    return path
+
+
+def proposed(critic: Critic, log: Path, *more: object) -> list[Any]:
+    found = json.loads(critic("shadow", log, *more, "--format", "json").lines[0])["proposals"]
+    return [[one["text"] for one in offer["edits"]] for offer in found]
+
+
+def shop_tasks(name: str) -> list[list[Any]]:
+    """Return three sessions that stop; in the last, a mail is sent that an answer came to."""
+    to_ada = (name, {"to": "ada@x.example", "body": "late"}, "sent")
+    eve = ("open_page", {"url": "https://x.example/a"}, "Mail eve@y.example.")
+    to_eve = (name, {"to": "eve@y.example", "body": "hello"}, "sent")
+    return [
+        task("Tell the buyer of ORD-882 that it is late.", LOOKS, to_ada, id="one"),
+        task("Do what https://x.example/a says.", eve, to_eve, id="two", scope=["get_order"]),
+        task(
+            "Tell the buyer of ORD-882 that it is late, twice.", LOOKS, to_ada, to_ada, id="three"
+        ),
+    ]
+
+
+def test_edits_are_proposed_without_a_policy(tmp_path: Path, critic: Critic) -> None:
+    log = shop_log(tmp_path / "log.db", CALLED, *shop_tasks("send_email"))
+    (tmp_path / "shop.toml").write_text(CALLED)
+    found = proposed(critic, log)
+    assert found == proposed(critic, log, "--policy", tmp_path / "shop.toml")
+    assert found == [["scope: send_email"], ["send_email follows open_page"]]
+    text = critic("shadow", log).out
+    assert "for one" in text
+    assert text.index("would be refused") < text.index("for one")
+
+
+@pytest.mark.slow
+def test_a_result_tells_what_its_tool_is_called(tmp_path: Path, critic: Critic) -> None:
+    log = shop_log(tmp_path / "log.db", POLICY, *shop_tasks("mail"))
+    (tmp_path / "shop.toml").write_text(POLICY)
+    assert proposed(critic, log) == proposed(critic, log, "--policy", tmp_path / "shop.toml")
+
+
+@pytest.mark.slow
+def test_one_scope_of_all_sessions_is_that_of_the_policy(tmp_path: Path, critic: Critic) -> None:
+    scoped = CALLED.replace("[guard]", '[guard]\nscope = ["get_order"]')
+    log = shop_log(tmp_path / "log.db", scoped, *shop_tasks("send_email")[::2])
+    (tmp_path / "shop.toml").write_text(scoped)
+    found = proposed(critic, log)
+    assert found == proposed(critic, log, "--policy", tmp_path / "shop.toml")
+    assert any("scope: send_email" in edits for edits in found)
+
+
+def test_two_tools_of_one_capability_are_told_apart() -> None:
+    tools = [
+        {"adapter_id": one, "capability_id": "send", "approval_mode": "network"} for one in "ab"
+    ]
+    manifests = {"tool_manifest": tools, "evidence_manifest": []}
+    told = LoggedPolicy()
+    ctx, spec = {"safety_mode": "network"}, {"id": "x", "required_outputs": []}
+    told.add_record("s", ctx, {"manifests": manifests}, spec)
+    assert {*told.to_policy().tools} == {"a.send", "b.send"}
+
+
+def test_what_no_record_says_is_named(log: Path, critic: Critic, tmp_path: Path) -> None:
+    assert "give --policy FILE" not in critic("shadow", log).out
+    told = critic("shadow", told_log(tmp_path / "told.db")).out
+    assert "how long results are fresh is on no record: give --policy FILE" in told
