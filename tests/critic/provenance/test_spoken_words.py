@@ -1,0 +1,245 @@
+"""What a sentence means by a word or a short number that it holds, sign by sign."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import pytest
+
+from critic import ToolCapability
+from critic.provenance.folding import QUOTES
+from critic.provenance.holders import ItemText
+from critic.provenance.place import Place
+from critic.provenance.spoken_words import (
+    NO_NOUNS,
+    Nouns,
+    find_folder,
+    find_meant,
+    find_mention,
+    meaning_stems,
+    nouns_in,
+    nouns_of,
+    nouns_of_field,
+)
+from critic.provenance.value_kinds import read_value
+from evals.capability import Role
+from evals.manifest import EvidenceItem
+from tests.support.model.requests import FUNCTION_WORDS
+
+ORDER: Final = Nouns(frozenset({"order"}), frozenset({"invoic"}))
+SPACES: Final = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u2028\u2029\u202f\u205f" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+SAME_LINE: Final = " \t\xa0\u202f\u205f" + SPACES[-11:]
+CHARS: Final = [*map(chr, range(0x100)), *map(chr, range(0x2000, 0x2060))]
+
+
+def place_of(*texts: str) -> Place:
+    """Return a place with one item of some texts."""
+    place = Place()
+    place.add(ItemText(EvidenceItem(id="e", classification="r"), texts))
+    return place
+
+
+def heard(
+    value: object,
+    *texts: str,
+    role: Role = "object",
+    nouns: Nouns = ORDER,
+    kind: str | None = None,
+) -> str:
+    """Return what texts say of a value: they mean it, they only hold it, or neither."""
+    sought = read_value(value, kind)  # type: ignore[arg-type]
+    entry, is_meant = find_meant(place_of(*texts), sought, role, nouns, None)
+    assert entry is not None or not is_meant
+    return "meant" if is_meant else "nowhere" if entry is None else "held"
+
+
+def test_a_word_of_every_sentence_is_meant_only_where_a_sign_stands_at_it() -> None:
+    for word in FUNCTION_WORDS.split():
+        assert heard(word, f"go {word.capitalize()} now") == "held", word
+        assert heard(f"Dog {word}", f"go Dog {word} now") == "held", word
+        assert heard(f"order {word}", f"go order {word} now") == "held", word
+        assert heard(word, f"use '{word}' now") == heard(word, f"use #{word} now") == "meant"
+        assert meaning_stems(f"dog {word}") == {"dog"}
+
+
+MEANT = [
+    *(("use dog", "held"), ("dog", "held"), ("use Dog", "meant"), ("use cat", "nowhere")),
+    # Quotes stand on both sides.
+    *(("use 'dog' now", "meant"), ("use dog' now", "held"), ("use 'dog now", "held")),
+    *(("use 'dog", "held"), ("dog' now", "held"), ("'dog'", "meant")),
+    *(("use #dog", "meant"), ("use @dog", "meant"), ("use # dog", "held"), ("#dog", "meant")),
+    # The noun stands beside it, in the same line.
+    *(("the order dog", "meant"), ("the dog order", "meant"), ("the ORDERS dog", "meant")),
+    *(("the order the dog", "held"), ("the dog the order", "held"), ("order\ndog", "held")),
+    *(("order named dog", "meant"), ("order: called 'dog", "meant"), ("order titled dog", "meant")),
+    *(("order name dog", "held"), ("order tame dog", "held"), ("dog named order", "held")),
+    *(("order" + "(" * 115 + "dog", "meant"), ("order" + "(" * 116 + "dog", "held")),
+    *(("dog" + ")" * 115 + "order", "meant"), ("dog" + ")" * 116 + "order", "held")),
+    # A capital stands inside of a sentence.
+    *(("Dog runs", "held"), ("(Dog runs", "held"), ("a Dog", "meant"), ("USE DOG NOW", "held")),
+    *(("USE Dog NOW", "held"), ("x" + "A" * 118 + " Dog", "meant")),
+    *(("x" + "A" * 119 + " Dog", "held"), ("A Dog " + "A" * 118 + "x", "meant")),
+    *(("A Dog " + "A" * 119 + "x", "held"), ("use dOG now", "held"), ("use DOG now", "meant")),
+]
+
+
+@pytest.mark.parametrize(("text", "word"), MEANT)
+def test_a_word_is_meant_where_a_sign_says_so(text: str, word: str) -> None:
+    assert heard("dog", text) == word
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "word"),
+    [
+        # The noun may be one of the words, beside one that means something.
+        *(
+            ("living order", "in living order", "meant"),
+            ("order living", "in order living", "meant"),
+        ),
+        *(("the order", "in the order", "held"), ("order the", "in order the", "held")),
+        *(("a-b order", "in a-b order", "meant"), ("living room", "in living room", "held")),
+        *(("one order two", "in one order two", "held"),),
+        # What is all in capitals and joined is an abbreviation.
+        *(("x-ray", "an X-RAY of it", "held"), ("x-ray", "an X-Ray of it", "meant")),
+        *(("in-dog", "use In-Dog now", "held"), ("in dog", "use In Dog now", "held")),
+        *(
+            ("-", "use '-' now", "meant"),
+            ("-", "use #- now", "held"),
+            ("--", "order -- now", "held"),
+        ),
+    ],
+)
+def test_some_words_are_meant_together(value: str, text: str, word: str) -> None:
+    assert heard(value, text) == word
+
+
+def test_a_recipient_is_meant_after_to_or_with() -> None:
+    for text, word in (
+        *(("pay to dog", "meant"), ("go with dog", "meant"), ("To dog", "meant")),
+        *(("onto dog", "held"), ("to 'dog", "held"), ("to\ndog", "held"), ("to a dog", "held")),
+        *(("for dog", "held"), ("with (dog", "held"), ("to  dog", "meant")),
+    ):
+        assert heard("dog", text, role="recipient") == word, text
+        assert heard("dog", text) == "held"
+
+
+def test_what_may_stand_between_a_word_and_its_noun() -> None:
+    for char in CHARS:
+        before, after = (heard("dog", f"the {text}") for text in between(char))
+        assert (before == "meant") == (char in ":(" + QUOTES + SAME_LINE), ascii(char)
+        assert (after == "meant") == (char in ")" + QUOTES + SAME_LINE), ascii(char)
+
+
+def between(char: str) -> tuple[str, str]:
+    return f"order {char} dog", f"dog {char} order"
+
+
+def test_a_sentence_begins_behind_the_end_of_another() -> None:
+    for char in CHARS:
+        begins = char in ".!?([{*\u2022-" + QUOTES + SPACES
+        assert (heard("dog", f"go. {char} Dog") == "held") == begins, ascii(char)
+        ends = char in ".!?" or (char in SPACES and char not in SAME_LINE)
+        assert (heard("dog", f"go {char} Dog") == "held") == ends, ascii(char)
+
+
+NUMBERS = [
+    *(("pay 7", "nowhere"), ("7", "nowhere"), ("order 7", "meant"), ("Orders: 7", "meant")),
+    *(("order. 7", "nowhere"), ("order a 7", "nowhere"), ("order (7", "meant")),
+    *(("#7", "meant"), ("go # 7", "meant"), ("id 7", "meant"), ("ids 7", "meant")),
+    *(("number 7", "meant"), ("numbers 7", "meant"), ("no. 7", "meant"), ("nos. 7", "meant")),
+    *(("nr. 7", "meant"), ("id. 7", "nowhere"), ("no 7", "nowhere"), ("go no 7", "nowhere")),
+    *(("order no 7", "meant"), ("order nr 7", "meant"), ("order nos 7", "nowhere")),
+    *(("order id: 7", "meant"), ("order: id 7", "meant"), (": 7", "nowhere"), ("go: 7", "nowhere")),
+    *(("invoice id 7", "nowhere"), ("invoice. id 7", "nowhere"), ("cat id 7", "meant")),
+    *(("invoice #: 7", "nowhere"), ("invoice 7", "nowhere"), ("id: 7", "meant")),
+    *(("order" + "(" * 115 + "7", "meant"), ("order" + "(" * 116 + "7", "nowhere")),
+    # Lists.
+    *((f"orders 1{join} 7", "meant") for join in (",", ";", " &", " and", " or", ", and", "., ")),
+    *((f"orders 1{join} 7", "nowhere") for join in (" +", " to", ":", "")),
+    *(("orders 1, 2, 3 and 7", "meant"), ("ids 1 and 7", "meant"), ("pay 1 and 7", "nowhere")),
+    *(("orders and 7", "nowhere"), ("orders x and 7", "nowhere"), (", 7", "nowhere")),
+    *(("order #1, 7", "meant"), ("orders 1, #2, 7", "meant"), ("pay 1, #2, 7", "nowhere")),
+    *(("#2, 7", "meant"), ("invoice #2, 7", "nowhere"), ("cat #2, 7", "meant")),
+    *(("invoices 1, #2, 7", "nowhere"), ("1, 7", "nowhere"), ("and and 7", "nowhere")),
+]
+
+
+@pytest.mark.parametrize(("text", "word"), NUMBERS)
+def test_a_short_number_is_meant_as_that_of_something(text: str, word: str) -> None:
+    assert heard(7, text) == word
+
+
+def test_what_stands_around_a_short_number_does_not_part_it_from_its_noun() -> None:
+    for char in CHARS:
+        is_around = char in "()[]{}<>=*:#7" + QUOTES + SPACES
+        assert (heard(7, f"order {char} 7") == "meant") == is_around, ascii(char)
+
+
+def test_a_short_number_is_no_part_of_another_text() -> None:
+    assert heard(7, "the order", "7 of them") == "nowhere"
+    assert heard(7, "the cat", "order 7") == "meant"
+    assert heard(7, "id 8", "7") == heard(8, "id 7", "# 7") == "nowhere"
+
+
+def test_a_plain_folder_is_named_with_a_slash_behind() -> None:
+    """Signs such as a hyphen name none."""
+    assert heard("notes", "tidy notes/ up", kind="path") == "meant"
+    assert heard("notes", "tidy notes up", kind="path") == "held"
+    assert heard("notes", "tidy 'notes' up", kind="path") == "meant"
+    assert heard("-", "tidy -/ up", kind="path") == heard("-", "tidy - up", kind="path") == "held"
+    for value, text, found in (
+        *(("notes", "tidy notes/a up", False), ("notes", "tidy notes up", False)),
+        *(("notes", "tidy notes and notes/", True), ("notes", "notes/", True)),
+        *(("/srv/a-1", "tidy /srv/a-1 up", True), ("/srv/a-1", "tidy /srv/a-2 up", False)),
+    ):
+        folder = find_folder(place_of(text), read_value(value, "path"), None)
+        assert (folder is not None) == found, text
+
+
+def test_a_mention_of_a_short_number_may_be_that_of_another_thing() -> None:
+    seven = read_value(7, None)
+    for text, found in (
+        *(("order \uff17", True), ("invoice id 7", True), ("the 7", False), ("invoice 7", False)),
+        *(("1 of 7, order 7", True), ("17", False)),
+    ):
+        assert (find_mention(place_of(text), seven, ORDER, None) is not None) == found, text
+    assert find_mention(place_of("the Dog"), read_value("dog", None), NO_NOUNS, None) is not None
+
+
+def test_each_place_of_a_word_is_looked_at() -> None:
+    assert heard("dog", "a dog, a dog and a Dog") == heard(7, "7, 7 and id 7") == "meant"
+    place = place_of("a dog")
+    meaning = ItemText(EvidenceItem(id="f", classification="r"), ["a Dog"])
+    place.add(meaning)
+    assert find_meant(place, read_value("dog", None), "object", ORDER, None) == (meaning, True)
+
+
+MEANINGLESS: Final = (
+    "id ids no nos nr num number numbers key ref name names list value arg to from for of in on at "
+    "by the a an text"
+)
+
+
+def tool(name: str, **fields: Any) -> ToolCapability:
+    return ToolCapability(adapter_id="a", capability_id=name, approval_mode="network", **fields)
+
+
+def test_what_any_argument_is_called_is_no_noun() -> None:
+    for word in MEANINGLESS.split():
+        assert nouns_of_field(f"order_{word}") == Nouns(frozenset({"order"})), word
+        assert nouns_of_field(word) == NO_NOUNS
+
+
+def test_an_argument_is_called_by_its_name_and_its_kind_or_else_by_its_tool() -> None:
+    move = tool("move_old_files", arg_roles={"/boxes/roomId": "object"}, arg_kinds={"x": "cats"})
+    found: Iterable[tuple[str, str | None, set[str]]] = (
+        *(("order_id", None, {"order"}), ("id", "order", {"order"})),
+        *(("albumId", "order", {"album", "order"}), ("id", None, {"old", "fil"})),
+        ("", "id", {"old", "fil"}),
+    )
+    for name, kind, stems in found:
+        assert nouns_of(move, name, kind) == stems
+    more = tool("x", arg_roles={"order": "object"}, arg_kinds={"/albums/*": "id"})
+    assert nouns_in([move, more]) == {"box", "room", "x", "cat", "order", "album", "*"}
+    assert nouns_in([tool("y")]) == frozenset()
