@@ -245,27 +245,6 @@ def test_each_title_of_a_call_is_looked_at() -> None:
     assert answer(proposal(request("post"), others, args={"z": "a prize"}, tool=tool)) == "allow"
 
 
-OWN: Final = item("write from me@corp.example, the account is GB33BUKB2020, room-7", "operator")
-
-
-@pytest.mark.parametrize(
-    ("value", "word"),
-    [
-        *(("me@corp.example", "ask"), ("GB33BUKB2020", "ask"), ("room-7", "allow")),
-        ("you@corp.example", "allow"),
-    ],
-)
-def test_a_call_from_the_user_s_own_address_is_aimed_at_nobody(value: str, word: str) -> None:
-    tool = {"arg_roles": {"y": "recipient", "x": "content"}}
-    said, others = request("post you@corp.example a note"), item("Win a prize!")
-    args = {"y": value, "x": "Win a prize"}
-    assert answer(proposal(said, OWN, others, tool=tool, args=args)) == word
-    detail = {"arg_roles": {"y": "attribute", "x": "content"}}
-    assert answer(proposal(said, OWN, others, tool=detail, args=args)) == "ask"
-    asked = request(f"post {value} a note")
-    assert answer(proposal(asked, OWN, others, tool=tool, args=args)) == "allow"
-
-
 @pytest.mark.parametrize(
     ("roles", "empty", "word"),
     [

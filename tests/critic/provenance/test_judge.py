@@ -610,19 +610,6 @@ def test_a_scope_names_adapter_and_tool_apart() -> None:
     assert answer(proposal(request(TEXT), tool=tool, scope=[near])) == "ask"
 
 
-@pytest.mark.parametrize("extra", ["content", "code", "time"])
-def test_a_fetch_is_not_doubted(extra: str) -> None:
-    roles = {"x": "locator", "y": extra}
-    assert tool_answer(arg_roles=roles) == "allow"
-    assert tool_answer(arg_roles={"x": "object", "y": extra}) == "ask"
-
-
-@pytest.mark.parametrize("extra", ["recipient", "object", "attribute", "secret"])
-def test_what_acts_on_something_is_not_a_fetch(extra: str) -> None:
-    roles = {"x": "locator", "y": extra}
-    assert tool_answer(arg_roles=roles, may_be_empty=["y"]) == "ask"
-
-
 def test_a_tool_that_follows_one_that_ran_is_not_doubted() -> None:
     ran = {**SESSION, "ran": [OTHER]}
     assert tool_answer(follows=[OTHER], session=ran) == "allow"

@@ -1,6 +1,6 @@
-"""Plans with more values than are judged: refused, and never judged in part."""
+"""How many values of a plan are judged, and what makes a call an effect without a target."""
 
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -9,6 +9,7 @@ from tests.critic.provenance.test_sourced_calls import answer_to, engine, propos
 from tests.support.model import provenance
 from tests.support.model.facts import Json
 from tests.support.model.verify import verify_model
+from tests.support.sightings import VALUE, answer, item, proposal, request
 
 _PAY: Final = {
     "adapter_id": "a",
@@ -18,16 +19,17 @@ _PAY: Final = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judge four values of a plan at most."""
     monkeypatch.setattr(origin_judge, "MOST_VALUES", 4)
     monkeypatch.setattr(provenance, "MOST_VALUES", 4)
 
 
-def plan_of(*calls: Json, mode: str = "closed") -> Json:
+def plan_of(*calls: Json, mode: str = "closed", tool: Json | None = None) -> Json:
     """Return a proposal that pays whom the request names, call by call."""
     case = {
-        "tools": [_PAY],
+        "tools": [_PAY | (tool or {})],
         "classes": [],
         "request": "Pay acct-1, acct-2, acct-3, acct-4, acct-5 and acct-6",
         "spec": {"provenance": mode},
@@ -43,6 +45,7 @@ def accounts(*numbers: int) -> Json:
     return {"to": [f"acct-{number}" for number in numbers]}
 
 
+@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("mode", ["closed", "open"])
 @pytest.mark.parametrize(
     ("calls", "answer"),
@@ -65,9 +68,49 @@ def test_a_plan_of_too_many_values_is_refused(calls: list[Json], answer: str, mo
         assert {answer_to(judge(proposal)) for judge in (engine, verify_model)} == {answer}
 
 
+@pytest.mark.usefixtures("few")
 def test_the_step_that_goes_beyond_is_refused_and_each_with_a_value_after_it() -> None:
-    proposal = plan_of(accounts(1, 2, 3), accounts(4, 5), accounts(6))
-    found: Any = [one["offending_step"] for one in engine(proposal)["violations"]]
-    assert found == [1, 2]
+    pay = {"may_be_empty": ["to"]}
+    calls: list[Json] = [accounts(1, 2, 3), accounts(4, 5), accounts(6), {}]
+    proposal = plan_of(*calls, tool=pay)
+    found = [(one["offending_step"], one["path"]) for one in engine(proposal)["violations"]]
+    assert found == [(1, "/steps/1/args"), (2, "/steps/2/args")]
     told = [one["offending_step"] for one in verify_model(proposal)["violations"]]
     assert told == [1, 2]
+
+
+def test_ten_thousand_values_of_a_plan_are_judged() -> None:
+    assert origin_judge.MOST_VALUES == provenance.MOST_VALUES == 10_000
+
+
+def test_only_a_call_that_acts_on_nothing_is_a_fetch_that_nobody_asked_for() -> None:
+    for role, word in (
+        *(("content", "allow"), ("code", "allow"), ("time", "allow"), ("recipient", "ask")),
+        *(("object", "ask"), ("attribute", "ask"), ("secret", "ask")),
+    ):
+        tool = {"arg_roles": {"x": "locator", "y": role}, "may_be_empty": ["y"]}
+        wire = proposal(request(f"see {VALUE} there"), tool=tool, scope=None)
+        assert answer(wire) == word
+        wire["compiled"]["manifests"]["tool_manifest"][0]["arg_roles"]["x"] = "object"
+        assert answer(wire) == "ask"
+
+
+OWN: Final = item("write from me@corp.example, the account is GB33BUKB2020, room-7", "operator")
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [
+        *(("me@corp.example", "ask"), ("GB33BUKB2020", "ask"), ("room-7", "allow")),
+        ("you@corp.example", "allow"),
+    ],
+)
+def test_a_call_from_the_user_s_own_address_is_aimed_at_nobody(value: str, word: str) -> None:
+    tool = {"arg_roles": {"y": "recipient", "x": "content"}}
+    said, others = request("post you@corp.example a note"), item("Win a prize!")
+    args = {"y": value, "x": "Win a prize"}
+    assert answer(proposal(said, OWN, others, tool=tool, args=args)) == word
+    detail = {"arg_roles": {"y": "attribute", "x": "content"}}
+    assert answer(proposal(said, OWN, others, tool=detail, args=args)) == "ask"
+    asked = request(f"post {value} a note")
+    assert answer(proposal(asked, OWN, others, tool=tool, args=args)) == "allow"
