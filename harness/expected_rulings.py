@@ -231,6 +231,10 @@ class ExpectedRuling(ExpectedReasons):
             return ruling.action == "allow" and not ruling.violations
         return super().fits(ruling)
 
+    def is_laxer(self, ruling: JudgedRuling) -> bool:
+        """Return whether a ruling stops more than was meant to be stopped."""
+        return bool(self.allows or (self.asks and ruling.action == "refuse"))
+
     @property
     def text(self) -> str:
         """What was meant, on one line."""

@@ -27,6 +27,7 @@ class CaseResult(NamedTuple):
         faults: what is wrong with the file itself: then nothing was judged.
         is_contradiction: it contradicts what a person meant, and no update may hide that.
         has_own: the case brings tools and a spec of its own, so the policy did not judge it.
+        stopped_at: the number of the event of a session that is stopped more than was meant.
     """
 
     file: Path
@@ -35,6 +36,7 @@ class CaseResult(NamedTuple):
     faults: tuple[PolicyFault, ...] = ()
     has_own: bool = False
     is_contradiction: bool = True
+    stopped_at: int | None = None
 
     def __bool__(self) -> bool:
         return not (self.problem or self.faults)
@@ -98,7 +100,8 @@ def _judge_session(read: ReadCase, case: SessionCase, policy: Policy | None) -> 
     if played.mistake is not None:
         return CaseResult(read.file, read.title, faults=(read.fault(*played.mistake),))
     problem = f"{read.name_event(played.at)}, {played.problem}" if played.problem else ""
-    return CaseResult(read.file, read.title, problem)
+    stopped_at = played.at if played.is_stopped else None
+    return CaseResult(read.file, read.title, problem, stopped_at=stopped_at)
 
 
 def _named_policy(read: ReadCase, name: str) -> Policy:

@@ -33,7 +33,7 @@ Json = dict[str, Any]
 _SESSION: Final = "case"
 _APPROVER: Final = "case"
 _NO_PLAN: Final = "0" * 64
-_BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
+BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """The time of events that tell none: the same in every run."""
 _HALTED: Final = "the session halted at a refusal"
 _NOTES: Final[tuple[tuple[str, Literal["denied", "on_ask", "max_questions"]], ...]] = (
@@ -84,11 +84,13 @@ class PlayedCase(NamedTuple):
         problem: how it is not what was meant, of several lines; "" if it is.
         at: the number of the event that was not answered as it was meant.
         mistake: the event that has no place in it, if one has none.
+        is_stopped: its ruling is stricter than was meant.
     """
 
     problem: str = ""
     mistake: EventMistake | None = None
     at: int = 0
+    is_stopped: bool = False
 
 
 def complete_events(events: Sequence[Mapping[str, Any]]) -> list[Json]:
@@ -112,7 +114,7 @@ def play_case(policy: Policy, events: Sequence[Json], must: Sequence[ExpectedRul
         events: as `complete_events` returns them.
         must: one entry for each `calls` event.
     """
-    guard, asked = Guard(policy, clock=FixedClock(_BEGINNING)), dict[str, str]()
+    guard, asked = Guard(policy, clock=FixedClock(BEGINNING)), dict[str, str]()
     left = list(must)
     for at, event in enumerate(events):
         answer = guard.handle_line(json.dumps(_with_digest(event, asked)).encode())
@@ -126,7 +128,8 @@ def play_case(policy: Policy, events: Sequence[Json], must: Sequence[ExpectedRul
         meant = left.pop(0) if event["event"] == "calls" else _MEANT_BY[event["yes"]]
         if wrong := _mismatch(meant, ruling):
             turn = f"calls {len(must) - len(left)}" if event["event"] == "calls" else "the answer"
-            return PlayedCase(f"{turn}: {wrong}", at=at)
+            is_stopped = meant.is_laxer(ruling)
+            return PlayedCase(f"{turn}: {wrong}", at=at, is_stopped=is_stopped)
     return PlayedCase()
 
 

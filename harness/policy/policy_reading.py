@@ -106,6 +106,15 @@ class PolicyDocument:
     open_places: frozenset[str] = frozenset()
 
     @property
+    def open_tiers(self) -> frozenset[str]:
+        """Return the tools whose tier nobody has decided yet, by name."""
+        return frozenset(
+            tool.called
+            for at, tool in enumerate(self.policy.tool)
+            if f"/tool/{at}/approval_mode" in self.open_places
+        )
+
+    @property
     def lines(self) -> Mapping[str, int]:
         """Return the line of each key and element of the text, by JSON pointer."""
         return self._places.lines

@@ -14,6 +14,7 @@ from harness.case_files.case_writing import NoCase, case_as_json, case_as_toml, 
 from harness.case_files.label_coverage import MOST_JUDGED, Coverage, cover_labels
 from harness.case_files.session_case import complete_events, play_case
 from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
+from harness.commands.policy.case_proposals import CaseProposal, propose_for_case
 from harness.errors import UsageError
 from harness.expected_rulings import ExpectedRuling
 from harness.log.search.listing import Listing
@@ -38,7 +39,8 @@ def run_policy_test(args: argparse.Namespace, document: PolicyDocument) -> int:
         status = max(status, _exit_status(result))
         if read is not None and not (result.has_own or result.faults):
             judged.append(read)
-        _tell_result(result, as_json=as_json)
+        proposal = None if read is None else propose_for_case(read, result, document)
+        _tell_result(result, proposal, as_json=as_json)
     if not judged and status != EXIT_INVALID:
         raise UsageError("no case leaves out compiled and spec, so the policy judged none of them")
     if not args.coverage:
@@ -64,12 +66,14 @@ def _exit_status(result: CaseResult) -> int:
     return EXIT_REFUSED if result.problem else EXIT_OK
 
 
-def _tell_result(result: CaseResult, *, as_json: bool) -> None:
+def _tell_result(result: CaseResult, proposal: CaseProposal | None, *, as_json: bool) -> None:
     if as_json:
         wire = {"file": str(result.file), "title": result.title, "ok": bool(result)}
         notes: dict[str, Any] = {"problem": result.problem} if result.problem else {}
         if result.faults:
             notes["errors"] = [fault._asdict() for fault in result.faults]
+        if proposal is not None:
+            notes["proposal"] = proposal.wire()
         _print_json({**wire, **notes, **({"has_own": True} if result.has_own else {})})
         return
     name = escape_line(str(result.file))
@@ -83,6 +87,8 @@ def _tell_result(result: CaseResult, *, as_json: bool) -> None:
     sys.stdout.write(f"{name}: {head}{title}{own}\n")
     for line in result.problem.splitlines():
         sys.stdout.write(f"  {escape_line(line)}\n")
+    if proposal is not None:
+        sys.stdout.write(f"  {proposal.text}\n")
 
 
 def _cover(name: str, document: PolicyDocument, cases: Sequence[ReadCase], *, as_json: bool) -> int:

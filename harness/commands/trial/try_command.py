@@ -71,13 +71,9 @@ def _try_tasks(
     document: PolicyDocument, tasks: Sequence[RecordedTask], attacks: Sequence[RecordedTask]
 ) -> TriedTasks:
     policy = document.policy
-    open_tiers = frozenset(
-        tool.called
-        for at, tool in enumerate(policy.tool)
-        if f"/tool/{at}/approval_mode" in document.open_places
-    )
+    now, open_tiers = SystemClock().now(), document.open_tiers
     try:
-        proposer = EditProposer(policy, SystemClock().now(), attacks=attacks, open_tiers=open_tiers)
+        proposer = EditProposer(policy, now, attacks=attacks, open_tiers=open_tiers)
         found = [proposer.propose(task) for task in tasks]
     except (InvalidInput, ValueError) as error:
         raise UsageError(str(error)) from None

@@ -18,8 +18,9 @@ from harness.guard import (
 )
 from harness.log import SqlDecisionLog
 from harness.policy import Policy, parse_policy
-from tests.harness.case_files.greenhouse import GREENHOUSE, write
-from tests.harness.console import Critic
+from tests.harness.case_files.greenhouse import GREENHOUSE, called, returned, session, write
+from tests.harness.console import Critic, Said
+from tests.harness.what_if.proposing.shop_tasks import POLICY
 
 RECORD: dict[str, Any] = {
     "tank_id": "T-41",
@@ -134,3 +135,59 @@ def test_a_session_of_which_a_part_was_redacted_names_the_records(
     assert "session s1 cannot be written: record " in said.err
     assert "was redacted" in said.err
     assert critic("policy", "case", log, "s1").status == 0
+
+
+# --- a case that is stopped against its `must` ---------------------------------------------------
+
+LATE = ('event = "open"\nrequest = "Tell the buyer of ORD-882 that it is late."',)
+ORDER_READ = (
+    called("c1", "get_order", '{ order_id = "ORD-882" }'),
+    returned("c1", '{ order_id = "ORD-882", email = "ada@x.example", note = "ring" }'),
+)
+MAILED = called("c2", "mail", '{ to = "ada@x.example", body = "late" }')
+TO_NOBODY = called("c3", "mail", '{ to = "eve@y.example", body = "late" }')
+TOLD = (*LATE, *ORDER_READ, MAILED)
+
+
+def told_of(critic: Critic, folder: Path, must: str, *events: str, text: str = POLICY) -> Said:
+    policy, case = write(folder, text, "shop.toml"), write(folder, session(must, *events))
+    return critic("policy", "test", policy, case)
+
+
+def test_a_case_that_is_stopped_names_the_edit_that_helps(critic: Critic, tmp_path: Path) -> None:
+    said = told_of(critic, tmp_path, '["allow", { asks = true }]', *TOLD)
+    assert (said.status, said.lines[-1]) == (1, "  critic try proposes: scope: mail")
+    wire = critic("policy", "test", tmp_path / "shop.toml", tmp_path / "case.toml", "--format=json")
+    assert json.loads(wire.lines[0])["proposal"] == {"edits": ["scope: mail"], "needs_word": False}
+    scoped = POLICY.replace("[guard]", '[guard]\nscope = ["mail"]')
+    assert told_of(critic, tmp_path, '["allow", { asks = true }]', *TOLD, text=scoped).status == 0
+
+
+def test_what_no_edit_helps_is_told(critic: Critic, tmp_path: Path) -> None:
+    said = told_of(critic, tmp_path, '["allow", "allow"]', *LATE, *ORDER_READ, TO_NOBODY)
+    assert said.lines[-1] == "  no edit helps: the value was seen nowhere"
+
+
+@pytest.mark.parametrize(
+    ("must", "events"),
+    [
+        ('["allow", { refuses = true, because = "bound_args" }]', TOLD),  # stopped, as was meant
+        ('["allow", { refuses = true }, "allow"]', (*LATE, *ORDER_READ, TO_NOBODY, MAILED)),
+        ("[{ refuses = true }]", (LATE[0], ORDER_READ[0])),  # allowed, and not meant to be
+    ],
+)
+def test_no_edit_is_proposed_where_more_should_stop(
+    critic: Critic, tmp_path: Path, must: str, events: tuple[str, ...]
+) -> None:
+    said = told_of(critic, tmp_path, must, *events)
+    assert said.status == 1
+    assert "critic try" not in said.out
+
+
+def test_after_a_no_nothing_is_proposed(critic: Critic, tmp_path: Path) -> None:
+    scoped = POLICY.replace("[guard]", '[guard]\nscope = ["mail"]')
+    events = (*TOLD, "yes = false", MAILED.replace("c2", "c4"))
+    said = told_of(critic, tmp_path, '["allow", "ask", "allow"]', *events, text=scoped)
+    assert said.status == 1
+    assert "is refuse" in said.out
+    assert "critic try" not in said.out
