@@ -29,7 +29,7 @@ _TAKEN: Final[tuple[tuple[str, str, Callable[[list[int]], int]], ...]] = (
 """What a run took: the column, the member of a call, and what the calls took together."""
 _SCORE_OF: Final = {one: f"score_{one}" for one in EVALUATOR_IDS}
 _STATUS_OF: Final = {one: f"status_{one}" for one in EVALUATOR_IDS}
-SHADOWED: Final = "shadowed"
+SHADOW: Final = "shadow"
 """The status of a decision whose refusal was not enforced: its report says `refused_by_critic`."""
 _LONGEST: Final = 2000
 """Characters of a text that are kept: more than any line of this program has."""
@@ -38,7 +38,7 @@ _LONGEST: Final = 2000
 class IndexRow(NamedTuple):
     """The columns of one record. Lists of names stand between blanks: ` a b `.
 
-    `status` is that of the report, or the kind of a record that has none; `shadowed` where the plan
+    `status` is that of the report, or the kind of a record that has none; `shadow` where the plan
     was not allowed and that was not enforced. `kind` is that of the first violation, or the
     evaluator that refused the run. `tool` is the one of the offending step.
     `of_tenant` and `of_user` say whom it was for.
@@ -164,7 +164,7 @@ def index_row(
 
 def _decided_status(record: Any, report: Any) -> str | None:
     is_shadow = member_of(record, "action") == "shadow"
-    return SHADOWED if is_shadow else _name(member_of(report, "status"))
+    return SHADOW if is_shadow else _name(member_of(report, "status"))
 
 
 def input_columns(ctx: Any, plan: Any) -> dict[str, Any]:

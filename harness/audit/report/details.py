@@ -144,7 +144,7 @@ def _item_detail(item: EvidenceItem) -> dict[str, Any]:
 def _of_decision(record: DecisionRecord) -> dict[str, Any]:
     shown: dict[str, Any] = {"verdict": _verdict(record.report.verify)}
     if record.action == "shadow":
-        shown["enforced"] = False
+        shown["shadow"] = True
     if record.report.score is not None:
         shown["score"] = _score_detail(record.report.score)
     if record.run is not None:

@@ -40,7 +40,7 @@ LOG_COLUMNS: Final[Mapping[TableName, Mapping[str, ColumnType]]] = MappingProxyT
             "mode": "text",
             "asked": "bool",
             "after_yes": "bool",
-            "enforced": "bool",
+            "shadow": "bool",
             "stale": "bool",
             "settled": "text",
             "settled_by": "text",

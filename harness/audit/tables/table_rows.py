@@ -122,7 +122,7 @@ def _turn_columns(
         "mode": first.mode,
         "asked": bool(turn.facts & RecordFacts.ASKED),
         "after_yes": turn.after_yes,
-        "enforced": turn.enforced,
+        "shadow": turn.shadow,
         "settled": _text(member_of(settled, "outcome")),
         "settled_by": _text(member_of(settled, "by")),
         "kind": refused.kind,

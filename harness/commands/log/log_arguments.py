@@ -25,7 +25,7 @@ from harness.commands.log.log_proof_arguments import add_log_proofs
 
 STATUS_NAMES: Final = (
     *REPORT_STATUSES,
-    "shadowed",
+    "shadow",
     "begun",
     "open",
     "settled",

@@ -25,7 +25,7 @@ from harness.log.search.listing import Listing
 from harness.log.search.turns import RED, TurnRecords, TurnTable
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
-from harness.record.index_row import IndexRow
+from harness.record.index_row import SHADOW, IndexRow
 
 _LISTS: Final = ("kinds", "checks", "tools")
 _SCORES: Final = frozenset(f"{what}_{one}" for one in EVALUATOR_IDS for what in ("score", "status"))
@@ -41,7 +41,7 @@ _OF_TURN: Final = (
 )
 _AT_END: Final = ("answered", "approver", "tokens", "wall_ms", "cost_micros", *RecordTexts._fields)
 _TURN_COLUMNS: Final = (
-    *("seq", "fate", "after_yes", "enforced", "at", "records"),
+    *("seq", "fate", "after_yes", "shadow", "at", "records"),
     *_OF_TURN,
     *_AT_END,
 )
@@ -153,7 +153,7 @@ def listed_wire(one: CheckedRow | Gap) -> dict[str, Any]:
     row = one.row
     fate = {} if one.fate is None else {"fate": one.fate}
     wire: dict[str, Any] = {"seq": row.seq, **fate, "status": row.status}
-    wire |= {"enforced": False} if row.action == "shadow" else {}
+    wire |= {"shadow": True} if row.action == SHADOW else {}
     wire["at"] = time_text(row.at_us)
     wire |= {name: member(name, value) for name in _PLAIN if (value := getattr(row, name))}
     wire |= {name: text for name, text in one.texts._asdict().items() if text}

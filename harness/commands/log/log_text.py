@@ -10,7 +10,7 @@ from evals.escaping import escape_line, escape_name
 from harness.canonical import ascii_json
 from harness.log.search.turns import TurnRecords
 from harness.record.closed_words import REDACTED
-from harness.record.index_row import OF_NO_TURN, SHADOWED
+from harness.record.index_row import OF_NO_TURN, SHADOW
 
 _WIDEST: Final = 160
 """Characters of a value that are shown."""
@@ -155,7 +155,7 @@ def _head(shown: RecordShown, end: str) -> str:
         said, moment = _SAYING[kind]
         return f"{number}: {said}, {_line(record.get(moment))}"
     if shown.is_shadow:
-        return f"{number}: {SHADOWED}, not enforced, {_line(report.get('decided_at'))}"
+        return f"{number}: {SHADOW}, not enforced, {_line(report.get('decided_at'))}"
     by = f" by {_line(report.get('refused_at'))}" if "refused_at" in report else ""
     return f"{number}: {_line(report.get('status'))}{by}, {_line(report.get('decided_at'))}"
 

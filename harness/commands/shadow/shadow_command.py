@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
         return _try_policy(args)
     with SqlDecisionLog.open_for_reading(args.log) as log:
         head, listing = log.head(), Listing(log)
-        every = [one for one in listing.turns(Filters()).turns() if not one.enforced]
+        every = [one for one in listing.turns(Filters()).turns() if one.shadow]
         turns = [one for one in (_stopped_turn(turn, log) for turn in every) if one is not None]
         stops = tool_stops(turns, _sessions_of(listing))
         proposed = _propose_edits(log, listing, {one.trace for one in turns})

@@ -81,7 +81,7 @@ class Filters:
     """Which records are asked for. What is None or empty lets all of them through.
 
     Attributes:
-        status: of the report, or `shadowed`: not allowed, and not enforced; or `begun`, `settled`,
+        status: of the report, or `shadow`: not allowed, and not enforced; or `begun`, `settled`,
             `critic_error`, or `open`: begun, not ended.
         kind: one of the kinds of its violations, or the evaluator that refused the run.
         check: a check that refused.

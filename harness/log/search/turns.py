@@ -72,12 +72,12 @@ class TurnRecords(NamedTuple):
         """Return it as JSON."""
         wire: dict[str, Any] = {"fate": self.fate, "records": list(self.records)}
         wire |= {"after_yes": True} if self.after_yes else {}
-        return wire | ({} if self.enforced else {"enforced": False})
+        return wire | ({"shadow": True} if self.shadow else {})
 
     @property
-    def enforced(self) -> bool:
-        """Whether the ruling was enforced: a shadow lets run what it does not allow."""
-        return not self.facts & RecordFacts.SHADOW
+    def shadow(self) -> bool:
+        """Whether it was not allowed, and that was not enforced."""
+        return bool(self.facts & RecordFacts.SHADOW)
 
 
 @cache

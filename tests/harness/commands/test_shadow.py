@@ -67,25 +67,23 @@ def test_what_would_have_been_stopped_is_counted(log: Path, critic: Critic) -> N
 def test_no_reader_says_that_a_shadow_refused(log: Path, critic: Critic) -> None:
     told = critic("log", "list", log, "--records", "--format", "json").lines
     of_shadow = [one for one in map(json.loads, told) if one.get("action") == "shadow"]
-    assert all(one["enforced"] is False for one in of_shadow)
+    assert all(one["shadow"] is True for one in of_shadow)
     ruled = [one["seq"] for one in of_shadow if one["status"] != "begun"]
-    found = critic(
-        "log", "list", log, "--records", "--status", "shadowed", "--format", "json"
-    ).lines
+    found = critic("log", "list", log, "--records", "--status", "shadow", "--format", "json").lines
     assert len(ruled) == 6
     assert [json.loads(one)["seq"] for one in found] == ruled
     counted = critic("log", "stats", log, "--format", "json").out
     assert json.loads(counted)["refused"]["turns"] == 0
-    assert json.loads(counted)["statuses"]["shadowed"] == len(ruled)
+    assert json.loads(counted)["statuses"]["shadow"] == len(ruled)
     texts = [
         counted,
         *(critic("log", "list", log, one).out for one in ("--records", "--format=csv")),
     ]
     for seq in map(str, ruled):
         shown = json.loads(critic("log", "show", log, seq, "--format", "json").out)
-        assert shown["turn"]["enforced"] is False
+        assert shown["turn"]["shadow"] is True
         text = critic("log", "show", log, seq, "--format", "text").out
-        assert text.startswith(f"record {seq}: shadowed, not enforced, ")
+        assert text.startswith(f"record {seq}: shadow, not enforced, ")
         assert ">> would be refused: " in text
         texts += [text, critic("log", "show", log, seq, "--format", "csv").out]
     assert not [
@@ -96,8 +94,8 @@ def test_no_reader_says_that_a_shadow_refused(log: Path, critic: Critic) -> None
 def test_the_page_marks_what_was_not_enforced(log: Path) -> None:
     with SqlDecisionLog.open_for_reading(log) as kept:
         decided = [one for one in kept.records() if isinstance(one, DecisionRecord)]
-    shown = [opened_record(one, None, None, lambda _: 0).get("enforced", True) for one in decided]
-    assert shown == [one.action != "shadow" for one in decided]
+    shown = [opened_record(one, None, None, lambda _: 0).get("shadow", False) for one in decided]
+    assert shown == [one.action == "shadow" for one in decided]
     assert len({*shown}) == 2
 
 

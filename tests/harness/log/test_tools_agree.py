@@ -76,7 +76,7 @@ def stats(critic: Critic, log: Path, *filters: str) -> Json:
 def test_the_log_has_what_the_laws_are_about(guards: Path, critic: Critic) -> None:
     rows = listed(critic, guards)
     assert {row["status"] for row in rows} == {
-        *("begun", "completed", "partial", "refused_by_critic", "shadowed"),
+        *("begun", "completed", "partial", "refused_by_critic", "shadow"),
         *("critic_error", "closed"),
     }
     assert len({row["trace"] for row in rows}) == 3
@@ -245,7 +245,7 @@ def test_what_is_shown_counted_listed_and_exported_is_the_same(
 def _said_of(shown: Json) -> tuple[Any, ...]:
     report = shown.get("report", {})
     kind = report.get("status") or shown["kind"]
-    kind = "shadowed" if report and shown["action"] == "shadow" else kind
+    kind = "shadow" if report and shown["action"] == "shadow" else kind
     plan = shown.get("inputs", {}).get("plan")
     plan = plan if isinstance(plan, str) else shown.get("digests", {}).get("plan", plan)
     return kind, report.get("trace_id") or shown.get("trace_id"), plan
@@ -311,7 +311,7 @@ def _columns_are_those(critic: Critic, log: Path, path: Path, rows: list[Json]) 
 
 FILTERS: list[tuple[str, str]] = [
     *(("status", one) for one in ("begun", "completed", "partial", "refused_by_critic")),
-    *(("status", one) for one in ("critic_error", "open", "shadowed")),
+    *(("status", one) for one in ("critic_error", "open", "shadow")),
     *(("kind", one) for one in ("missing_evidence", "violates_decision_spec", "safety")),
     *(("check", one) for one in ("surface", "approval", "evidence")),
     *(("tool", one) for one in ("transfer", "desk/transfer", "desk/read_note", "no_such_tool")),

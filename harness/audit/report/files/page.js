@@ -156,7 +156,7 @@
     const calls = one.calls || [];
     return make("li", {class: wrong.length ? "step offending" : "step"},
       make("h3", null, `Step ${at}: `, one.tool ? make("code", null, one.tool) : "reasoning, no tool", " ",
-        wrong.length > 0 && (detail.enforced === false ? tag("would be refused here", "eh") : tag("refused here", "no"))),
+        wrong.length > 0 && (detail.shadow ? tag("would be refused here", "eh") : tag("refused here", "no"))),
       wrong.map(violation),
       one.tool && make("p", null, "Tier: ", tier || "not known"),
       one.summary && make("p", null, one.summary),
@@ -176,8 +176,8 @@
         given.caveats.length > 0 && [make("p", null, "Not checked:"), make("ul", null, given.caveats.map((it) => make("li", null, it)))]];
     }
     const steps = detail.plan ? detail.plan.steps.length : 0;
-    return [make("p", null, tag("not allowed", detail.enforced === false ? "eh" : "no"),
-      detail.enforced === false ? " by the critic, and not enforced: it ran in shadow" : " by the critic alone"),
+    return [make("p", null, tag("not allowed", detail.shadow ? "eh" : "no"),
+      detail.shadow ? " by the critic, and not enforced: it ran in shadow" : " by the critic alone"),
       given.violations.map((one) => one.step === undefined || one.step >= steps ? violation(one)
         : make("p", {class: "why"}, make("strong", null, `Step ${one.step}: ${said("why", one.kind)}`), ` — ${one.reason}`))];
   }
