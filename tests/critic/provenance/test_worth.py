@@ -9,7 +9,9 @@ import critic.provenance
 from critic.provenance.origins import Origin
 from critic.provenance.worth import ALLOW, ASK, REFUSE, worth_of
 from evals.spec import DecisionSpec
+from tests.support.paths import ROOT
 
+PAGE: Final = ROOT / ".github" / "docs" / "provenance.md"
 CODES: Final = "Z A U S O T W F M C H P CP Dm Dp Dw Rm Rp Rw X L K N"
 LETTERS: Final = dict(zip(get_args(Origin), CODES.split(), strict=True))
 """Unreadable, approved, request, operator, own, system, words, field, designated, contested, page
@@ -17,6 +19,14 @@ of a host, party, contested party; text of a source that the request names, or t
 lead to, by member, public or web; other text, a field that it led to, a new link, unseen.
 """
 KNOWN: Final = "A U S O T F M"
+IN_ORDER: Final[list[Any]] = [
+    *("approved", "request", "operator", "own", "system", "words", "field", "designated"),
+    *("contested", "host", "party", "contested_party", "named_member", "named_public"),
+    *("named_web", "reached_member", "reached_public", "reached_web", "untrusted", "led_field"),
+    *("unseen", "new_link"),
+]
+"""The origins as the page for users has them, but for what cannot be read in one way."""
+ONLY_IN: Final = {"own": ("object", "attribute", "locator"), "new_link": ("content",)}
 TABLE: Final = {
     "recipient": (KNOWN, "Dm Dp Dw C L W H P CP", "Rm Rp Rw X"),
     "object": (KNOWN, "Dm Dp Dw C L W H P CP", "Rm Rp Rw X N"),
@@ -68,3 +78,18 @@ def test_the_theory_of_operation_shows_the_whole_table() -> None:
         ]
         for origin in rows
     }
+
+
+def test_the_page_that_users_read_shows_the_whole_table() -> None:
+    """A dash stands where a value has no such origin in a role: `own` is of three roles alone."""
+    _, _, rest = PAGE.read_text("utf-8").partition("\n| seen | ")
+    rows = [line.strip("| ").split(" | ") for line in rest.partition("\n\n")[0].splitlines()]
+    roles: list[Any] = [one.strip("`") for one in rows[0]]
+    assert set(roles) == set(TABLE)
+    spec = DecisionSpec(id="s", required_outputs=(), provenance="closed")
+    words = {ALLOW: "allow", ASK: "ask", REFUSE: "refuse"}
+    shown = dict(zip(IN_ORDER, rows[2:], strict=True))
+    for origin, (_, *cells) in shown.items():
+        for role, cell in zip(roles, cells, strict=True):
+            none = role not in ONLY_IN.get(origin, roles)
+            assert cell == ("\N{EN DASH}" if none else words[worth_of(role, origin, spec)]), origin
