@@ -20,16 +20,11 @@ def ours() -> list[Any]:
     ]
 
 
-ANSWERED_BY_THEMSELVES = ("unknown tool", "a tool name outside the grammar")
-"""Streams that refuse a batch with an unknown tool: such a call is answered by itself."""
-
-
 def shared() -> list[Any]:
     if not CORPUS.is_file():
         return []
     cases = map(json.loads, CORPUS.read_text("utf-8").splitlines())
-    kept = (case for case in cases if case["name"] not in ANSWERED_BY_THEMSELVES)
-    return [pytest.param(case, id=case["name"]) for case in kept]
+    return [pytest.param(case, id=case["name"]) for case in cases]
 
 
 def test_there_are_streams_of_ours() -> None:
