@@ -154,6 +154,14 @@ class Outcome:
     run: Run | None
     record: DecisionRecord
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the plan was refused: an approval that was used before comes first. Else empty."""
+        verdict = self.report.verify
+        if verdict.ok:
+            return ()
+        return (*filter(None, [self.record.error]), *verdict.reasons)
+
 
 class ExecutionFailed(HarnessError):
     """The executor raised, or did not redeem its permit. `outcome` has the calls it made."""

@@ -141,7 +141,9 @@ def _add_verdict(turn: PageTurn, record: DecisionRecord) -> None:
     report = record.report
     turn.decision = report.decision_key
     if isinstance(report.verify, Refused):
-        turn.kind, turn.reason, turn.overruled = report.verify.kind, report.verify.reasons[0], True
+        stricter = f"{record.error}; " if record.error is not None and record.run is None else ""
+        turn.kind, turn.overruled = report.verify.kind, True
+        turn.reason = f"{stricter}{report.verify.reasons[0]}"
     elif report.refused_at == "score":
         turn.kind, turn.reason = "score", report.rationale
     if record.action == "ask" and turn.asked is None:

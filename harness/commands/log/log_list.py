@@ -123,11 +123,14 @@ def _print_line(one: CheckedRow | ListedTurn | Gap) -> None:
         return
     row = one.row
     time, trace = time_text(row.at_us), escape_line(row.trace or "-")
-    if isinstance(one, ListedTurn):
-        text = f"{one.fate}: {one.said_last('said')}"
-    else:
-        text = _describe_row(one)
+    text = f"{one.fate}: {_why(one)}" if isinstance(one, ListedTurn) else _describe_row(one)
     sys.stdout.write(f"{row.seq:>6}  {time}  {trace}  {escape_line(text)}\n")
+
+
+def _why(one: ListedTurn) -> str:
+    """Return why a turn was decided so: what made a ruling stricter comes first."""
+    said, error = one.said_last("said"), one.said_last("error")
+    return f"{error}; {said}" if one.fate == "refused" and error else f"{said}"
 
 
 def _describe_row(one: CheckedRow) -> str:

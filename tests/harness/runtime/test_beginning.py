@@ -121,7 +121,10 @@ def test_the_same_approval_and_plan_run_once(log: SqlDecisionLog) -> None:
     assert again.record.begun is None
     said = "approval a_0 was used by record 1: a yes is to one execution, ask for another one"
     assert again.record.error == said
+    assert again.reasons == (said, *again.report.verify.reasons)
     assert [one.status for one in replay(log)] == ["same"] * 3
+    never_approved = decide(executor, log, again.proposal)
+    assert never_approved.reasons == again.report.verify.reasons
 
 
 def test_a_yes_that_is_written_down_has_an_id_of_its_own(log: SqlDecisionLog) -> None:

@@ -57,6 +57,13 @@ def page(log: Path) -> Page:
     return page_of(log)
 
 
+def test_what_made_a_ruling_stricter_comes_first(page: Page) -> None:
+    said = [one["said"] for one in page.turns.values() if one["fate"] == "refused"]
+    assert any(
+        one.startswith("1 questions were asked already, which is the limit; ") for one in said
+    )
+
+
 def test_the_log_has_a_turn_of_every_fate(log: Path) -> None:
     assert {turn.fate for turn in PlainReader(log).turns()} == {*FATES}
 

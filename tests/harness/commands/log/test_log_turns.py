@@ -136,3 +136,10 @@ def test_one_plan_in_two_turns_of_a_session_is_two_turns(critic: Critic, tmp_pat
             wire["ctx"] |= {} if turn is None else {"session": {"id": "s", "turn": turn}}
             kept.append(judged(build(Proposal, wire)))
     assert [row["records"] for row in listed(critic, log)] == [[1], [2, 4], [3]]
+
+
+def test_what_made_a_ruling_stricter_is_listed_first(log: Path, critic: Critic) -> None:
+    told = critic("log", "list", log, "--fate", "refused").listed
+    limits = [one for one in told if "1 questions were asked already, which is the limit; " in one]
+    assert limits
+    assert all("which is the limit; verify failed: " in one for one in limits)
