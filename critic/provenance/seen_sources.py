@@ -97,9 +97,9 @@ class Seen:
         parts = value.narrow.split("/")
         if len(parts) > _MOST_SEGMENTS:
             return None
-        folders = (
-            read_value("/".join(parts[:end]), "path") for end in range(len(parts) - 1, 0, -1)
-        )
+        above = ("/".join(parts[:end]) for end in range(len(parts) - 1, 0, -1))
+        # A slash by itself, as in "yes / no", names no root.
+        folders = (read_value(folder, "path") for folder in above if folder)
         named = (find_folder(place, folder, self._shown) for folder in folders)
         return next(filter(None, named), None)
 

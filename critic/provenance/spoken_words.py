@@ -130,8 +130,12 @@ def find_meant(
 
 
 def find_folder(place: Place, folder: Sought, shown: Shown | None) -> ItemText | None:
-    """Return the first entry of a place that names a folder: a plain word has a slash behind."""
-    if not folder.is_words:
+    """Return the first entry of a place that names a folder.
+
+    A plain word has a slash behind, and so has any single segment: Q3, v2.0 and bob@x.com are no
+    folders by themselves.
+    """
+    if "/" in folder.narrow and not folder.is_words:
         return place.says(folder, shown)
     texts = place.texts(PATHS)
     for entry, at in texts.occurrences(folder.narrow, shown):

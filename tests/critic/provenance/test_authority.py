@@ -110,6 +110,20 @@ def test_only_a_path_lies_below_a_folder_and_not_too_far(kind: str, rest: str, w
 
 
 @pytest.mark.parametrize(
+    ("said", "path", "word"),
+    [
+        *((one, "/etc/passwd", "refuse") for one in ("yes / no", "/", "1 / 2 of it", "all of / now")),
+        *(("tidy /etc up", "/etc/passwd", "allow"), ("tidy ~/ up", "~/x", "allow")),
+        *((f"the notes of {one}", f"{one}/x", "refuse") for one in ("Q3", "2024", "v2.0", "a@b.io")),
+        *((f"the notes in {one}/", f"{one}/x", "allow") for one in ("Q3", "v2.0", "a@b.io")),
+    ],
+)
+def test_a_lone_slash_names_no_root_and_a_word_no_folder(said: str, path: str, word: str) -> None:
+    tool = {"arg_roles": {"x": "locator"}, "arg_kinds": {"x": "path"}, "approval_mode": "network"}
+    assert answer(proposal(request(said), item(path), args={"x": path}, tool=tool)) == word
+
+
+@pytest.mark.parametrize(
     ("rest", "word"),
     [
         *(("/x", "allow"), ("/x?to=evil", "ask"), ("x", "ask")),

@@ -174,10 +174,10 @@ def lies_below_path(value: Value, text: str) -> bool:
 
 
 def names_folder(folder: str, text: str) -> bool:
-    """Return whether a text names a folder: a plain word with a slash behind it."""
+    """Return whether a text names a folder: a plain word, or one segment, has a slash behind."""
     found = places("path", folder, text)
-    is_word = has_only_words("path", folder)
-    return any(not is_word or one.text[one.end : one.end + 1] == "/" for one in found)
+    needs_slash = has_only_words("path", folder) or "/" not in folder
+    return any(not needs_slash or one.text[one.end : one.end + 1] == "/" for one in found)
 
 
 def names_host(value: Value, text: str) -> bool:
