@@ -17,6 +17,7 @@ _: Final = ABSENT
 VALUES: Final = (
     *("zeta-9914", "ord_7", "mia@corp.example", "shop.example/pay", "UK12BARC34567890"),
     *("7", "4471", "bill.txt", "#general", "a b", "/", "2026-05-09", "2026-05-10"),
+    *("/srv/web2/b", "web2/b"),
 )
 _ADDRESSES: Final = ("mia@corp.example", "shop.example/pay", "UK12BARC34567890")
 _SPELLINGS: Final[dict[str, tuple[Any, ...]]] = {
@@ -31,6 +32,8 @@ _SPELLINGS: Final[dict[str, tuple[Any, ...]]] = {
     "#general": ("#General", "general"),
     "a b": ("A\tB", "a  b", "a"),
     "/": (".", "//", "./"),
+    "/srv/web2/b": ("/srv/web2", "/srv/web2/", "/srv", "/", "web2/", "web2"),
+    "web2/b": ("web2/", "web2", "web2/b/c", "web2/c", "./web2/b"),
     "2026-05-09": ("May 9", "9 may", "5/9/2026", "2026-05-09T10:00", "Aug 9", "15/9/2026"),
     "2026-05-10": ("may 10", "10 May", "5/10/2026", "May 1", "2026-05-101"),
 }
@@ -38,6 +41,7 @@ _DAYS: Final = ("2026-05-09", "2026-05-10")
 _TEXTS: Final = (
     *("{}", "use {} now", "see {}.", "id {}", "IDs: {}, 8", "({})", "hello {} and {}", '"{}"!'),
     *("on {}", "id {}", "mail {}.evil", "x{}", "{}-b", "c@{}", "at https://{}/b", "shop.example?"),
+    *("yes / no", "in {}/"),
 )
 _WORDS: Final = (
     "",

@@ -112,9 +112,15 @@ def test_only_a_path_lies_below_a_folder_and_not_too_far(kind: str, rest: str, w
 @pytest.mark.parametrize(
     ("said", "path", "word"),
     [
-        *((one, "/etc/passwd", "refuse") for one in ("yes / no", "/", "1 / 2 of it", "all of / now")),
+        *(
+            (one, "/etc/passwd", "refuse")
+            for one in ("yes / no", "/", "1 / 2 of it", "all of / now")
+        ),
         *(("tidy /etc up", "/etc/passwd", "allow"), ("tidy ~/ up", "~/x", "allow")),
-        *((f"the notes of {one}", f"{one}/x", "refuse") for one in ("Q3", "2024", "v2.0", "a@b.io")),
+        *(
+            (f"the notes of {one}", f"{one}/x", "refuse")
+            for one in ("Q3", "2024", "v2.0", "a@b.io")
+        ),
         *((f"the notes in {one}/", f"{one}/x", "allow") for one in ("Q3", "v2.0", "a@b.io")),
     ],
 )

@@ -193,7 +193,11 @@ def test_a_plain_folder_is_named_with_a_slash_behind() -> None:
         *(("notes", "tidy notes and notes/", True), ("notes", "notes/", True)),
         *(("q3", "tidy the Q3 notes", False), ("q3", "tidy q3/ up", True)),
         *(("2024", "notes of 2024", False), ("v2.0", "update to v2.0 now", False)),
-        *(("bob@x.com", "with bob@x.com", False), ("~", "all in ~", False), ("~", "all in ~/", True)),
+        *(
+            ("bob@x.com", "with bob@x.com", False),
+            ("~", "all in ~", False),
+            ("~", "all in ~/", True),
+        ),
         *(("/srv/a-1", "tidy /srv/a-1 up", True), ("/srv/a-1", "tidy /srv/a-2 up", False)),
     ):
         folder = find_folder(place_of(text), read_value(value, "path"), None)
