@@ -26,3 +26,50 @@ def test_what_does_not_stand_in_its_narrow_form_is_looked_for_as_nothing(text: s
         for part in value.parts
     ]
     assert found == FOUND[text]
+
+
+def told(text: str) -> list[tuple[object, ...]]:
+    """Return what is judged in a text: how it is shown, what it is looked for as, and its host."""
+    return [
+        (one.shown, [(part.form, part.narrow, part.wide) for part in one.parts], one.host)
+        for one in content_values(text)
+    ]
+
+
+def test_the_longest_part_of_a_number_or_an_address_comes_first_and_is_shown() -> None:
+    numbers = ["de893704004now", "de8937040044"]
+    assert told("pay DE89 3704 004 now") == [
+        ("de893704004now", [("account", one, one) for one in numbers[:1]], "")
+    ]
+    numbers = ["de89370400440532now", "de89370400440532", "de8937040044"]
+    assert told("pay DE89 3704 0044 0532 now") == [
+        (numbers[0], [("account", one, one) for one in numbers], "")
+    ]
+    addresses = ["mia@corp.example.thanks", "mia@corp.example"]
+    assert told("ask MIA@corp.example.Thanks") == [
+        (addresses[0], [("address", one, one) for one in addresses], "")
+    ]
+
+
+def test_a_link_is_looked_for_in_each_of_its_narrow_forms_and_has_a_host() -> None:
+    pages = [
+        ("url", "a.example:80/B", "a.example:80/b"),
+        ("url", "a.example:80/b", "a.example:80/b"),
+    ]
+    assert told("http://A.example:80/B or a.example:80/b") == [
+        ("a.example:80/b", pages, "a.example")
+    ]
+    assert told("http:\\\\b.example\\c") == [
+        ("b.example/c", [("url", "", "b.example/c")], "b.example")
+    ]
+    for found in content_values("https://a.example/B"):
+        assert [part.link for part in found.parts] == [("a.example", "/B", "")]
+
+
+def test_what_looks_like_a_host_is_a_link_only_where_it_was_seen_as_one() -> None:
+    found = content_values("see a.example, b.uk, c.photography, notes.md and https://notes.md")
+    assert [(one.shown, one.is_link_alone) for one in found] == [
+        ("a.example", True),
+        ("b.uk", False),
+        ("notes.md", True),
+    ]

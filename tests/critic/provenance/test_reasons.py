@@ -9,6 +9,7 @@ from critic.provenance.origins import DaySighting, Sighting
 from critic.provenance.reasons import (
     day_reason,
     empty_reason,
+    many_reason,
     title_reason,
     tool_reason,
     unread_day_reason,
@@ -145,13 +146,37 @@ def test_what_expired_is_to_be_read_again() -> None:
         )
 
 
+def test_what_expired_at_no_known_time_is_to_be_read_again_or_needs_what_helps() -> None:
+    seen = Sighting("unseen", stale=item())
+    for help_, said in ((None, "read it again"), ("needs approval", "needs approval")):
+        assert value_reason("object", "v", seen, None, help_) == (
+            f"object [v] was seen in e, which expired: {said}"
+        )
+
+
+def test_what_was_not_read_whole_is_named_with_what_shows_the_value_if_anything_does() -> None:
+    for shown, said in ((None, ""), (item(), "is shown by e, and ")):
+        seen = Sighting("contested", shown, item(id="f"), is_unread=True)
+        assert value_reason("object", "v", seen, None, "help") == (
+            f"object [v] {said}may stand in f, which was not read whole: help"
+        )
+
+
+def test_too_many_values_are_counted() -> None:
+    assert many_reason(10_000, None) == (
+        "has values beyond the 10,000 of a plan that are judged: split the call"
+    )
+
+
 def test_a_search_for_words_of_the_request_is_called_one() -> None:
     for subject, words in (
         ("search refund mail", "found by a search for words of the request"),
         ("search refund", "which the request names"),
         ("read bill.txt of today", "which the request names"),
+        ("search new mail", "linked from one that the request names"),
     ):
-        seen = item(source={**SOURCE, "standing": "named"}, subject=subject)
+        standing = "reached" if "linked" in words else "named"
+        seen = item(source={**SOURCE, "standing": standing}, subject=subject)
         reason = value_reason("object", "v", Sighting("named_public", seen), None, "help")
         assert reason == f"object [v] appears only in the text of e [{subject}] ({words}): help"
 

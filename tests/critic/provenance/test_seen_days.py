@@ -1,5 +1,6 @@
 """Where a day was seen, by who wrote it, how it was come by, and whether a field holds it."""
 
+from datetime import UTC, datetime
 from itertools import product
 from typing import Any, Final
 
@@ -67,3 +68,14 @@ def test_a_day_that_the_request_counts_from_a_system_s_day_is_requested() -> Non
     assert not seen_in(
         item("book it", "user", ref="r"), item("2026-05-07", "system")
     ).days.are_requested
+
+
+def test_a_request_names_a_day_after_it_has_expired_too_if_what_has_expired_counts() -> None:
+    late = {"expires_at": datetime(2026, 5, 9, tzinfo=UTC)}
+    for said, named in (("on May 10", True), ("book it", False)):
+        asked = item(said, "user", ref="r")
+        for request in (asked, asked.model_copy(update=late)):
+            manifests = Manifests(tool_manifest=(), evidence_manifest=(request,))
+            unexpired, every = seen_anew(manifests, None)
+            assert every.days.are_requested is named
+            assert unexpired.days.are_requested is (named and request is asked)
