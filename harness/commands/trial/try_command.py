@@ -47,11 +47,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _require_own_file(patch: str | None, others: Sequence[str]) -> None:
-    """Refuse to write the patch over what is read.
+    """Refuse to write the patch over what is read, or of what is in no file.
 
     Raises:
-        UsageError: it is named so.
+        UsageError: it is named so, or the policy is read from standard input.
     """
+    if patch is not None and others[0] == "-":
+        raise UsageError("--patch needs the policy in a file: save standard input, and name that")
     if patch is not None and Path(patch).resolve() in {Path(name).resolve() for name in others}:
         raise UsageError(f"{escape_line(patch)} is read here: name another file for the patch")
 
@@ -148,12 +150,10 @@ def _write_patch(policy: str, name: str, tried: TriedTasks) -> None:
     """Write the edits as a unified diff; the policy itself stays as it is.
 
     Raises:
-        UsageError: the policy is not a file in TOML, or the patch cannot be written.
+        UsageError: the patch cannot be written.
         UnwritableEdit: an edit has no place in its text.
     """
     text = read_whole(policy).data.decode()
-    if policy == "-" or text.lstrip().startswith("{"):
-        raise UsageError("--patch is for a policy in a TOML file: make the edits by hand")
     after = write_edits(text, *patched_edits(tried))
     try:
         replace_file(Path(name), unified_patch(_name_in_patch(policy), text, after).encode())

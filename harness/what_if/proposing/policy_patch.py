@@ -1,8 +1,8 @@
-"""Write edits into the text of a policy in TOML, and that as a unified diff. Pure.
+"""Write edits into the text of a policy, and that as a unified diff. Pure.
 
 Rule 1: what is written reads as the policy that was judged. Where it does not, nothing is written.
-Rule 2: all else in the text stays as it is.
-Rule 3: each line that an edit writes is marked as a guess: `# from task t03`.
+Rule 2: all else in the text stays as it is; of JSON, all else that it says.
+Rule 3: what an edit writes is marked as a guess: in TOML its line, `# from task t03`.
 """
 
 import difflib
@@ -15,6 +15,7 @@ from harness.policy.analysis.toml_spelling import toml_key, toml_value
 from harness.policy.envelopes import Policy
 from harness.policy.policy_reading import parse_policy
 from harness.policy.positions import Parts, TextWalk
+from harness.what_if.proposing.json_patch import write_json_edits
 from harness.what_if.proposing.policy_edits import (
     PolicyEdit,
     SetValue,
@@ -75,29 +76,41 @@ class _Spans(TextWalk):
 def write_edits(text: str, edits: Iterable[TaskEdit], asked: Iterable[TaskEdit] = ()) -> str:
     """Return the text of a policy with edits, each marked; those that need a word as comments.
 
+    JSON has no comments: there, those that need a word are left out.
+
     Raises:
         UnwritableEdit: one has no place in the text.
         InvalidInput: the text is not a policy.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
-    written = text.replace("\r\n", "\n")
+    before = text.replace("\r\n", "\n")
     made = list(edits)
-    wire = parse_policy(written.encode(), syntax="toml").policy.wire()
+    wire = parse_policy(before.encode()).policy.wire()
     wanted = _without_marks(edited_wire(wire, [one.edit for one in made]))
-    for one in made:
-        for change in changes_of(wire, one.edit):
-            written, wire = _write_change(written, change, one), make_change(wire, change)
-    for one in asked:
-        for change in changes_of(wire, one.edit):
-            written = _write_comment(written, change, one)
+    if before.lstrip().startswith("{"):
+        written = write_json_edits(before, [one.edit for one in made])
+    else:
+        written = _write_toml(before, wire, made, asked)
     if _without_marks(_read_wire(written)) != wanted:
         raise UnwritableEdit("the edits have no place in the text of the policy: make them by hand")
     return written.replace("\n", newline)
 
 
+def _write_toml(
+    text: str, wire: dict[str, Any], made: Iterable[TaskEdit], asked: Iterable[TaskEdit]
+) -> str:
+    for one in made:
+        for change in changes_of(wire, one.edit):
+            text, wire = _write_change(text, change, one), make_change(wire, change)
+    for one in asked:
+        for change in changes_of(wire, one.edit):
+            text = _write_comment(text, change, one)
+    return text
+
+
 def _read_wire(text: str) -> dict[str, Any]:
     try:
-        return parse_policy(text.encode(), syntax="toml").policy.wire()
+        return parse_policy(text.encode()).policy.wire()
     except InvalidInput:
         return {}
 

@@ -162,10 +162,22 @@ def test_a_patch_is_never_written_over_what_is_read(
 
 
 @pytest.mark.slow
-def test_a_policy_in_json_has_no_patch(critic: Critic, folder: Path) -> None:
+def test_a_policy_in_json_is_patched_too(critic: Critic, folder: Path) -> None:
+    if shutil.which("patch") is None:
+        pytest.skip("there is no patch")
     wire = parse_policy(POLICY.encode()).policy.wire()
-    (folder / "shop.json").write_text(json.dumps(wire))
-    said = critic("try", "shop.json", "tasks.jsonl", "--patch", "shop.patch")
+    (folder / "shop.json").write_text(f"{json.dumps(wire, indent=2)}\n")
+    critic("try", "shop.json", "tasks.jsonl", "--patch", "shop.patch")
+    command = ["patch", "-p1", "-i", "shop.patch"]
+    subprocess.run(command, check=True, capture_output=True, cwd=folder)
+    policy = read_policy(folder / "shop.json")
+    assert policy.scope == ("mail",)
+    assert "/guard/scope" in (policy.guessed or ())
+    assert "t2 asked" in critic("try", "shop.json", "tasks.jsonl").out
+    assert critic("policy", "check", "--strict", "shop.json").status == 1
+
+
+def test_a_patch_needs_a_policy_in_a_file(critic: Critic, folder: Path) -> None:
+    said = critic("try", "-", "tasks.jsonl", "--patch", "shop.patch", stdin=POLICY.encode())
     assert said.status == 2
-    assert "--patch is for a policy in a TOML file" in said.err
-    assert critic("try", "shop.json", "tasks.jsonl").status == 1
+    assert "save standard input, and name that" in said.err

@@ -1,6 +1,7 @@
 """Edits in the text of a policy: it reads as the policy that was judged, and all else stays."""
 
 import difflib
+import json
 
 import pytest
 
@@ -101,6 +102,22 @@ def test_no_id_of_a_task_writes_anything_but_a_comment(task: str) -> None:
         written = write_edits(POLICY, [TaskEdit(edit, (task,))], [TaskEdit(edit, (task,))])
         again = parse_policy(written.encode()).policy
         assert again.digest() == apply_edits(policy, [edit]).digest()
+
+
+@pytest.mark.parametrize("indent", [None, 2, "\t"])
+def test_a_policy_in_json_reads_as_the_edited_policy(indent: int | str | None) -> None:
+    policy = parse_policy(POLICY.encode()).policy
+    text = json.dumps(policy.wire(), indent=indent, ensure_ascii=False) + "\n"
+    for edit in EDITS:
+        written = write_edits(text, [TaskEdit(edit, ("t1",))], [TaskEdit(EDITS[0], ("t2",))])
+        again = parse_policy(written.encode()).policy
+        assert again.digest() == apply_edits(policy, [edit]).digest(), edit
+        new = {*(again.guessed or ())} - {*(policy.guessed or ())}
+        assert new or edit.kind == "fields", edit
+        if indent is not None:
+            gone = {*text.splitlines()} - {*written.splitlines()}
+            assert len(gone) <= 6, edit
+    assert write_edits(text, []) == text
 
 
 def test_what_needs_a_word_changes_nothing() -> None:
