@@ -78,6 +78,8 @@ _FILE_ENDINGS: Final = frozenset(
     )
 )
 """What ends the names of files more often than hosts that are written bare."""
+_FILE_HOSTS: Final = frozenset(("cc", "md", "mov", "pl", "ps", "py", "rs", "sh", "so", "zip"))
+"""What ends the names of files and is a top-level domain, in which anybody may have a host."""
 _TLDS: Final = frozenset(
     (
         *("ai", "app", "biz", "click", "cloud", "club", "com", "dev", "edu", "email"),
@@ -194,7 +196,7 @@ def wide_links_in(text: str) -> Iterator[tuple[WebLink, Looks]]:
         if scheme is not None or host.startswith("www."):
             yield link, "link"
         else:
-            yield link, _looks_of(_last_label(link.host), has_page=link.path != "")
+            yield link, _looks_in_text(link)
 
 
 def _each_wide(text: str) -> Iterator[re.Match[str]]:
@@ -227,6 +229,14 @@ def _looks_of(ending: str, *, has_page: bool) -> Looks:
     if has_page or ending in _TLDS:
         return "link"
     return "host" if len(ending) == 2 and ending.isascii() else "words"
+
+
+def _looks_in_text(link: WebLink) -> Looks:
+    """Return what a reader may take it for: with something behind it, a file name may be a host."""
+    ending, has_page = _last_label(link.host), link.path != ""
+    if ending in _FILE_HOSTS and (has_page or link.has_query):
+        return "link"
+    return _looks_of(ending, has_page=has_page)
 
 
 def _wide_link(host: str, rest: str) -> WebLink:

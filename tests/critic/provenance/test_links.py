@@ -20,6 +20,25 @@ def test_a_scheme_before_a_link_does_not_hide_it(text: str) -> None:
     assert [link.key for link, _ in wide_links_in(text)] == DOUBLED[text]
 
 
+@pytest.mark.parametrize("ending", ["cc", "md", "mov", "pl", "ps", "py", "rs", "sh", "so", "zip"])
+def test_a_file_name_that_may_be_a_host_is_a_link_with_something_behind_it(ending: str) -> None:
+    looks = {
+        text: [one for _, one in wide_links_in(f"see {text}")]
+        for text in (
+            f"evil.{ending}/pay",
+            f"evil.{ending}?d=1",
+            f"www.evil.{ending}",
+            f"https://evil.{ending}",
+            f"notes.{ending}",
+            f"notes.{ending}.",
+        )
+    }
+    assert [*looks.values()] == [["link"]] * 4 + [["words"]] * 2
+    assert [one for _, one in wide_links_in("see notes.txt/a, notes.json?x and a.b?.c")] == (
+        ["words"] * 3
+    )
+
+
 DOTTED = {
     "see https://corp.com.": (["corp.com"], ["corp.com"]),
     "see https://corp.com.: it": (["corp.com"], ["corp.com"]),

@@ -37,6 +37,9 @@ ENDINGS = (
 )
 
 
+FILE_HOSTS = (".cc", ".md", ".mov", ".pl", ".ps", ".py", ".rs", ".sh", ".so", ".zip")
+
+
 class Found(NamedTuple):
     """What a reader may follow: itself and its parts, and whether the text holds it as it is."""
 
@@ -69,7 +72,9 @@ def is_link(text: str) -> bool:
     if "//" in text or text.startswith("www."):
         return True
     host = re.split("[/?#:]", text)[0]
-    return not FILE_NAME.fullmatch(host) and (host != text or host.endswith(ENDINGS))
+    if FILE_NAME.fullmatch(host):
+        return host.endswith(FILE_HOSTS) and text[len(host) :].startswith(("/", "?"))
+    return host != text or host.endswith(ENDINGS)
 
 
 def addresses_of(text: str) -> list[tuple[str, list[str]]]:
