@@ -10,7 +10,9 @@ from evals.canonical_json import canonical_json
 LONGEST_TEXT: Final = 240
 """Characters of a text."""
 LONGEST_VALUE: Final = 60
-"""Characters of a value in a text, escaped, without its quotes."""
+"""Characters of a value in a text to a model, escaped, without its quotes."""
+LONGEST_ASKED: Final = 500
+"""Characters of a value in a question to a person. A longer one says how long it is."""
 
 _WIDTHS: Final = (LONGEST_VALUE, 40, 24, 12, 6)
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_.:/-]++")
@@ -23,13 +25,18 @@ _BLANKS: Final = frozenset("\u115f\u1160\u3164\uffa0")
 class Pen:
     """Writes values in so many characters each, and no more."""
 
-    def __init__(self, width: int = LONGEST_VALUE) -> None:
-        """Write values of up to `width` characters whole."""
+    def __init__(self, width: int = LONGEST_VALUE, *, counts: bool = False) -> None:
+        """Write values of up to `width` characters whole; `counts`: say how long a cut one is."""
         self._width: Final = width
+        self._counts: Final = counts
 
     def quote(self, value: Any) -> str:
         """Return a value in quotes, whatever it is."""
-        return f'"{self._cut(_escape_text(_spell_value(value)))}"'
+        spelled = _spell_value(value)
+        # An escape never makes a text shorter: what is cut off needs none.
+        shown = self._cut(_escape_text(spelled[: self._width + 1]))
+        is_cut = self._counts and shown != _escape_text(spelled[: self._width + 1])
+        return f'"{shown}" ({len(spelled):,} characters)' if is_cut else f'"{shown}"'
 
     def show(self, value: Any) -> str:
         """Return a value as JSON has it: texts and what holds others in quotes, numbers without."""
@@ -63,18 +70,17 @@ class Pen:
 
 def write_text(make: Callable[[Pen], str]) -> str:
     """Return a text with its values cut so far that it fits, and cut itself if that is in vain."""
-    text = write_whole(make)
-    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 3]}..."
-
-
-def write_whole(make: Callable[[Pen], str]) -> str:
-    """Return a text with its values cut so far that it fits, or as far as they can be cut."""
     text = ""
     for width in _WIDTHS:
         text = make(Pen(width))
         if len(text) <= LONGEST_TEXT:
-            break
-    return text
+            return text
+    return f"{text[: LONGEST_TEXT - 3]}..."
+
+
+def write_question(make: Callable[[Pen], str]) -> str:
+    """Return a text in which a person sees values whole, or that they are cut."""
+    return make(Pen(LONGEST_ASKED, counts=True))
 
 
 def name_place(pen: Pen, path: Iterable[str | int]) -> str:
@@ -89,13 +95,11 @@ def name_place(pen: Pen, path: Iterable[str | int]) -> str:
 
 
 def _spell_value(value: Any) -> str:
-    if type(value) is str:
-        return value[: LONGEST_VALUE + 1]  # an escape never makes a text shorter
-    return canonical_json(value).decode()
+    return value if type(value) is str else canonical_json(value).decode()
 
 
 def _escape_text(text: str) -> str:
-    return "".join(map(_escape_character, text[: LONGEST_VALUE + 1]))
+    return "".join(map(_escape_character, text))
 
 
 def _escape_character(char: str) -> str:

@@ -12,7 +12,7 @@ from critic.replies.catalogue import Catalogue
 from critic.replies.model_texts import BARE, word_denial, word_stop
 from critic.replies.person_texts import word_question
 from critic.replies.plan_facts import Asking, PlanFacts, Stop
-from critic.replies.quoting import write_text, write_whole
+from critic.replies.quoting import write_question, write_text
 from critic.verdicts import Refused, Verified, Violation, first_uncleared
 from critic.verify import found_in
 from evals.plan import Proposal
@@ -55,7 +55,7 @@ def word_by(
         told[number] = _with_say(stop.violation, say)
         if stop.step is not None and asking == "now":
             ask = partial(word_question, facts=facts, step=stop.step, stop=stop)
-            asked[number] = write_whole(ask)
+            asked[number] = write_question(ask)
     for number, one in enumerate(told[:MOST_WORDED]):
         if one.offending_step in denied:
             tool = facts.step(one.offending_step or 0).tool

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from critic.replies.quoting import LONGEST_TEXT, LONGEST_VALUE, Pen, write_text
+from critic.replies.quoting import LONGEST_TEXT, LONGEST_VALUE, Pen, write_question, write_text
 from critic.replies.summaries import summarize_call
 from tests.critic.replies.desk import Desk, asks, says
 from tests.support.judging import LAW
@@ -48,10 +48,27 @@ def test_a_hostile_value_is_one_quoted_word_of_each_text() -> None:
             desk = Desk("Cancel an order", provenance=mode)
             desk.read("web_search", f"{PROMPT} cancel {value} at once", query="x")
             ruling = desk.call("cancel_order", order_id=value)
-            for text in (*says(ruling), *asks(ruling)):
+            for text in says(ruling):
                 check(text, value)
+            for text in (*says(ruling), *asks(ruling)):
+                assert is_plain(text), ascii(text)
                 assert PROMPT[:LONGEST_VALUE] not in text or value == PROMPT
                 assert text.count("cancel_order") <= 2
+
+
+def test_a_person_sees_a_value_whole_or_how_long_it_is() -> None:
+    """A yes is to all of it: what is cut off may be what it should not be to."""
+    for length, is_whole in ((60, True), (61, True), (500, True), (501, False), (9_000, False)):
+        desk = Desk("Cancel an order", provenance="open")
+        order = f"{'x' * (length - 3)}end"
+        desk.read("web_search", f"cancel {order}", query="x")
+        (text,) = asks(desk.call("cancel_order", order_id=order))
+        assert is_plain(text)
+        assert (f'"{order}"' in text) == is_whole
+        assert (f'..." ({length:,} characters)' in text) != is_whole
+    many = {f"arg{number}": f"{number:040}" for number in range(26)}
+    summary = write_question(lambda pen: summarize_call(pen, "act", many))
+    assert all(f'{name} = "{value}"' in summary for name, value in many.items())
 
 
 def test_a_hostile_name_of_a_tool_or_an_argument_is_quoted_too() -> None:
