@@ -105,10 +105,14 @@ class Place:
         return self._first(keys_in, value.form, value.narrow, shown)
 
     def mentions(self, value: Sought, shown: Shown | None) -> ItemText | None:
-        """Return the first entry in whose text the value stands in its wide form.
+        """Return the first entry in whose text the value stands in its wide form, else a narrow.
 
         A short number only does where the text says that it is a number of something.
         """
+        # Folding may join a value to what stands beside it: what grants is seen by what doubts.
+        return self._mentions_widely(value, shown) or self.says(value, shown)
+
+    def _mentions_widely(self, value: Sought, shown: Shown | None) -> ItemText | None:
         if value.is_short_number:
             return self._first(_short_numbers, "text", value.narrow, shown)
         if value.form in ("text", "path"):
@@ -116,8 +120,9 @@ class Place:
         return self._first(_WIDE_IN[value.form], value.form, value.wide, shown)
 
     def mentions_host(self, host: str, shown: Shown | None) -> ItemText | None:
-        """Return the first entry in whose text a host stands in its wide form."""
-        return self._first(_wide_hosts, "url", host, shown)
+        """Return the first entry in whose text a host stands in its wide form, else a narrow."""
+        found = (self._first(one, "url", host, shown) for one in (_wide_hosts, _narrow_hosts))
+        return next(filter(None, found), None)
 
     def says_link(self, key: str, shown: Shown | None) -> ItemText | None:
         """Return the first entry in whose text a link stands in its narrow form."""
@@ -195,6 +200,10 @@ def _wide_urls(entry: ItemText) -> Iterator[_Key]:
 def _wide_hosts(entry: ItemText) -> Iterator[_Key]:
     links = wide_links_in(entry.text(wide_links))
     return (("url", link.host.partition(":")[0]) for link, _ in links)
+
+
+def _narrow_hosts(entry: ItemText) -> Iterator[_Key]:
+    return ((form, host.partition(":")[0]) for form, host in _hosts(entry))
 
 
 def _addresses(entry: ItemText) -> Iterator[_Key]:

@@ -1,4 +1,7 @@
-"""What a session sent itself: a system that shows it later says nothing new by it."""
+"""What a session sent itself: a system that shows it later says nothing new by it.
+
+Rule 1: a value was sent wherever a text of a system would grant it, and wherever one mentions it.
+"""
 
 from typing import Final
 
@@ -41,8 +44,10 @@ class SentIndex:
             return None
         limit = len(self._seqs) if count is None else count
         shown = None if limit == len(self._seqs) else _first_ones(limit)
-        found = (self._place.mentions(value, shown), self._place.field(value, shown))
-        return min((self._seqs[_position(one)] for one in found if one), default=None)
+        place = self._place
+        looks = (place.mentions, place.says, place.leaf, place.field)
+        found = filter(None, (look(value, shown) for look in looks))
+        return min((self._seqs[_position(one)] for one in found), default=None)
 
 
 def _first_ones(count: int) -> Shown:

@@ -82,7 +82,7 @@ def class_in_texts(p: Json, value: Value, seen: list[Seen]) -> str:
             is_echo = author == "m" and value.role == "locator" and not vouches(p, value, same, [])
             if same:
                 return letter + ("p" if is_echo else author)
-    if any(mentions(value.value, leaf.text, value.kind) for _, leaf in texts(seen)):
+    if any(is_mentioned(value, leaf.text) for _, leaf in texts(seen)):
         return "X"
     led = [(one, leaf) for one, leaf in leaves(seen) if leaf.field and is_led(one)]
     same = [(one, leaf) for one, leaf in led if is_same(value, leaf.text)]
@@ -148,9 +148,13 @@ def is_recorded(value: Value, leaf: Leaf) -> bool:
     if is_same(value, leaf.text):
         return True
     if is_short_number(value.kind, value.value) or has_only_words(value.kind, value.value):
-        parts = [*leaf.text.splitlines(), *values_in(leaf.text)]
-        return any(is_same(value, part) for part in parts)
+        return is_part(value, leaf.text)
     return says(value, leaf)
+
+
+def is_part(value: Value, text: str) -> bool:
+    """Return whether a line of a text is the value, or an element of the list that it spells."""
+    return any(is_same(value, part) for part in [*text.splitlines(), *values_in(text)])
 
 
 def fields(value: Value, seen: list[Seen], letter: str) -> Shown:
@@ -183,7 +187,7 @@ def vouches(p: Json, value: Value, shown: Shown, better: Shown) -> bool:
 
 def is_sent(value: Value, text: str) -> bool:
     alike = same_wide(value.value, text) and (wide_value(text) != "" or is_same(value, text))
-    return alike or mentions(value.value, text, value.kind)
+    return alike or is_mentioned(value, text) or is_part(value, text)
 
 
 def designated(p: Json, seen: list[Seen]) -> Shown:
@@ -215,7 +219,7 @@ def is_named_field(p: Json, leaf: Leaf, seen: list[Seen]) -> bool:
 def is_contested(value: Value, seen: list[Seen]) -> bool:
     """Return whether text of a source that is not named mentions a field's value too."""
     return not all(one.whole for one in seen) or any(
-        mentions(value.value, leaf.text, value.kind)
+        is_mentioned(value, leaf.text)
         for one, leaf in texts(seen)
         if one.standing != "named" or not one.fresh
     )
@@ -236,6 +240,11 @@ def says(value: Value, leaf: Leaf) -> bool:
 def is_in(value: Value, text: str) -> bool:
     """Return whether a text holds it as a whole. Short numbers say nothing in a text."""
     return not is_short_number(value.kind, value.value) and stands(value.kind, value.value, text)
+
+
+def is_mentioned(value: Value, text: str) -> bool:
+    """Return whether a text holds it in its wide form, or in the narrow one that would grant it."""
+    return mentions(value.value, text, value.kind) or is_in(value, text)
 
 
 def holds(value: Value, leaf: Leaf) -> bool:

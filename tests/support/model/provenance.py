@@ -19,7 +19,15 @@ from tests.support.model.classes import (
 from tests.support.model.contents import found_in
 from tests.support.model.days import Day, day_class, days_of
 from tests.support.model.facts import RANKS, Json, approved, find_tool, same_pair, unexpired
-from tests.support.model.kinds import WORD, is_unreadable, mentions, shows_link, spelling, wide
+from tests.support.model.kinds import (
+    WORD,
+    is_unreadable,
+    links_in,
+    mentions,
+    shows_link,
+    spelling,
+    wide,
+)
 from tests.support.model.requests import FUNCTION_WORDS
 from tests.support.model.sources import NEAR, Seen, seen_in
 from tests.support.model.values import (
@@ -173,7 +181,8 @@ def class_of_host(p: Json, host: str) -> list[str]:
 
 def shows_host(text: str, host: str) -> bool:
     before, behind = rf"(?<!{WORD})(?<!{WORD}[.@-])", rf"(?!{WORD}|[.-]{WORD})"
-    return shows_link(host, before, behind, text)
+    hosts = [one.host.split(":")[0] for one in links_in(text)]
+    return shows_link(host, before, behind, text) or host in hosts
 
 
 # --- days -------------------------------------------------------------------------------------
