@@ -10,7 +10,6 @@ from itertools import chain
 import pytest
 
 from critic.provenance.content_values import content_values
-from critic.provenance.day_forms import Day, days_in
 from critic.provenance.folding import WORD, narrow, wide, write_scalar
 from critic.provenance.item_parts import FieldTables
 from critic.provenance.written_lists import elements
@@ -141,25 +140,6 @@ def test_an_unclosed_quote_is_read_in_linear_time(quote: str) -> None:
     started = time.process_time()
     assert list(elements(text)) == [text]
     assert time.process_time() - started < 5
-
-
-@pytest.mark.parametrize("digit", "0123456789")
-def test_a_day_has_no_further_digit_beside_it(digit: str) -> None:
-    for text in (f"{digit}2026-05-09", f"2026-05-09{digit}", f"5/9/2026{digit}"):
-        assert list(days_in(text)) == []
-    assert list(days_in(f"{digit}11/9/2026")) == []
-    assert list(days_in(f"2026-05-1{digit}")) == [Day(2026, 5, int(f"1{digit}"))]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("123/4/2026", "1/234/2026", "/9/2026", "x /9/2026", "5//2026", "5/9/2026/1", "5/9/026"),
-        *("1234/5/2026", "a/9/2026", "5/9/2026/"),
-    ],
-)
-def test_what_looks_like_a_day_is_none(text: str) -> None:
-    assert list(days_in(text)) == []
 
 
 def test_numbers_are_values_whether_whole_or_not() -> None:

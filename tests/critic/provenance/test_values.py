@@ -1,4 +1,4 @@
-"""What one value is: spellings, lists in text, hosts, addresses, days, fields."""
+"""What one value is: spellings, lists in text, hosts, addresses, fields."""
 
 import hashlib
 import json
@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from critic.provenance.content_values import content_values
-from critic.provenance.day_forms import Day, days_in
 from critic.provenance.folding import narrow, small, wide, write_scalar
 from critic.provenance.item_parts import FieldTables
 from critic.provenance.links import link_of, links_in
@@ -306,29 +305,6 @@ def test_a_word_behind_a_number_or_an_address_hides_nothing() -> None:
         "mia@corp.example.thanks",
         "mia@corp.example",
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "days"),
-    [
-        ("on 2026-05-09T10:00", [Day(2026, 5, 9)]),
-        ("12026-05-091", []),
-        ("5/9/2026", [Day(2026, 5, 9), Day(2026, 9, 5)]),
-        (
-            "2026/05/09, 20260509, 9.5.2026",
-            [*[Day(2026, 5, 9)] * 2, Day(2026, 9, 5), Day(2026, 5, 9)],
-        ),
-        ("1/5/9/2026", []),
-        ("May 9th, and Dec. 24", [Day(None, 5, 9), Day(None, 12, 24)]),
-        ("the 9th of May", [Day(None, 5, 9)]),
-        ("3 June 2026", [Day(2026, 6, 3)]),
-        ("June, 3; June ,3; June3", [Day(None, 6, 3)]),
-        ("maybe 9, 9 mayors", []),
-        ("may 123", []),
-    ],
-)
-def test_days_are_read_in_the_usual_forms(text: str, days: list[Day]) -> None:
-    assert list(days_in(wide(text))) == days
 
 
 def test_short_numbers_have_three_digits_or_fewer() -> None:
