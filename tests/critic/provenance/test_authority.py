@@ -67,6 +67,13 @@ def test_the_request_gives_what_it_says_and_no_more(text: str, value: str, word:
     assert answer_for("recipient", value, request(text)) == word
 
 
+@pytest.mark.parametrize("before", ["to", "with"])
+def test_a_word_behind_to_or_with_names_a_recipient_and_nothing_else(before: str) -> None:
+    said = request(f"share the bill {before} emma")
+    for role, word in (("recipient", "allow"), ("object", "ask"), ("secret", "ask")):
+        assert answer_for(role, "emma", said) == word
+
+
 @pytest.mark.parametrize(
     ("kind", "role", "word"),
     [
