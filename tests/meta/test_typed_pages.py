@@ -14,13 +14,7 @@ import pytest
 from tests.meta.documents import PAGES, environment, snippets
 from tests.support.paths import ROOT
 
-NOT_YET: Final = frozenset(
-    {
-        "README.md",
-        *(f".github/docs/{name}.md" for name in ("embed", "guide", "loops", "openai-agents")),
-        *(f".github/docs/{name}.md" for name in ("opentelemetry", "pydantic-ai")),
-    }
-)
+NOT_YET: Final = frozenset({"README.md", ".github/docs/guide.md", ".github/docs/loops.md"})
 """Pages whose helpers have no annotations, or that read unions of a framework without a look."""
 
 
