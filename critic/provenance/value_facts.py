@@ -27,7 +27,7 @@ NamePair = tuple[str, str]
 YesKey = tuple[Role, NamePair, str, str]
 """Role, tool, and a form of a value."""
 OwnKey = tuple[str, str]
-"""The kind of a thing and the narrow form of its name."""
+"""The kind of a thing and its name, exactly as the call that made it spelled it."""
 
 
 class KnownValues(NamedTuple):
@@ -98,9 +98,7 @@ def narrow_forms(value: Any) -> Iterator[tuple[str, str]]:
 def own_keys(own: OwnValue) -> Iterator[OwnKey]:
     """Yield by what a thing that a session made is found."""
     for leaf in leaves(own.value):
-        for one in elements(leaf):
-            if spelled := read_value(one, own.kind).narrow:
-                yield own.kind, spelled
+        yield own.kind, read_value(leaf, own.kind).exact
 
 
 class ValueFacts:
@@ -183,7 +181,7 @@ class ValueFacts:
         return self._known.approved.get(key, -1) >= asked.rank
 
     def _is_own(self, asked: Aim, value: Sought) -> bool:
-        key = asked.kind or value.form, value.narrow
+        key = asked.kind or value.form, value.exact
         return asked.role in _OWN_ROLES and key in self._known.own
 
     def judge_content(self, asked: Aim, value: ContentValue) -> tuple[int, Sighting]:

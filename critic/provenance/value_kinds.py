@@ -78,6 +78,7 @@ class Sought(NamedTuple):
         is_words: whether it is only words, or signs between them, which any text may hold.
         link: the narrow form of a link.
         names_no_host: whether what is read as a link may be a file or a number as well.
+        exact: what the argument spells: two things may differ by their case alone.
     """
 
     form: ValueForm
@@ -87,6 +88,7 @@ class Sought(NamedTuple):
     is_words: bool = False
     link: WebLink | None = None
     names_no_host: bool = False
+    exact: str = ""
 
     @property
     def is_short_number(self) -> bool:
@@ -99,7 +101,8 @@ def read_value(value: Scalar, kind: str | None) -> Sought:
     text = write_scalar(value)
     form = _shape_of(text) if kind is None else _FORMS.get(kind, "text")
     found = _READ[form](text) if form in _READ else None
-    return found or _as_text(text, is_readable=form in ("text", "account"))
+    found = found or _as_text(text, is_readable=form in ("text", "account"))
+    return found._replace(exact=found.narrow if found.form == "path" else text)
 
 
 def same_values(value: Scalar) -> Iterator[tuple[ValueForm, str]]:

@@ -81,7 +81,7 @@ class MadeThing(NamedTuple):
 
 
 def own_things(values: Iterable[OwnValue] = ()) -> Grown[MadeThing]:
-    """Return the things that a session made, by kind and narrow form."""
+    """Return the things that a session made, by kind and spelling."""
     return Grown(lambda thing: own_keys(thing.own), map(MadeThing.of, values))
 
 

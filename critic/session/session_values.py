@@ -32,7 +32,7 @@ from critic.provenance.value_facts import (
 )
 from critic.provenance.value_kinds import Sought
 from critic.provenance.worth import ASK
-from critic.provenance.written_lists import Scalar, elements, leaves
+from critic.provenance.written_lists import Scalar, leaves
 from evals.capability import Role, ToolCapability, ToolName
 from evals.context import ApprovedValue, OwnValue, WaivedCall
 from evals.escaping import pointer
@@ -134,8 +134,8 @@ def things_made(
     for name, kind in makes.items():
         held = values_at(record, name, wildcard=True) if name.startswith("/") else (args.get(name),)
         for value in held:
-            for leaf in leaves(value):
-                yield from (OwnValue(kind=kind, value=one) for one in elements(leaf))
+            # A text that spells a list is one name: that the call succeeded says nothing of others.
+            yield from (OwnValue(kind=kind, value=one) for one in leaves(value))
 
 
 def denied_by(

@@ -454,6 +454,29 @@ def test_what_the_session_made_is_its_own_as_what_it_is(kind: str, word: str) ->
     assert answer(proposal(args={"x": "report-7"}, tool=tool, session=session)) == word
 
 
+@pytest.mark.parametrize(
+    ("kind", "made", "asked", "word"),
+    [
+        *(("note", "pay-7", "pay-7", "allow"), ("note", "PAY-7", "pay-7", "refuse")),
+        *(("note", "pay-7", "PAY-7", "refuse"), ("note", "#pay-7", "pay-7", "refuse")),
+        *(("note", "pay-7", "@pay-7", "refuse"), ("note", " pay-7", "pay-7", "refuse")),
+        *(("note", "pay  7", "pay 7", "refuse"), ("note", "['pay-7']", "pay-7", "refuse")),
+        *(("note", ["pay-7", "b"], "b", "allow"), ("note", "b", "['b', 'B']", "refuse")),
+        *(("note", 7, "7", "allow"), ("note", 7.0, 7, "allow"), ("note", "7.0", 7, "refuse")),
+        *(("path", "/srv/a-1/", "/srv/a-1", "allow"), ("note", "/srv/a/", "/srv/a", "refuse")),
+        *(("path", "/srv/A-1", "/srv/a-1", "refuse"), ("account", "GB3 3", "GB33", "refuse")),
+        *(("url", "a.example/x", "A.example/x", "refuse"), ("url", "a.io/x", "a.io/x", "allow")),
+    ],
+)
+def test_what_the_session_made_is_its_own_as_it_is_spelled(
+    kind: str, made: object, asked: object, word: str
+) -> None:
+    """A call that makes fails where the thing exists: that holds of the name that it was given."""
+    session = {"id": "s", "turn": 2, "own": [{"kind": kind, "value": made}]}
+    tool = {"arg_roles": {"x": "object"}, "arg_kinds": {"x": kind}}
+    assert answer(proposal(args={"x": asked}, tool=tool, session=session)) == word
+
+
 @pytest.mark.parametrize(("seq", "word"), [(0, "allow"), (1, "refuse"), (2, "refuse")])
 def test_a_system_that_shows_what_the_session_sent_says_nothing(seq: int, word: str) -> None:
     session = {"id": "s", "turn": 2, "sent": [{"seq": 1, "values": [EVIL]}]}

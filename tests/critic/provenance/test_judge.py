@@ -277,7 +277,7 @@ def test_approved_values_compare_whole() -> None:
 
 @pytest.mark.parametrize(("role"), CLOSED)
 def test_what_the_session_made_serves_objects_attributes_and_locators(role: str) -> None:
-    session = {**SESSION, "own": [{"kind": "text", "value": "Zeta-9914"}]}
+    session = {**SESSION, "own": [{"kind": "text", "value": VALUE}]}
     tool = {"arg_roles": {"x": role}}
     nowhere = "allow" if role in ("content", "attribute") else "refuse"
     own = role in ("object", "attribute", "locator")
@@ -445,7 +445,9 @@ def test_roles_of_one_value_come_in_the_order_of_the_table() -> None:
 @pytest.mark.parametrize(
     ("role", "value"),
     [
-        ("recipient", "['evil-1', \"Evil-1\", 'EVIL-1']"),
+        ("recipient", "['evil-1', \"evil-1\", 'evil-1']"),
+        ("recipient", "[4471, '4471', 4471.0]"),
+        ("recipient", "['/srv/a-1', '/srv/a-1/']"),
         ("content", f"see {LINKED} and {LINKED}/, HTTP://corp.example/A"),
         ("time", "['2026-05-09', '2026-05-09']"),
     ],

@@ -91,7 +91,8 @@ def test_what_a_context_says_is_looked_up_by_its_spelling(prefix: str) -> None:
     past = past_of(RunContext(**fields, spent=spent, session=session))
     assert ("a", "b", "0" * 64) in past.made
     assert ("a", "b", "1" * 64) not in past.made
-    assert ("note", "y-2") in past.own
+    assert ("note", "Y-2") in past.own
+    assert ("note", "y-2") not in past.own
     assert ("file", "y-2") not in past.own
     assert past.approved == (value("Z-3", TEN),)
     sought_ones = (read_value(one, None) for one in ("W-4", "v-5", "w", "see"))

@@ -52,7 +52,8 @@ def test_what_a_call_sends_does_not_hang_on_the_order_of_its_arguments() -> None
         ({}, {"id": 1}, []),
         ({"name": "note"}, None, [("note", "n-1")]),
         ({"gone": "note"}, None, []),
-        ({"many": "note"}, None, [("note", "a"), ("note", "b")]),
+        ({"many": "note"}, None, [("note", "['a', 'b']")]),
+        ({"listed": "note"}, None, [("note", "c"), ("note", 4)]),
         ({"/id": "file"}, {"id": "f-1", "other": "x"}, [("file", "f-1")]),
         ({"/*/id": "file"}, [{"id": 1}, {"id": 2}], [("file", 1), ("file", 2)]),
         ({"/id": "file"}, None, []),
@@ -64,7 +65,7 @@ def test_a_call_makes_what_the_policy_says_and_nothing_else(
     makes: Any, record: Any, made: list[Any]
 ) -> None:
     tool = capability(result={"author": "public", "makes": makes})
-    args = {"name": "n-1", "many": "['a', 'b']", "text": "t"}
+    args = {"name": "n-1", "many": "['a', 'b']", "listed": ["c", 4, None], "text": "t"}
     found = things_made(tool, args, record)
     assert [(one.kind, one.value) for one in found] == made
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from tests.support.model.facts import RANKS, Json, same_pair, scalars, unexpired
 from tests.support.model.kinds import (
     covered,
+    exact,
     has_only_words,
     is_short_number,
     is_unreadable,
@@ -279,5 +280,8 @@ def is_own(p: Json, tool: Json, value: Value, seen: list[Seen]) -> bool:
     made = p["ctx"].get("session", {}).get("own", [])
     kind = covered(tool.get("arg_kinds", {}), list(value.place)) or value.kind
     return value.role in ("object", "attribute", "locator") and any(
-        one["kind"] == kind and is_same(value, one["value"]) for one in made
+        one["kind"] == kind and exact(value.kind, value.value) == exact(value.kind, leaf)
+        for one in made
+        for leaf in scalars(one["value"])
+        if not isinstance(leaf, bool)
     )

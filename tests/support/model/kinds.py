@@ -107,6 +107,12 @@ def spelling(kind: str, value: Any) -> tuple[str, Any]:
     return ("text" if is_unreadable(kind, value) else kind), narrow(kind, value)
 
 
+def exact(kind: str, value: Any) -> str:
+    """Return a value as it is spelled. A path with a slash behind it is the same path."""
+    is_path = kind == "path" and not is_unreadable(kind, value)
+    return narrow(kind, value) if is_path else text_of(value)
+
+
 def is_unreadable(kind: str, value: Any) -> bool:
     """Return whether nobody can say what a value of this kind names."""
     text = text_of(value)

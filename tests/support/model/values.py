@@ -9,6 +9,7 @@ from tests.support.model.facts import Json, joined, members, scalars
 from tests.support.model.kinds import (
     WORD,
     covered,
+    exact,
     fold,
     is_unreadable,
     leads_to,
@@ -115,7 +116,8 @@ def once(values: list[Value]) -> list[Value]:
     """Return the values of each scalar, of those with one spelling the first."""
     first: dict[tuple[object, ...], Value] = {}
     for one in values:
-        first.setdefault((one.role, one.place, one.kind, spelling(one.kind, one.value)), one)
+        form = exact(one.kind, one.value), spelling(one.kind, one.value)
+        first.setdefault((one.role, one.place, one.kind, form), one)
     return list(first.values())
 
 
