@@ -53,6 +53,8 @@ SPOKEN = [
     *(("please refund the order", "refund", "ask"), ("please refund the order", "the", "ask")),
     *(("ask The Team", "The", "ask"), ('send it to "the"', "the", "allow")),
     *(("refund to emma", "emma", "allow"), ("thank you, Emma", "Emma", "allow")),
+    *(("refund it. Emma", "Emma", "ask"), ("Emma, refund it", "Emma", "ask")),
+    *(("refund it!\n- Emma", "Emma", "ask"), ("REFUND THE EMMA BILL", "EMMA", "ask")),
     *((f"see {REPOSITORY}", "https://github.example/mallory/x", "ask"),),
     *((f"see {REPOSITORY}", f"{REPOSITORY}/x?token=1", "ask"),),
     *(

@@ -39,6 +39,8 @@ FUNCTION_WORDS = (
 MARK = r"(?:#|\bno\.|\bnumbers?|\bids?)[:=]? ?"
 NUMBER_MARK = MARK + "$"
 LISTED = r"(?:(?<!\w)#?[0-9]+ ?(?:, ?(?:and|or) |,|and|or|&) ?)+$"
+LIST_MARKS = "-*\u2022"
+NEAR = 120
 NO_NOUNS = ("id", "ids", "no", "number", "numbers", "name", "names", "text")
 
 
@@ -73,10 +75,12 @@ def is_name(value: Value, nouns: list[str], place: Place) -> bool:
         return True
     if any(word in FUNCTION_WORDS.split() for word in words):
         return False
-    begun = text[:start].rstrip(" ([" + QUOTES)
+    begun = text[:start].rstrip(LIST_MARKS + " ([{" + QUOTES)
     led_to = before is not None and fold(before[1]) in ("to", "with")
     is_inside = begun != "" and begun[-1] not in ".!?\n"
-    is_shouted = "-" in text[start:end] and text[start:end].isupper()
+    beside_it = text[max(0, start - NEAR) : start] + text[end : end + NEAR]
+    is_shouted = not any(char != char.upper() for char in beside_it)
+    is_shouted |= "-" in text[start:end] and text[start:end].isupper()
     is_capital = text[start].isupper() and is_inside and not is_shouted
     return (value.role == "recipient" and led_to) or is_capital
 
