@@ -14,14 +14,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from critic.provenance.folding import QUOTES, WORD, mark_lines, small
-from critic.provenance.holders import GAP, ItemText, Shown
+from critic.provenance.holders import GAP, ItemText, Shown, TextForm
 from critic.provenance.place import Place
-from critic.provenance.texts import NARROW, PATHS, WIDE, as_written
+from critic.provenance.texts import NARROW, PATHS, WIDE, Texts, as_written
 from critic.provenance.tool_words import stem_of, stems_of, words_of_name
 from critic.provenance.value_kinds import Sought, holds_no_word
 from evals.capability import Role, ToolCapability
 
 _WINDOW: Final = 120
+_LINE: Final = 400
+"""Characters of a line, on each side of a value, in which quotes are looked for."""
+_DOUBLE_QUOTES: Final = (('"', '"'), ("\u201c", "\u201d"), ("\u201e", "\u201c"), ("\xab", "\xbb"))
+_ENDS: Final = " .,;:!?/"
 _BETWEEN: Final = f"[ :({QUOTES}]*"
 _WORD_BEFORE: Final = re.compile(rf"({WORD}++){_BETWEEN}(?:(?:named|called|titled){_BETWEEN})?\Z")
 _WORD_AFTER: Final = re.compile(rf"[ ){QUOTES}]*({WORD}++)")
@@ -117,16 +121,43 @@ def find_meant(
                 return entry, True
         return None, False
     found = place.says(value, shown)
-    if found is None or not value.is_words:
+    if found is None or value.form not in ("path", "text"):
         return found, found is not None
     reading, is_sign = PATHS if value.form == "path" else NARROW, holds_no_word(value.narrow)
     texts, form = place.texts(reading), as_written if reading is PATHS else mark_lines
+    if not value.is_words:
+        return found, _is_said_whole(texts, form, value, shown)
     for entry, at in texts.occurrences(value.narrow, shown):
         text, end = entry.text(form), at + len(value.narrow)
         is_folder = reading is PATHS and text.startswith("/", end) and not is_sign
         if is_folder or _words_are_meant(text, at, end, role, nouns.own):
             return entry, True
     return found, False
+
+
+def _is_said_whole(texts: Texts, form: TextForm, value: Sought, shown: Shown | None) -> bool:
+    """Return whether a value stands anywhere but inside the longer name that quotes hold."""
+    occurrences = [*texts.occurrences(value.narrow, shown)]
+    return not occurrences or any(
+        not _is_part_of_quoted(entry.text(form), at, at + len(value.narrow))
+        for entry, at in occurrences
+    )
+
+
+def _is_part_of_quoted(text: str, start: int, end: int) -> bool:
+    """Return whether a value begins or, without a slash, ends a longer name in double quotes."""
+    before = _last_line(text[max(0, start - _LINE) : start])
+    behind = text[end : end + _LINE].partition("\n")[0]
+    for opening, closing in _DOUBLE_QUOTES:
+        if opening == closing:
+            is_open = before.count(opening) % 2 == 1
+        else:
+            is_open = before.rfind(opening) > before.rfind(closing)
+        if is_open and closing in behind:
+            led = before[before.rfind(opening) + 1 :].strip(" ")
+            rest = behind[: behind.find(closing)].strip(_ENDS)
+            return bool(rest if not led else "/" not in text[start:end])
+    return False
 
 
 def find_folder(place: Place, folder: Sought, shown: Shown | None) -> ItemText | None:

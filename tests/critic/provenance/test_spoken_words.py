@@ -204,6 +204,29 @@ def test_a_plain_folder_is_named_with_a_slash_behind() -> None:
         assert (folder is not None) == found, text
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "kind", "found"),
+    [
+        ('delete "/data/Project X"', "/data/Project", "path", "held"),
+        ("delete “/data/Project X” or /data/Project", "/data/Project", "path", "meant"),
+        ('delete "Q1 report.txt"', "report.txt", "path", "held"),
+        ('the note "Q3 plan"', "Q3", "order", "held"),
+        ('the notes «Q3 plan» and "Q3"', "Q3", "order", "meant"),
+        ('run "rm /srv/old.txt" now', "/srv/old.txt", "path", "meant"),
+        ('delete "/srv/a b" and /srv/a', "/srv/a", "path", "meant"),
+        ('delete "/srv/a/."', "/srv/a", "path", "meant"),
+        ('say "no" and delete /srv/a "now"', "/srv/a", "path", "meant"),
+        ('a 5" disk and /srv/a for it', "/srv/a", "path", "meant"),
+        ('the "5 disks\nand /srv/a for it" now', "/srv/a", "path", "meant"),
+        ('send "hello mia@corp.example now"', "mia@corp.example", "address", "meant"),
+    ],
+)
+def test_what_is_part_of_a_longer_quoted_name_asks(
+    text: str, value: str, kind: str, found: str
+) -> None:
+    assert heard(value, text, kind=kind) == found
+
+
 def test_a_mention_of_a_short_number_may_be_that_of_another_thing() -> None:
     seven = read_value(7, None)
     for text, found in (

@@ -52,10 +52,38 @@ def named_as(p: Json, tool: Json, value: Value, text: str) -> str:
     if is_short_number(value.kind, value.value):
         return "U" if numbers_it(p, tool, value, text) else ""
     found = places(value.kind, value.value, text)
-    if not found or not has_only_words(value.kind, value.value):
-        return "U" if found else ""
+    if not found:
+        return ""
+    if not has_only_words(value.kind, value.value):
+        is_name_like = value.kind not in ("url", "address", "account")
+        return "W" if is_name_like and all(map(is_part_of_quoted, found)) else "U"
     nouns = nouns_of(tool, value)
     return "U" if any(is_name(value, nouns, one) for one in found) else "W"
+
+
+def is_part_of_quoted(place: Place) -> bool:
+    """Return whether the line quotes more than the value: a longer name that begins with it.
+
+    Or that ends with it, unless it is a path with a slash: then a command may stand before.
+    """
+    text, start, end = place
+    first = text.rfind("\n", 0, start) + 1
+    line = text[first:].partition("\n")[0]
+    at = start - first
+    for quotes in ('""', "\u201c\u201d", "\u201e\u201c", "\xab\xbb"):
+        inside = False
+        begun = 0
+        for index, char in enumerate(line[:at]):
+            if char == quotes[0] and (quotes[0] != quotes[1] or not inside):
+                inside, begun = True, index + 1
+            elif char == quotes[1]:
+                inside = False
+        behind = line[at + end - start :]
+        if inside and quotes[1] in behind:
+            rest = behind[: behind.index(quotes[1])].strip(" .,;:!?/")
+            led = line[begun:at].strip(" ")
+            return "/" not in text[start:end] if led else rest != ""
+    return False
 
 
 def is_name(value: Value, nouns: list[str], place: Place) -> bool:
