@@ -1,23 +1,16 @@
 """The index of what items say is kept, and answers as one made anew: whatever was done between."""
 
 import copy
-import gc
-import pickle
-import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from types import FunctionType, ModuleType
 from typing import Any, Final
 
-import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
-from critic import CompiledContext, Proposal, Verified, verify_proposal
 from critic.provenance import kept_items
 from critic.provenance.day_forms import Day
 from critic.provenance.kept_items import seen_in
@@ -30,7 +23,7 @@ from evals.manifest import EvidenceItem, Manifests
 from tests.support.effort import examples
 from tests.support.model.facts import Json
 from tests.support.seen_values import seen_anew, sighting
-from tests.support.sightings import VALUE, answer, item, proposal, request
+from tests.support.sightings import item
 
 HOURS: Final = [None, *(datetime(2026, 5, 9, hour, tzinfo=UTC) for hour in (9, 11))]
 LATE: Final[Json] = {"expires_at": "2026-05-09T10:00:00Z"}
@@ -290,195 +283,170 @@ def test_what_is_held_for_later_contexts_is_bounded(monkeypatch: pytest.MonkeyPa
     assert len(recent._kept) == kept_items._MOST_RECENT
 
 
-RECORD: Final[Json] = {"sender": VALUE, "x": "hello"}
-ASKED: Final = request("do what bob says")
-
-
-def asked(content: Any, **more: Any) -> Proposal:
-    """Return a proposal whose recipient is the sender of a record: a field, which allows."""
-    wire = proposal(ASKED, item(content, "public", "named", **more))
-    return Proposal(**wire)
-
-
-def record_in(made: Proposal) -> Any:
-    return made.compiled.manifests.evidence_manifest[1]
-
-
-def text_edit(made: Proposal) -> None:
-    record_in(made).content["x"] = "hello again"
-    record_in(made).content["sender"] = "nobody"
-
-
-def name_edit(made: Proposal) -> None:
-    record_in(made).content["from"] = record_in(made).content.pop("sender")
-
-
-def field_edit(made: Proposal) -> None:
-    classes: Any = made.compiled.manifests.classes
-    classes[0].fields["sender"] = "public"
-
-
-def schema_edit(made: Proposal) -> None:
-    classes: Any = made.compiled.manifests.classes
-    classes[0].schema_["required"] = ["none"]
-
-
-@pytest.mark.parametrize("edit", [text_edit, name_edit, field_edit])
-def test_an_edit_in_place_between_two_plans_is_judged_as_it_stands(
-    edit: Callable[[Proposal], None],
-) -> None:
-    made = asked(copy.deepcopy(RECORD))
-    before = copy.deepcopy(made)
-    assert verify_proposal(made)
-    edit(made)
-    edited = verify_proposal(made)
-    assert not edited
-    assert edited == verify_proposal(Proposal(**orjson.loads(orjson.dumps(made.wire()))))
-    for part, old in zip(editable(made), editable(before), strict=True):
-        part.clear()
-        part.update(old)
-    assert verify_proposal(made) == verify_proposal(before)
-
-
-def editable(made: Proposal) -> list[Any]:
-    classes: Any = made.compiled.manifests.classes
-    return [record_in(made).content, classes[0].fields]
-
-
-def test_an_edited_schema_of_a_class_is_judged_as_it_stands() -> None:
-    wire = proposal(ASKED, item(copy.deepcopy(RECORD), "public", "named"))
-    wire["compiled"]["manifests"]["classes"][0]["schema"] = {"type": "object"}
-    made = Proposal(**wire)
-    assert verify_proposal(made)
-    schema_edit(made)
-    assert not verify_proposal(made)
-
-
-CHANGES: Final[dict[str, Callable[[Any], Any]]] = {
-    "content": lambda _one: "a text",
-    "source": lambda one: one.source.model_copy(update={"standing": "led"}),
-    "expires_at": lambda _one: datetime(2026, 5, 9, 10, tzinfo=UTC),
-    "classification": lambda _one: "other",
-}
-
-
-@pytest.mark.parametrize("field", CHANGES)
-def test_a_field_of_an_item_changes_in_a_copy_alone_which_is_judged_as_it_stands(
-    field: str,
-) -> None:
-    made = asked(copy.deepcopy(RECORD))
-    assert verify_proposal(made)
-    one = record_in(made)
-    with pytest.raises(ValidationError, match="frozen"):
-        setattr(one, field, CHANGES[field](one))
-    with pytest.raises(ValidationError, match="frozen"):
-        one.source.standing = "led"
-    other = one.model_copy(update={field: CHANGES[field](one)})
-    first = made.compiled.manifests.evidence_manifest[0]
-    manifests = made.compiled.manifests.model_copy(update={"evidence_manifest": (first, other)})
-    changed = made.model_copy(update={"compiled": CompiledContext(manifests=manifests)})
-    assert not verify_proposal(changed)
-    assert verify_proposal(changed) == verify_proposal(copy.deepcopy(changed))
-    assert verify_proposal(made)
-
-
-def test_a_number_that_is_edited_to_true_is_another_value() -> None:
-    """To Python they are equal, and so are contexts that hold one or the other."""
-    made = Proposal(**proposal(request("see it"), item({"sender": 1}, standing="named")))
-    one, equal = made.compiled.manifests, copy.deepcopy(made.compiled.manifests)
-    for manifests in (one, equal):
-        content: Any = manifests.evidence_manifest[1].content
-        content["sender"] = 1 if manifests is one else True
-    assert one == equal
-    for manifests in (one, equal, one, equal):
-        with seen_in(manifests, None) as (*both, _):
-            assert known(both) == known(seen_anew(manifests, None))
-    assert known(seen_anew(one, None)) != known(seen_anew(equal, None))
-
-
-def test_an_edit_that_leaves_no_json_is_read_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = manifests_of({"x": "alpha-1"})
-    content: Any = one.evidence_manifest[0].content
-    added = noted_adds(monkeypatch)
-    with seen_in(one, None):
+def kept_of(manifests: Manifests) -> Any:
+    """Return the index that is kept beside manifests."""
+    with seen_in(manifests, None):
         pass
-    content["y"] = object()
-    for _ in range(2):
-        with seen_in(one, None):
-            pass
-    assert added == ["e/0"] * 3
-
-
-def test_no_attribute_of_a_context_leads_to_what_is_kept_of_its_items() -> None:
-    made = asked(copy.deepcopy(RECORD))
-    verify_proposal(made)
-    kept = kept_items._KEPT.get(made.compiled.manifests)
+    kept = kept_items._KEPT.get(manifests)
     assert kept is not None
-    seen: set[int] = set()
-    waiting: list[Any] = [made]
-    while waiting:
-        one = waiting.pop()
-        if id(one) not in seen and not isinstance(one, type | ModuleType | FunctionType):
-            seen.add(id(one))
-            waiting += gc.get_referents(one)
-    assert not seen & {id(kept), id(kept.index)}
+    return kept
 
 
-COPIES: Final[dict[str, Callable[[Any], Any]]] = {
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "pickle": lambda one: pickle.loads(pickle.dumps(one)),  # noqa: S301
-    "wire": lambda one: Proposal(**one.wire()),
-}
+def test_at_most_sixteen_indexes_of_eight_mebibytes_are_held() -> None:
+    assert (kept_items._MOST_RECENT, kept_items._MOST_SIZE) == (16, 8 << 20)
 
 
-@pytest.mark.parametrize("name", COPIES)
-def test_a_copy_is_judged_by_itself(name: str) -> None:
-    made = asked(copy.deepcopy(RECORD))
-    assert verify_proposal(made)
-    copied = COPIES[name](made)
-    assert verify_proposal(copied) == verify_proposal(made)
-    field_edit(copied)
-    text_edit(copied)
-    shares = record_in(copied).content is record_in(made).content
-    assert not verify_proposal(copied)
-    assert bool(verify_proposal(made)) is not shares
+def test_an_index_is_as_large_as_what_was_read_and_what_was_sent() -> None:
+    one, sent = manifests_of("alpha-1", {"x": 1}), [SentValues(seq=1, values=[{"y": 2}])]
+    with seen_in(one, None, sent):
+        pass
+    assert kept_of(one).index.size == len("alpha-1" + '[{"x":1}]' + "[]")
+    with seen_in(one, None, sent):
+        content, value = one.evidence_manifest[1].content, sent[0].values[0]
+    size = kept_items._KEPT.get(one).index.size  # type: ignore[union-attr]
+    assert size == len("alpha-1" + '[{"x":1}]' + '[[1,[{"y":2}]]]')
+    for edited in (content, value):
+        edited["z"] = object()
+    for _ in range(2):  # what is no JSON counts nothing
+        with seen_in(one, None, sent):
+            pass
+    size = kept_items._KEPT.get(one).index.size  # type: ignore[union-attr]
+    assert size == len("alpha-1")
+    assert kept_items._size(kept_items._Kept()) == 0
 
 
-@pytest.fixture
-def _threads_take_turns_often() -> Iterator[None]:
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(usual)
+def test_what_only_looks_like_json_is_not_spelled() -> None:
+    """An edit may have left it, and it may change without a trace."""
+
+    class Text(str):
+        __slots__ = ()
+
+    for value in (datetime(2026, 5, 9, tzinfo=UTC), Text("x"), object()):
+        assert kept_items._spell({"x": value}) is None
+    assert kept_items._spell({"x": "y"}) == b'{"x":"y"}'
 
 
-@pytest.mark.usefixtures("_threads_take_turns_often")
-def test_threads_that_judge_copy_and_go_on_at_once_get_what_each_gets_alone() -> None:
-    start: Any = [item(f"see {word}-{VALUE}") for word in ("a", "b", "c")]
-    wires = [proposal(ASKED, *start[:count], item(RECORD, "public", "named")) for count in range(4)]
-    made = [Proposal(**wire) for wire in wires]
-    alone = [verify_proposal(Proposal(**wire)) for wire in wires]
-    assert {type(one) for one in alone} == {Verified}
-    wrong: list[Any] = []
-
-    def work(first: int) -> None:
-        try:
-            for at in range(first, first + 60):
-                one = made[at % 4]
-                both = one, copy.deepcopy(one) if at % 7 == 0 else one
-                wrong.extend(each for each in both if verify_proposal(each) != alone[at % 4])
-        except BaseException as error:  # whatever it is, it is one too many
-            wrong.append(error)
-
-    threads = [threading.Thread(target=work, args=(at,)) for at in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+def test_what_was_sent_is_read_once_unless_it_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, added = manifests_of("alpha-1"), list[int]()
+    monkeypatch.setattr(SentIndex, "add", noting_seq(SentIndex.add, added))
+    sent = [SentValues(seq=at, values=[{"x": f"beta-{at}"}]) for at in range(4)]
+    for count in (0, 1, 1, 2, 4, 4):
+        with seen_in(one, None, sent[:count][::-1]) as looked:
+            assert first_of(looked.sent) == [0, 1, 2, 3][:count] + [None] * (4 - count)
+    assert added == [0, 1, 2, 3]
+    later = [SentValues(seq=at + 5, values=each.values) for at, each in enumerate(sent)]
+    with seen_in(one, None, later) as looked:
+        assert first_of(looked.sent) == [5, 6, 7, 8]
+    with seen_in(one, None, later[:2]) as looked:
+        assert first_of(looked.sent) == [5, 6, None, None]
+    value: Any = later[0].values[0]
+    for text in ("beta-3", "beta-2"):
+        value |= {"x": text, "no JSON": object()}
+        with seen_in(one, None, later[:1]) as looked:
+            assert first_of(looked.sent).index(5) == int(text[-1])
 
 
-def test_the_case_of_these_tests_is_that_of_the_model() -> None:
-    wire = proposal(ASKED, item(RECORD, "public", "named"))
-    assert answer(wire) == "allow"
+def noting_seq(add: Callable[[SentIndex, SentValues], None], added: list[int]) -> Any:
+    def noting(index: SentIndex, sent: SentValues) -> None:
+        added.append(sent.seq)
+        add(index, sent)
+
+    return noting
+
+
+def first_of(sent: SentIndex) -> list[int | None]:
+    return [sent.first_seq(read_value(f"beta-{at}", None)) for at in range(4)]
+
+
+def test_items_are_read_anew_where_their_class_has_another_name_or_is_no_json() -> None:
+    one = manifests_of({"id": "alpha-1"}).model_copy(update=described("a", "system"))
+    other = one.model_copy(update=described("b", "system"))
+    for each in (one, other, one):
+        with seen_in(each, None) as (*both, _):
+            assert known(both) == known(seen_anew(each, None))
+    classes: Any = one.classes
+    classes[0].fields["no JSON"] = object()
+    for writer in ("public", "system", "party"):
+        classes[0].fields["id"] = writer
+        with seen_in(one, None) as (*both, _):
+            assert known(both) == known(seen_anew(one, None))
+
+
+def described(name: str, writer: str) -> Json:
+    table = {"class": name, "fields": {"id": writer}}
+    wire: Any = {"tool_manifest": [], "evidence_manifest": [], "classes": [table]}
+    return {"classes": Manifests(**wire).classes}
+
+
+def test_equal_items_and_edits_of_what_says_nothing_are_not_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    silent = {"id": "e/1", "classification": "a", "content": {"x": 1}}
+    items = *manifests_of("alpha-1").evidence_manifest, EvidenceItem.model_validate(silent)
+    one = manifests_of().model_copy(update={"evidence_manifest": items})
+    added = noted_adds(monkeypatch)
+    kept_of(one)
+    content: Any = items[1].content
+    content["x"] = 2
+    kept_of(one)
+    kept_of(copy.deepcopy(one))
+    assert added == ["e/0", "e/1"]
+
+
+def test_each_index_is_held_once_and_the_first_that_came_goes_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kept_items, "_MOST_RECENT", 2)
+    recent, one = kept_items._RECENT, manifests_of({"x": "alpha-1"})
+    content: Any = one.evidence_manifest[0].content
+    for at in range(3):  # an edit makes it a new one, in its place
+        content["x"] = f"alpha-{at}"
+        kept = kept_of(one)
+        assert recent._kept == [kept]
+    more = numbered([item("beta-2")], 1)
+    longer = one.model_copy(update={"evidence_manifest": (*one.evidence_manifest, *more)})
+    last = kept_of(longer)  # it went on from the other, which has none now
+    assert recent._kept == [last]
+    others = [kept_of(manifests := manifests_of(name)) and manifests for name in "abc"]
+    first, second, third = (kept_items._KEPT.get(each) for each in others)
+    assert recent._kept == [second, third]
+    assert kept_of(others[1]) is second
+    assert recent._kept == [second, third]
+    assert first is not second
+
+
+def test_what_is_as_large_as_may_be_held_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    size = len("alpha-1" + "[]" + "[]")
+    for most, count in ((size, 1), (size - 1, 0)):
+        monkeypatch.setattr(kept_items, "_RECENT", kept_items._Recent())
+        monkeypatch.setattr(kept_items, "_MOST_SIZE", most)
+        one = manifests_of("alpha-1")
+        assert kept_of(one).index.size == size
+        assert len(kept_items._RECENT._kept) == count
+
+
+def test_the_longest_is_gone_on_from_whichever_was_used_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = [f"alpha-{at}" for at in range(4)]
+    several = [manifests_of(*said[:count]) for count in (3, 2)]
+    for each in several:
+        kept_of(each)
+    kept_items._RECENT._kept.reverse()
+    added = noted_adds(monkeypatch)
+    kept_of(manifests_of(*said))
+    assert added == ["e/3"]
+
+
+def test_an_index_in_use_is_not_waited_for_and_a_place_without_one_gives_none() -> None:
+    one = manifests_of("alpha-1")
+    kept, given = kept_of(one), list[Any]()
+    assert kept_items._Kept().give_up(one) is None
+    taker = threading.Thread(target=lambda: given.append(kept.give_up(one)), daemon=True)
+    with kept.lock:
+        taker.start()
+        taker.join(2)
+        assert given == [None]
+    index = kept.index
+    assert (kept.give_up(one), kept.index) == (index, None)
+    assert not kept.lock.locked()
