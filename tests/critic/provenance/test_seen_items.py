@@ -12,7 +12,7 @@ from critic.provenance.day_forms import Day
 from critic.provenance.holders import Holders, ItemText, Shown
 from critic.provenance.item_parts import FieldTables
 from critic.provenance.origins import Limits, Sighting
-from critic.provenance.seen_items import SeenItems
+from critic.provenance.seen_items import MEMBER_RECORDS, SeenItems
 from critic.provenance.seen_sources import Seen, both_seen
 from critic.provenance.texts import NARROW
 from critic.provenance.value_kinds import read_value
@@ -287,3 +287,18 @@ def test_a_lookup_does_not_go_through_what_has_expired_nor_through_what_has_not(
         assert sighting(fresh, value) == UNSEEN
         assert sighting(every, value) == Sighting("untrusted", items[0])
     assert len(asked) < 20
+
+
+@pytest.mark.parametrize("count", [1, 200])
+def test_a_sign_for_many_letters_is_read_where_there_are_few_in_records_as_in_texts(
+    count: int,
+) -> None:
+    text = "see " + "\ufdfa" * count
+    record = {"sender": "Bob", "about": "rent-7", "x": text}
+    fields = Manifests(tool_manifest=(), evidence_manifest=(), record_fields=("sender", "about"))
+    index = SeenItems(FieldTables(fields))
+    for one in numbered(item(text, "member", "named"), item([record], "member")):
+        index.add(one)
+    for name in ("named_member", MEMBER_RECORDS):
+        (entry,) = index.places[name].shown_entries(None)
+        assert any("\ufdfa" in said for said in entry.texts) == (count == 1)
