@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from critic.session.call_batch import Batch, Call, CallResult, Past, RunningBatch, same_args
+from critic.session.call_batch import (
+    Batch,
+    Call,
+    CallResult,
+    OtherCall,
+    Past,
+    RunningBatch,
+    same_args,
+)
 from critic.session.changed import change_fields
 from critic.session.grown import Grown
 from critic.session.sent_log import SentLog
@@ -208,6 +216,8 @@ class Ledger:
         ledger = change_fields(
             self, tokens=_bound_count(tokens), measures=self.measures.plus(result)
         )
+        if result.sent is not None:
+            ledger = ledger._after_other_call(rules, running, step, result.sent)
         if result.status == "failed":
             at = running.turn, step
             ledger = change_fields(ledger, made=self.made.without(lambda one: one[:2] == at))
@@ -216,6 +226,26 @@ class Ledger:
         name = ToolName(adapter_id=tool.pair[0], capability_id=tool.pair[1])
         made = map(MadeThing.of, things_made(tool.capability, call.args, record))
         return change_fields(ledger, ran=self.ran.plus([name]), own=self.own.plus(made))
+
+    def _after_other_call(
+        self, rules: SessionRules, running: RunningBatch, step: int, other: OtherCall
+    ) -> "Ledger":
+        """Return the ledger after a call was made that is not the allowed one: it sends, too.
+
+        What was seen since the batch was ruled on may show it already.
+        """
+        call = running.calls[step]
+        pair = other.adapter_id, other.capability_id
+        made_call = call._replace(args=other.args)
+        # What only the rules know of a tool, and not the record of the batch, makes it no read.
+        allowed = rules.tools.get(call.tool)
+        of_batch = allowed if allowed is not None and allowed.pair == pair else None
+        tool = next((one for one in rules.tools.values() if one.pair == pair), None)
+        return change_fields(
+            self,
+            made=self.made.plus(_destructive_calls(tool, made_call, running.turn, step)),
+            sent=self.sent.plus(_sent_by(of_batch, made_call, running.seen)),
+        )
 
 
 def past_of(ctx: RunContext) -> Past:
@@ -255,8 +285,8 @@ def _destructive_calls(
 
 
 def _sent_by(tool: SessionTool | None, call: Call, seen: int) -> Iterable[SentValues]:
-    """Return what a call that does more than read sends, after so many items were seen."""
-    if tool is None or tool.capability.approval_mode == "read_only":
+    """Return what a call sends after so many items were seen, unless it surely only reads."""
+    if tool is not None and tool.capability.approval_mode == "read_only":
         return ()
     values = values_sent(call.args)
     return (SentValues(seq=seen, values=values),) if values else ()

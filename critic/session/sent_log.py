@@ -51,13 +51,14 @@ class SentLog:
             return self._shared.index.first_seq(value, self._count)
 
     def plus(self, values: Iterable[SentValues]) -> "SentLog":
-        """Return a log with more. None of it was sent before what the log has."""
+        """Return a log with more, which costs what it adds unless that was sent earlier."""
         new = tuple(values)
         if not new:
             return self
         shared = self._shared
         with shared.lock:
-            if len(shared.values) == self._count:
+            last = shared.values[self._count - 1].seq if self._count else 0
+            if len(shared.values) == self._count and all(one.seq >= last for one in new):
                 shared.add(new)
                 log = SentLog.__new__(SentLog)
                 log._shared, log._count = shared, len(shared.values)

@@ -52,13 +52,18 @@ class EndEntry(NamedTuple):
     """A run that ended: the hash of its beginning, the status of each call, and what they made.
 
     A record does not say of which class a result is: `possible` holds what was made only if it is
-    of a class that it does not contradict.
+    of a class that it does not contradict. `sent` is what calls sent that were made in the place of
+    the allowed ones; `spent` are the digests of such calls that are destructive, and
+    `possible_spent` of those that may be.
     """
 
     begun: str | None
     statuses: tuple[tuple[int, str], ...]
     made: tuple[OwnValue, ...]
     possible: tuple[OwnValue, ...]
+    sent: tuple[SentValues, ...] = ()
+    spent: tuple[str, ...] = ()
+    possible_spent: tuple[str, ...] = ()
 
 
 class LostEntry(NamedTuple):

@@ -14,12 +14,13 @@ Rule 6: a session that was closed is forgotten, once what it carries was compare
 Rule 7: entries come in the order of their records, wherever those were replayed.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple, TypeVar
 
-from evals.context import Spent
+from evals.context import SentValues, Spent
 from harness.record.drafts import session_key
 from harness.replay.problems import Problems
 from harness.replay.result import ReplayResult
@@ -261,7 +262,7 @@ def _differences(life: Life, turn: RuledTurn, ruled: RulingEntry) -> Iterator[_D
         yield _Difference("evidence", is_less=True)
     ran = life.ran_before(facts.turn)
     yield from _spent_differences(ran, ruled.spent)
-    yield from _other_values("sent", in_turn(ran.sent), facts.sent, sent_key)
+    yield from _sent_differences(ran, facts.sent)
     # Of a batch whose calls have not all ended, what they made may be known already.
     own = {*map(own_key, facts.own or ())}
     if not ran.made <= own:
@@ -282,7 +283,7 @@ def _differences_at_end(life: Life, closed: ClosedEntry) -> Iterator[_Difference
         yield _Difference("turns", is_less=closed.turns < life.last)
     ran = life.ran_before(life.last + 1)
     yield from _spent_differences(ran, closed.spent)
-    yield from _other_values("sent", in_turn(ran.sent), closed.sent or None, sent_key)
+    yield from _sent_differences(ran, closed.sent)
 
 
 def _other_values(
@@ -294,6 +295,20 @@ def _other_values(
         yield _Difference(name, is_less=not {*kept} <= {*(keys or ())})
 
 
+def _sent_differences(ran: RanSum, sent: Sequence[SentValues] | None) -> Iterator[_Difference]:
+    """Yield that what was sent is other values, or in another order, than it should be.
+
+    Of a batch whose calls have not all ended, other calls than the allowed ones may have sent more.
+    """
+    given = sent or ()
+    kept, keys = Counter(in_turn(ran.sent)), Counter(map(sent_key, given))
+    seqs = [one.seq for one in given]
+    if not kept <= keys:
+        yield _Difference("sent", is_less=True)
+    elif seqs != sorted(seqs) or (keys != kept and not ran.any_awaited):
+        yield _Difference("sent", is_less=False)
+
+
 def _spent_differences(ran: RanSum, spent: Spent | None) -> Iterator[_Difference]:
     if spent is None or spent.steps is None or spent.steps < ran.steps:
         yield _Difference("spent.steps", is_less=True)
@@ -302,6 +317,7 @@ def _spent_differences(ran: RanSum, spent: Spent | None) -> Iterator[_Difference
     calls = [*_outside("spent.calls", ran.spent, given, ran.possible_spent)]
     if spent.steps > ran.steps:
         yield _Difference("spent.steps", is_less=False)
+    if spent.steps > ran.steps or ran.any_awaited:
         yield from (one for one in calls if one.is_less)
     else:
         yield from calls

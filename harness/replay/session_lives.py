@@ -109,6 +109,8 @@ class RuledTurn:
     ended: dict[int, str] = field(default_factory=dict)
     made: frozenset[Key] = _NO_KEYS
     possible: frozenset[Key] = _NO_KEYS
+    sent_by_others: tuple[Key, ...] = ()
+    spent_by_others: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
     approved: tuple[Key, ...] = ()
     waived: tuple[Key, ...] = ()
 
@@ -143,6 +145,8 @@ class RuledTurn:
         self.runs = True
         self.ended |= dict(ended.statuses)
         self.made, self.possible = _keys_of(ended.made), _keys_of(ended.possible)
+        self.sent_by_others = tuple(map(sent_key, ended.sent))
+        self.spent_by_others = ended.spent, ended.possible_spent
 
     def completed_tools(self, *, certain: bool) -> Iterator[ToolKey]:
         """Yield the tools that completed; `certain`: that surely did, by the records so far."""
@@ -153,6 +157,7 @@ class RuledTurn:
 
     def spent_calls(self, *, certain: bool) -> Iterator[str]:
         """Yield the destructive calls that count, or that surely do, by the records so far."""
+        yield from self.spent_by_others[not certain]
         for step, call in enumerate(self.spent):
             status = self.ended.get(step)
             counts = status not in (None, "failed") if certain else status != "failed"
@@ -191,6 +196,7 @@ class RanSum:
         approved: what a person approved, by turn.
         waived: the calls that a person approved, by turn.
         all_ended: whether each verified batch has ended, if only one of its calls.
+        any_awaited: whether a batch has not ended: of its calls others may have been made.
     """
 
     steps: int = 0
@@ -204,14 +210,16 @@ class RanSum:
     approved: dict[int, tuple[Key, ...]] = field(default_factory=dict)
     waived: dict[int, tuple[Key, ...]] = field(default_factory=dict)
     all_ended: bool = True
+    any_awaited: bool = False
 
     def add(self, number: int, turn: RuledTurn) -> None:
         """Add a batch that ran."""
         self.steps += len(turn.tools)
+        self.any_awaited = self.any_awaited or not turn.ended
         self.spent.update(turn.spent_calls(certain=True))
         self.possible_spent.update(turn.spent_calls(certain=False))
         for kept, more in (
-            (self.sent, turn.sent),
+            (self.sent, turn.sent + turn.sent_by_others),
             (self.approved, turn.approved),
             (self.waived, turn.waived),
         ):

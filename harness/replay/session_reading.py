@@ -5,7 +5,7 @@ It loads how a session reads values, which only records of one need.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from critic.session.call_batch import CallResult
 from critic.session.call_results import record_of
@@ -74,7 +74,41 @@ def _end_entry(record: DecisionRecord, proposal: Proposal) -> EndEntry | None:
         value = record_of(SessionTool.of(tool), result, FieldTables())
         possible += things_made(tool, call.args, value)
         made += things_made(tool, call.args, value if tables.is_of_every_class(value) else None)
-    return EndEntry(record.begun, statuses, tuple(made), tuple(possible))
+    others = [*_other_calls(record.run.calls, proposal)]
+    seen = len(proposal.compiled.manifests.evidence_manifest)
+    return EndEntry(
+        *(record.begun, statuses, tuple(made), tuple(possible)),
+        sent=tuple(SentValues(seq=seen, values=one.sent) for one in others if one.sent),
+        spent=tuple(one.digest for one in others if one.spends),
+        possible_spent=tuple(one.digest for one in others if one.spends is not False),
+    )
+
+
+class _OtherCall(NamedTuple):
+    """A call that is not the allowed one: what it sent, its digest, and whether it spends.
+
+    None where its tool is none of those that the record knows.
+    """
+
+    sent: tuple[Any, ...]
+    digest: str
+    spends: bool | None
+
+
+def _other_calls(calls: Iterable[ToolCall], proposal: Proposal) -> Iterator[_OtherCall]:
+    for call in calls:
+        step = proposal.plan.steps[call.step]
+        pair = call.adapter_id, call.capability_id
+        if not isinstance(step, ToolStep):
+            continue
+        is_of_step = pair == (step.adapter_id, step.capability_id)
+        if is_of_step and canonical_json(call.args) == canonical_json(step.args):
+            continue
+        tool = proposal.compiled.manifests.tools.get(pair)
+        mode = tool.approval_mode if tool is not None else None
+        sent = () if is_of_step and mode == "read_only" else values_sent(call.args)
+        spends = None if mode is None else mode == "destructive" and call.status != "failed"
+        yield _OtherCall(sent, sha256(canonical_json(call.args)), spends)
 
 
 def _completed_calls(
@@ -98,7 +132,7 @@ def _ruling_entry(record: DecisionRecord, facts: SessionFacts, proposal: Proposa
         destructive = tool is not None and tool.approval_mode == "destructive"
         calls.append(BatchCall(name, sha256(canonical_json(step.args)) if destructive else None))
         values = values_sent(step.args)
-        if tool is not None and tool.approval_mode != "read_only" and values:
+        if (tool is None or tool.approval_mode != "read_only") and values:
             sent.append(SentValues(seq=seen, values=values))
     verified = record.report.verify.ok
     return RulingEntry(

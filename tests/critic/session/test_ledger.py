@@ -7,6 +7,7 @@ import pytest
 
 from critic.provenance.value_kinds import read_value
 from critic.session import Call, CallResult
+from critic.session.call_batch import OtherCall
 from critic.session.ledger import (
     Ledger,
     MadeCall,
@@ -168,3 +169,47 @@ def test_a_tool_that_the_rules_do_not_have_leaves_no_trace_of_what_it_ran() -> N
         rules(tools={}), running, 0, result, record=None, gives_authority=True
     )
     assert (tuple(ledger.ran), ledger.measures) == ((), (3, 4, 5))
+
+
+@pytest.mark.parametrize(
+    ("other", "sent", "spent"),
+    [
+        (OtherCall("a", "make", {"name": "n", "text": "evil-7"}), ["evil-7", "n"], 0),
+        (OtherCall("a", "wipe", {"what": "evil-7"}), ["evil-7"], 1),
+        (OtherCall("a", "gone", {"what": "evil-7"}), ["evil-7"], 0),
+        (OtherCall("a", "order", {"id": "evil-7"}), ["evil-7"], 0),
+    ],
+)
+@pytest.mark.parametrize("status", ["completed", "failed", "unknown"])
+def test_a_call_that_somebody_changed_sends_what_it_held(
+    other: OtherCall, sent: list[str], spent: int, status: Any
+) -> None:
+    """It was sent since the ruling: what was seen since then may be its echo."""
+    session = allowed(opened(), Call("m", "make", {"name": "n"}), read("plan.md"))
+    seen = len(session.trail)
+    session = session.ran("r", CallResult("completed", "x"), NOW).session
+    session = session.ran("m", CallResult(status, sent=other), NOW).session
+    facts = session.ledger.facts("s", 2)
+    assert facts.sent == (
+        SentValues(seq=seen, values=("n",)),
+        SentValues(seq=seen, values=tuple(sent)),
+    )
+    assert session.ledger.sent.first_seq(read_value("evil-7", None)) == seen
+    assert len(session.ledger.made) == (0 if status == "failed" else spent)
+
+
+def test_a_read_that_somebody_changed_sends_nothing_and_one_that_became_another_does() -> None:
+    for name, sent in (("read", None), ("gone", (SentValues(seq=1, values=("evil-7",)),))):
+        session = allowed(opened(), read("plan.md"))
+        result = CallResult("unknown", sent=OtherCall("a", name, {"name": "evil-7"}))
+        session = session.ran("r", result, NOW).session
+        assert session.ledger.facts("s", 2).sent == sent
+
+
+def test_what_was_sent_earlier_than_what_a_log_has_comes_before_it() -> None:
+    late, early = SentValues(seq=5, values=("a-1",)), SentValues(seq=2, values=("a-1", "b-2"))
+    first = SentLog([late])
+    log = first.plus([early])
+    assert [*log] == [early, late]
+    assert [one.first_seq(read_value("a-1", None)) for one in (first, log)] == [5, 2]
+    assert first.first_seq(read_value("b-2", None)) is None

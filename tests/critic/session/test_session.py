@@ -390,10 +390,11 @@ def test_what_only_a_shadow_let_through_gives_no_authority() -> None:
         assert ran == ((ToolName(adapter_id="a", capability_id="forge"),) if own else None)
 
 
-def test_what_only_reads_or_is_unknown_or_says_nothing_sends_nothing() -> None:
-    calls = [read("plan.md", "r"), Call("n", "nothing", {"x": "y-1"}), Call("w", "wipe", {})]
-    session = allowed(opened(), *calls)
-    assert session.ledger.facts("s", 2).sent is None
+def test_what_only_reads_or_says_nothing_sends_nothing_and_what_is_unknown_does() -> None:
+    calls = [read("plan.md", "r"), Call("w", "wipe", {})]
+    assert allowed(opened(), *calls).ledger.facts("s", 2).sent is None
+    session = allowed(opened(), *calls, Call("n", "nothing", {"x": "y-1"}))
+    assert session.ledger.facts("s", 2).sent == (SentValues(seq=1, values=("y-1",)),)
     ended = session.ran("n", CallResult("completed", "x"), NOW).session
     assert ended.ledger.facts("s", 2).ran is None
 

@@ -114,6 +114,26 @@ def test_what_ran_unasked_counts_as_spent_and_gives_nothing(tmp_path: Path, shad
         assert [one["action"] for one in report["turns"]][:2] == ["refuse"] * 2
 
 
+@pytest.mark.parametrize("args", [{"name": "x.md"}, {"name": "evil-7"}])
+def test_what_a_changed_call_sent_and_spent_follows_from_the_records(
+    args: Any, tmp_path: Path
+) -> None:
+    """Before its batch ends, too: of two calls one was changed, and the other is awaited."""
+    both = call("list_mail", id="d")
+    both = {**both, "calls": [*both["calls"], {"id": "n", "tool": "read_note", "args": args}]}
+    changed = result({}, id="n", sent={"tool": "shred", "args": args})
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        guard = guard_of(desk(), log=log)
+        answers_to(guard, [open_(request="Shred x.md, read evil-7"), both, changed])
+        answers_to(guard, [call("list_mail", id="e"), result({}, id="e")])
+        assert {one.status for one in replay(log)} <= {"same", "open"}
+        again = answers_to(guard, [call("shred", id="f", **args)])[0]
+        assert again["verdict"]["kind"] == "loop_guard"
+        again = call("list_mail", id="g")
+        answers_to(guard, [result({}, id="d"), again, result({}, id="g"), close()])
+        assert {one.status for one in replay(log)} == {"same"}
+
+
 def test_a_shadow_that_ran_is_a_shadow_and_one_that_was_killed_is_open(tmp_path: Path) -> None:
     pays = call("transfer", iban="iban-9", reason="")
     events = [open_(), pays, result({}), call("shred", id="d", name="x.md")]

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tests.support.model.classes import class_of, holds
-from tests.support.model.facts import RANKS, Json, find_tool, pointed, scalars, wrong_places
+from tests.support.model.facts import Json, find_tool, pointed, scalars, wrong_places
 from tests.support.model.kinds import has_only_words, narrow, text_of, wide_value
 from tests.support.model.provenance import judged_items, targets, tool_answer
 from tests.support.model.sources import NEAR, Seen, seen_in
@@ -120,13 +120,16 @@ class Session:
     def allow(self, proposal: Json, calls: list[Json]) -> None:
         for call, step in zip(calls, proposal["plan"]["steps"], strict=True):
             self.calls[call["id"]] = {**call, "proposal": proposal, "step": step}
-            tool = self.tools[call["tool"]]
-            if RANKS.index(tool["approval_mode"]) > RANKS.index("read_only"):
-                inside = [
-                    one for name in step["args"] for one in leaves_at(["x"], step["args"][name])
-                ]
-                values = [one for _, one, _ in inside if one not in (None, "")]
-                self.facts["sent"].append({"seq": self.seq, "values": values})
+            self.calls[call["id"]]["seq"] = self.seq
+            self.send(call["tool"], step["args"], self.seq)
+
+    def send(self, name: str, args: Json, seq: int) -> None:
+        """Keep what a call sends, unless its tool only reads."""
+        if name in self.tools and self.tools[name]["approval_mode"] == "read_only":
+            return
+        inside = [one for each in args for one in leaves_at(["x"], args[each])]
+        values = [one for _, one, _ in inside if one not in (None, "")]
+        self.facts["sent"].append({"seq": seq, "values": values})
 
     def force(self, calls: list[Json]) -> None:
         """Let a batch run, whatever the verdict: a person said yes to it, or nobody asked."""
@@ -167,6 +170,14 @@ class Session:
         call = self.calls.pop(event["id"], None)
         if call is None:
             return "error"
+        if "sent" in event:  # another call was made: what it returned is no result of this one
+            other = event["sent"]
+            self.send(
+                other["tool"] if other["tool"] == call["tool"] else "", other["args"], call["seq"]
+            )
+            status = "unknown" if event["status"] == "completed" else event["status"]
+            told = {one: event[one] for one in event if one not in ("sent", "output", "error")}
+            event = {**told, "status": status, "cut": True}
         self.results += 1
         tool, completed = self.tools[call["tool"]], event["status"] == "completed"
         item = self.item_of(tool, event, completed=completed)
