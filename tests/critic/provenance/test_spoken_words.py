@@ -237,6 +237,46 @@ def test_a_mention_of_a_short_number_may_be_that_of_another_thing() -> None:
     assert find_mention(place_of("the Dog"), read_value("dog", None), NO_NOUNS, None) is not None
 
 
+QUOTED = [
+    # What begins a longer name in double quotes is another name, and so is what ends one.
+    *(('use "a-1 b" now', "held"), ('use "b a-1" now', "held"), ('use "b a-1 b" now', "held")),
+    *(('use "a-1" now', "meant"), ('use " a-1 " now', "meant"), ('use "a-1 b now', "meant")),
+    *(('use a-1 b" now', "meant"), ('"x" a-1 "y"', "meant"), ('"x" "a-1 y"', "held")),
+    *(('"a-1 b" and a-1', "meant"), ('"a-1 b" and "a-1 c"', "held"), ("'a-1 b'", "meant")),
+    *(('"a-1 b\n"', "meant"), ('"\na-1 b"', "meant"), ('x\n"a-1 b"\nx', "held")),
+    *((f'"a-1{end}"', "meant") for end in " .,;:!?/"),
+    *((f'"a-1{end} b"', "held") for end in ".,;:!?"),
+    *((f"{one}a-1 b{two}", "held") for one, two in ("\u201c\u201d", "\u201e\u201c", "\xab\xbb")),
+    *((f"{one}a-1{two}", "meant") for one, two in ("\u201c\u201d", "\u201e\u201c", "\xab\xbb")),
+    *((f"{one}x{two} a-1 y{two}", "meant") for one, two in ("\u201c\u201d", "\xab\xbb")),
+    *((f"a-1 y{end}", "meant") for end in "\u201d\u201c\xbb"),
+    # Both are looked for within 400 characters.
+    *(('"' + "b" * 398 + ' a-1"', "held"), ('"' + "b" * 399 + ' a-1"', "meant")),
+    *(('"a-1 ' + "b" * 398 + '"', "held"), ('"a-1 ' + "b" * 399 + '"', "meant")),
+]
+
+
+def test_a_name_is_meant_where_it_is_not_the_end_of_one_in_quotes() -> None:
+    for text, word in QUOTED:
+        assert heard("a-1", text) == word, text
+    for text, word in (
+        *(('"a-1/x c"', "held"), ('"b a-1/x"', "meant"), ('"b a-1/x c"', "meant")),
+        ('"a-1/x"', "meant"),
+    ):
+        assert heard("a-1/x", text, kind="path") == word, text
+    assert heard("mia@b.de", '"mia@b.de c"') == heard("b.de/x", '"https://b.de/x c"') == "meant"
+    assert heard("a 1", "a 2 1 " * 201 + "a 1") == "meant"
+
+
+def test_one_segment_of_a_path_is_a_folder_with_a_slash_behind() -> None:
+    for value, text, found in (
+        *(("Q3", "tidy Q3/ up", True), ("Q3", "tidy Q3 up", False), ("v2.0", "v2.0", False)),
+        *(("a/b-1", "tidy a/b-1 up", True), ("-", "tidy -/ up", True)),
+    ):
+        folder = find_folder(place_of(text), read_value(value, "path"), None)
+        assert (folder is not None) == found, text
+
+
 def test_each_place_of_a_word_is_looked_at() -> None:
     assert heard("dog", "a dog, a dog and a Dog") == heard(7, "7, 7 and id 7") == "meant"
     place = place_of("a dog")
