@@ -1,12 +1,16 @@
 """Which values of a call a session keeps, and which it shows."""
 
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import pytest
 
 from critic import Proposal, ToolCapability
 from critic.session.session_values import (
+    ApprovedSubject,
     CallValues,
+    WaivedSubject,
+    YesAbout,
     denied_by,
     doubts_about,
     judged_values,
@@ -15,6 +19,8 @@ from critic.session.session_values import (
     values_sent,
     yes_about,
 )
+from evals.capability import ToolName
+from evals.context import ApprovedValue, WaivedCall
 from tests.support.model.facts import Json
 from tests.support.sightings import VALUE, item, proposal, request
 
@@ -68,6 +74,11 @@ def test_a_call_makes_what_the_policy_says_and_nothing_else(
     args = {"name": "n-1", "many": "['a', 'b']", "listed": ["c", 4, None], "text": "t"}
     found = things_made(tool, args, record)
     assert [(one.kind, one.value) for one in found] == made
+
+
+def test_a_call_of_which_the_policy_says_nothing_makes_nothing() -> None:
+    for tool in (capability(), capability(result={"author": "public"})):
+        assert [*things_made(tool, {"name": "n-1"}, {"id": 7})] == []
 
 
 def test_a_no_is_of_the_targets_in_whichever_spelling() -> None:
@@ -169,3 +180,37 @@ def test_a_yes_to_a_tool_is_of_the_targets_of_its_call() -> None:
     named = item({"sender": "eta-1"}, standing="named")
     found = asked_about(named, request("go"), steps=steps, roles=roles, scope=[])
     assert found == ([], [("transmit", ["eta-1"])])
+
+
+def test_a_yes_is_of_no_day_that_is_allowed_and_names_the_tool_by_both_its_ids() -> None:
+    args = {"x": "iota-3", "when": "2026-05-09"}
+    wire = proposal(
+        request("send it on 2026-05-09"),
+        PARTY,
+        steps=[step_of("transmit", args)],
+        tool={"arg_roles": {"x": "recipient", "when": "time"}},
+    )
+    tool = ToolName(adapter_id="shop", capability_id="transmit")
+    found = yes_about(*doubts_about(Proposal(**wire)))
+    assert found == YesAbout((ApprovedSubject("iota-3", "recipient", tool, "delegated"),), ())
+
+
+def test_what_a_yes_gives_holds_until_its_time_or_for_good() -> None:
+    tool = ToolName(adapter_id="shop", capability_id="transmit")
+    about = YesAbout(
+        (ApprovedSubject("eta-1", "recipient", tool, "delegated"),),
+        (WaivedSubject(tool, ("b", 7)),),
+    )
+    value: dict[str, Any] = {
+        "value": "eta-1",
+        "role": "recipient",
+        "tool": tool,
+        "approval_mode": "delegated",
+    }
+    call: dict[str, Any] = {"tool": tool, "targets": ("b", 7)}
+    late = datetime(2026, 5, 9, tzinfo=UTC)
+    times: list[tuple[Any, dict[str, Any]]] = [(None, {}), (late, {"expires_at": late})]
+    for expires_at, more in times:
+        values, waived = about.until(expires_at)
+        assert values == (ApprovedValue(**value, **more),)
+        assert waived == (WaivedCall(**call, **more),)
