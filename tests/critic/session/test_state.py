@@ -73,6 +73,19 @@ def test_a_new_session_travels_too() -> None:
     assert known(travelled(session)) == known(session)
 
 
+@pytest.mark.parametrize("names", [{}, {"tenant_id": "t-1"}, {"user_id": "u-1"}])
+def test_whose_session_it_is_travels_with_it(names: dict[str, str]) -> None:
+    session = Session.opened(rules(), "s", "Do it", **names)
+    state, other = state_of(session), travelled(session)
+    for one in (session, state, other):
+        assert (one.tenant_id, one.user_id) == (names.get("tenant_id"), names.get("user_id"))
+
+
+def test_what_others_said_may_be_a_record() -> None:
+    session = after(opened(), Call("o", "order", {}), {"id": "7"})
+    assert known(travelled(session)) == known(session)
+
+
 def test_what_the_policy_knows_is_not_part_of_the_state() -> None:
     terms = EvidenceItem(id="terms", classification="terms")
     session = opened(evidence=(terms,))
