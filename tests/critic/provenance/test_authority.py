@@ -487,6 +487,18 @@ def test_a_system_that_shows_what_the_session_sent_says_nothing(seq: int, word: 
     assert answer(proposal(shown, args={"x": EVIL}, session=session)) == word
 
 
+@pytest.mark.parametrize("author", ["public", "system"])
+def test_a_party_that_the_session_put_there_is_no_party(author: str) -> None:
+    """Else an agent's word would do where the policy trusts the parties of records."""
+    session = {"id": "s", "turn": 2, "sent": [{"seq": 1, "values": [EVIL]}]}
+    for seq, words in ((0, ("ask", "allow")), (1, ("refuse", "refuse"))):
+        shown = item({"payer": EVIL}, author)
+        shown["source"]["seq"] = seq
+        for way, word in zip(("ask", "allow"), words, strict=True):
+            spec = {"party_recipients": way}
+            assert answer(proposal(shown, args={"x": EVIL}, session=session, spec=spec)) == word
+
+
 @pytest.mark.parametrize(
     ("targets", "given", "word"),
     [
