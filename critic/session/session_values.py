@@ -193,15 +193,18 @@ def _yes_by(facts: ValueFacts, case: PreparedPlan, doubts: Doubts) -> YesAbout:
 
 
 def _values_to_approve(facts: ValueFacts, value: JudgedValue) -> Iterator[Scalar]:
-    """Yield what a yes is of, where a value asks."""
+    """Yield what a yes is of, where a value asks: of content, what was shown to the person."""
     if value.asked.role == "time":
         yield value.written
     elif value.content is None:
         if facts.judge_value(value.asked, value.sought)[0] == ASK:
             yield value.written
     elif facts.judge_content(value.asked, value.content)[0] == ASK:
-        # What stands there in no narrow form is asked about each time: no value is the same.
-        yield from (part.narrow for part in value.content.parts if part.narrow)
+        parts = value.content.parts
+        # What stands there in no narrow form is asked about each time: no value is the same. The
+        # shorter parts of an address or account are another's.
+        shown = parts if value.content.link else parts[:1]
+        yield from (part.narrow for part in shown if part.narrow)
 
 
 class PlacedValue(NamedTuple):

@@ -173,6 +173,23 @@ def test_a_yes_to_a_link_is_of_the_page_that_a_tool_would_open_if_any() -> None:
     assert [value for value, _, _ in values] == ["a.example/B"]
 
 
+SHOWN: Final = [
+    ("write to evil@bad.example.au", "evil@bad.example.au", "see evil@bad.example.au"),
+    ("write to evil@bad.example.au", "evil@bad.example.au", "see evil@bad.example"),
+    ("pay GB33BUKB20201555 555555 x", "gb33bukb20201555555555x", "pay GB33BUKB20201555 555555"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown", "said"), SHOWN)
+def test_a_yes_to_content_is_of_what_was_shown_and_of_no_shorter_part(
+    text: str, shown: str, said: str
+) -> None:
+    steps = [step_of("transmit", {"text": text})]
+    page = item(said, standing="named", web=True)
+    values, _ = asked_about(page, steps=steps, roles={"text": "content"})
+    assert values == [(shown, "content", "transmit")]
+
+
 def test_a_yes_to_a_tool_is_of_the_targets_of_its_call() -> None:
     args = {"x": ["eta-1", "eta-1"], "y": "kappa-4", "text": "mia@a.example"}
     roles = {"x": "recipient", "y": "attribute", "text": "content"}

@@ -135,14 +135,30 @@ def judged_items(p: Json, step: Json) -> list[tuple[Value, Worth]]:
 
 def judged_content(p: Json, tool: Json, value: Value) -> list[tuple[Value, Worth]]:
     """Return the addresses, accounts and links in a text, each as its longest seen part."""
+    found = [(seen, worth) for _, seen, worth in judged_parts(p, tool, value)]
+    first = {(one.kind, spelling(one.kind, one.value)): (one, worth) for one, worth in found[::-1]}
+    return list(first.values())[::-1]
+
+
+def judged_parts(p: Json, tool: Json, value: Value) -> list[tuple[Value, Value, Worth]]:
+    """Return each address, account and link as it is shown, with the part that is judged."""
     found = []
     for kind, parts, as_it_is in found_in(value.value):
         inside = [value._replace(kind=kind, value=one) for one in parts]
         judged = [(one, judge_part(p, tool, one, as_it_is=as_it_is)) for one in inside]
         seen = [one for one in judged if one[1][0] not in ("N", "K")]
-        found.append((seen or judged)[0])
-    first = {(one.kind, spelling(one.kind, one.value)): (one, worth) for one, worth in found[::-1]}
-    return list(first.values())[::-1]
+        found.append((inside[0], *(seen or judged)[0]))
+    return found
+
+
+def asked_values(p: Json, step: Json) -> list[Value]:
+    """Return the values that a person is asked about, of content as they are shown."""
+    tool = find_tool(p, step) or {}
+    plain = [one for one, worth in judged_items(p, step) if worth[1] == "ask"]
+    texts_of = [one for one in once(values_of(tool, step["args"])) if one.role == "content"]
+    shown = [one for text in texts_of for one in judged_parts(p, tool, text)]
+    found = [one for one in plain if one.role != "content"]
+    return found + [one for one, _, worth in shown if worth[1] == "ask"]
 
 
 def judge_part(p: Json, tool: Json, value: Value, *, as_it_is: bool) -> Worth:

@@ -12,7 +12,7 @@ from typing import Any
 from tests.support.model.classes import class_of, holds
 from tests.support.model.facts import Json, find_tool, pointed, scalars, wrong_places
 from tests.support.model.kinds import has_only_words, narrow, text_of, wide_value
-from tests.support.model.provenance import judged_items, targets, tool_answer
+from tests.support.model.provenance import asked_values, targets, tool_answer
 from tests.support.model.sources import NEAR, Seen, seen_in
 from tests.support.model.values import Value, leaves_at, values_of
 from tests.support.model.verify import is_approvable, verify_model
@@ -156,10 +156,9 @@ class Session:
     def keep_yes(self, proposal: Json, step: Json) -> None:
         """Keep each value that was asked about with its role, the tool and the tier."""
         tool = find_tool(proposal, step) or {}
-        for value, (_, answer) in judged_items(proposal, step):
-            if answer == "ask":
-                yes = {"value": value.value, "role": value.role, "tool": named(tool)}
-                self.facts["approved"].append({**yes, "approval_mode": tool["approval_mode"]})
+        for value in asked_values(proposal, step):
+            yes = {"value": value.value, "role": value.role, "tool": named(tool)}
+            self.facts["approved"].append({**yes, "approval_mode": tool["approval_mode"]})
         if tool_answer(proposal, step) == "ask":
             values = [one.value for one in targets(tool, step)]
             self.facts["waived"].append({"tool": named(tool), "targets": values})
