@@ -125,6 +125,12 @@ def wide_form(text: str) -> str:
     return wide(text).strip(" " + QUOTES).strip("#@").rstrip("/.").strip(" ")
 
 
+def plain_form(value: Sought) -> str:
+    """Return the wide form of a value, by which spellings of one account number are one text."""
+    joined = _WIDELY_SEPARATED.sub("", value.wide)
+    return joined if _ACCOUNT.fullmatch(joined) else value.wide
+
+
 def is_only_words(form: str) -> bool:
     """Return whether the narrow form of a text is only words, or only signs between words."""
     return _WORDS.fullmatch(form) is not None or holds_no_word(form)
@@ -301,6 +307,7 @@ __all__ = [
     "addresses_in",
     "is_only_words",
     "links_in",
+    "plain_form",
     "read_value",
     "same_values",
     "text_form",

@@ -30,7 +30,7 @@ from critic.provenance.value_facts import (
     own_keys,
     values_known,
 )
-from critic.provenance.value_kinds import Sought
+from critic.provenance.value_kinds import Sought, plain_form
 from critic.provenance.worth import ASK
 from critic.provenance.written_lists import Scalar, leaves
 from evals.capability import Role, ToolCapability, ToolName
@@ -143,12 +143,9 @@ def denied_by(
 ) -> dict[str, Any]:
     """Return what a no is of: the targets of a call, as a person reads them, or all of it."""
     pair = capability.adapter_id, capability.capability_id
-    found = {
-        (one.sought.form, one.sought.wide)
-        for one in values.values_of(pair, args)
-        if one.asked.role in AIMED_AT
-    }
-    targets = [list(one) for one in sorted(found)]
+    # The kind by which a value is read hangs on its spelling, and a no holds for any.
+    aims = (one for one in values.values_of(pair, args) if one.asked.role in AIMED_AT)
+    targets = sorted({plain_form(one.sought) for one in aims})
     return {"targets": targets} if targets else {"args": dict(args)}
 
 

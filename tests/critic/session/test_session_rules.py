@@ -84,4 +84,4 @@ def test_the_rules_of_a_session_do_not_change() -> None:
 
 
 def test_a_no_is_of_the_targets_of_a_tool() -> None:
-    assert TOOLS["pay"].denied_by({"to": "A-1", "note": "x"}) == {"targets": [["text", "a-1"]]}
+    assert TOOLS["pay"].denied_by({"to": "A-1", "note": "x"}) == {"targets": ["a-1"]}

@@ -93,7 +93,20 @@ def test_a_no_is_of_the_targets_in_whichever_spelling() -> None:
     assert first != denied_by(values, tool, {"to": "GB33 BUKB 2021", "amount": 5, "text": "a"})
     assert denied_by(values, tool, {"text": "a"}) == {"args": {"text": "a"}}
     many = denied_by(values, tool, {"to": list("fbdeca"), "amount": 5})
-    assert many == {"targets": [["text", one] for one in "abcdef"]}
+    assert many == {"targets": list("abcdef")}
+
+
+@pytest.mark.parametrize("kind", ["account", "payee", None])
+def test_a_no_is_of_a_value_in_whichever_form_it_is_read(kind: str | None) -> None:
+    kinds = {} if kind is None else {"arg_kinds": {"to": kind}}
+    tool = capability(arg_roles={"to": "recipient"}, **kinds)
+    values = CallValues({("a", "b"): tool})
+    spelled = "GB33BUKB20201555 @GB33BUKB20201555 gb33-bukb-2020-1555 #GB33.BUKB.2020.1555"
+    asked = [denied_by(values, tool, {"to": one}) for one in spelled.split()]
+    asked.append(denied_by(values, tool, {"to": "@GB33 BUKB 2020 1555"}))
+    assert asked == [{"targets": ["gb33bukb20201555"]}] * 5
+    paths = [denied_by(values, tool, {"to": one}) for one in ("/srv/a-1", "/srv/a1", "a-1", "a1")]
+    assert len({str(one) for one in paths}) == 4
 
 
 def test_the_values_of_calls_with_effects_are_shown_with_where_they_come_from() -> None:

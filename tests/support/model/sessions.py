@@ -5,6 +5,7 @@ design would write for it.
 """
 
 import json
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -137,7 +138,7 @@ class Session:
 
     def denial(self, proposal: Json, step: Json) -> tuple[str, ...]:
         tool = find_tool(proposal, step) or {}
-        values = sorted(wide_value(one.value) for one in targets(tool, step))
+        values = sorted(joined_account(wide_value(one.value)) for one in targets(tool, step))
         return (tool["adapter_id"], tool["capability_id"], *values)
 
     def answer(self, event: Json) -> str:
@@ -236,6 +237,12 @@ class Session:
         if any(one["id"] in self.calls for one in calls):
             return "error"
         return self.judge(calls)
+
+
+def joined_account(text: str) -> str:
+    """Return a text; what reads as an account number, without what parts its groups."""
+    joined = re.sub("[ ./-]", "", text)
+    return joined if re.fullmatch("[a-z]{2}[0-9]{2}[a-z0-9]{8,30}", joined) else text
 
 
 def default_class(tool: Json) -> str:
