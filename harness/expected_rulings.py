@@ -222,7 +222,7 @@ class ExpectedRuling(ExpectedReasons):
         if not self.model_fields_set:
             raise expectation_error("says nothing: write asks, refuses, because or violations")
         if self.allows and len(self.model_fields_set) > 1:
-            raise expectation_error("what is allowed has no reasons: leave the others out")
+            raise expectation_error("an allowed call has no reasons: remove the other keys")
         return self
 
     def fits(self, ruling: JudgedRuling) -> bool:

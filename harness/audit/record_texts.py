@@ -45,13 +45,13 @@ def texts_of(record: Any) -> RecordTexts:
             said = f"{taken} parts were taken out by {_text_of(record, 'by')}"
         case "taken_over":
             old = member_of(record, "old")
-            said = f"goes on from a log with head {member_of(old, 'seq')}:{_text_of(old, 'hash')}"
+            said = f"continues the log with head {member_of(old, 'seq')}:{_text_of(old, 'hash')}"
         case "closed":
             said = "the session was closed"
         case "reopened":
-            said = "the session goes on, with what it carries"
+            said = "the session was reopened, with its carried state"
         case "handed_over":
-            said = "goes on in another log"
+            said = "continues in another log"
         case "critic_error":
             said = _text_of(record, "where")
         case _:

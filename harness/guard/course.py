@@ -45,7 +45,7 @@ from harness.record import RecordedAnswer, RunFacts
 
 _UNRULED: Final = "it ran, and nobody had asked whether it may"
 _LAST_QUESTION: Final = "this is the last question: until somebody says yes, the answer is no"
-_TOO_LATE: Final = "the question has expired: have the agent ask anew"
+_TOO_LATE: Final = "the question has expired: have the agent ask again"
 
 
 class OutOfPlace(HarnessError):
@@ -310,7 +310,7 @@ class Course:
     def _question(self, event: AnswerEvent, as_of: datetime) -> OpenQuestion:
         question, asked = self.question, event.plan_digest.removeprefix("sha256:")
         if question is None:
-            raise NoOpenQuestion("no question is open: it was answered, or has lapsed")
+            raise NoOpenQuestion("no question is open: it was answered, or has expired")
         if asked != question.plan_digest:
             raise OutOfPlace("/plan_digest", "this is not the plan that is asked about")
         if event.yes and question.has_lapsed:

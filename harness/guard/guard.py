@@ -463,7 +463,7 @@ class Guard(EventMethods):
             if entry.is_over:
                 raise unknown_session(session)
             if entry.marks.place is not None:
-                why = "is kept, and any guard there goes on with it: nothing is handed over"
+                why = "is stored, and any guard there continues it: nothing is handed over"
                 raise OutOfPlace("/session", f"session {escape_name(session)} {why}")
             marks = entry.marks
             data = dump_course(entry.course, entry.revision + 1, marks.last, marks.begun)

@@ -186,11 +186,11 @@ def _rows_of(data: bytes, path: Path) -> list[JournalRow]:
         body = rest.partition(b" ")[2]
         is_next = number.isdigit() and (not rows or int(number) == rows[-1].number + 1)
         if not is_next or line != _line_of(int(number), body, before):
-            raise StateUnusable(f"{_show_path(path)} was changed, so nobody goes on from it")
+            raise StateUnusable(f"{_show_path(path)} was changed, so its session cannot continue")
         rows.append(JournalRow(int(number), None, None, body))
         before = _digest_of(line)
     if not rows:
-        raise StateUnusable(f"{_show_path(path)} is damaged, so nobody goes on from it")
+        raise StateUnusable(f"{_show_path(path)} is damaged, so its session cannot continue")
     return rows
 
 

@@ -78,7 +78,7 @@ _BEGUN: Final = canonical_json("begun")
 Fetch: TypeAlias = Callable[[Iterable[str]], dict[str, bytes]]
 """Returns the bodies stored under digests; what is not stored is left out."""
 
-GOES_ON: Final = "it goes on in another log: append there"
+GOES_ON: Final = "it continues in another log: append there"
 ROTATION: Final = "rotation"
 """What a step has in the place of a session while a log is handed over."""
 
@@ -171,7 +171,7 @@ class LogAppender(LogReader):
 
     @property
     def is_handed_over(self) -> bool:
-        """Return whether the log goes on in another one, as far as this object knows."""
+        """Return whether the log continues in another log, as far as this object knows."""
         return self._is_handed_over
 
     @property

@@ -4,7 +4,7 @@ from typing import Final
 
 from harness.errors import HarnessError
 
-IN_DOUBT: Final = "nothing was acknowledged: the next append looks first what is stored"
+IN_DOUBT: Final = "nothing was acknowledged: the next append first checks what is stored"
 """What is known after a commit that failed, and what becomes of it."""
 
 

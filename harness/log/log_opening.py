@@ -32,7 +32,7 @@ def check_tables(store: Store, connection: Connection) -> None:
     for table, kept in store.keys(connection).items():
         if not kept:
             raise LogDamaged(
-                f"{store.where}: table {table} was made anew without its key: {KEEP_EVIDENCE}"
+                f"{store.where}: table {table} was recreated without its key: {KEEP_EVIDENCE}"
             )
 
 

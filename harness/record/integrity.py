@@ -38,7 +38,7 @@ class Link(NamedTuple):
     hashes: frozenset[str]
     decided_at: datetime | None = None
     is_end: bool = False
-    """Whether the log goes on in another one, so that nothing follows."""
+    """Whether the log continues in another log, so that nothing follows."""
 
 
 START: Final = Link(0, frozenset({GENESIS}))
@@ -107,7 +107,7 @@ class StoredDocument:
 
     @property
     def is_end(self) -> bool:
-        """Return whether the log goes on in another one."""
+        """Return whether the log continues in another log."""
         return self.kind == "handed_over"
 
     @property

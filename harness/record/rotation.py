@@ -170,7 +170,7 @@ class SessionClosed(NamedTuple):
 
 
 class SessionReopened(NamedTuple):
-    """A session goes on that was closed: see `SessionReopenedRecord`."""
+    """A closed session was reopened: see `SessionReopenedRecord`."""
 
     trace_id: str
     closed: str

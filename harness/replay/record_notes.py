@@ -48,7 +48,7 @@ def _check_seam(record: TakenOverRecord, problems: Problems) -> None:
         problems.tampered.append(f"it is none of the first {record.of} records, which begin a log")
     elif record.seq == 1:
         before = f"{record.old.seq}:{record.old.hash}"
-        problems.notes.append(f"the log goes on from another one, whose head was {before}")
+        problems.notes.append(f"the log continues another log, whose head was {before}")
 
 
 def _count_calls(calls: Sized) -> str:

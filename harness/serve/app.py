@@ -44,7 +44,7 @@ _OPEN_TO_ALL: Final = frozenset(
 _REQUEST_ID: Final = b"x-request-id"
 _LONGEST_ID: Final = 256
 _GRACE_S: Final = 5
-_ALIKE: Final = "every token may say yes to what is asked: to tell people apart, give --approvers"
+_ALIKE: Final = "every token may approve: give approvers their own tokens with --approvers"
 _HEADERS: Final = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
 
 

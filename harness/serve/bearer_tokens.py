@@ -95,7 +95,9 @@ def askers_of(agents: BearerTokens | None, approvers: BearerTokens | None) -> As
     if agents is not None:
         return Askers(agents, approvers)
     if approvers is not None:
-        raise UsageError("--approvers needs --tokens: else whoever asks is taken for an agent")
+        raise UsageError(
+            "--approvers needs --tokens: without tokens, every client counts as an agent"
+        )
     return None
 
 

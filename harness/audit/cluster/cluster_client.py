@@ -205,7 +205,7 @@ class ReplayCluster:
     def _without_workers(self) -> ClusterLost:
         return ClusterLost(
             f"{self._where} has no worker: start one with `dask worker`, and give the same command "
-            "again (with --resume FILE a replay goes on where it was)"
+            "again (with --resume FILE a replay continues where it stopped)"
         )
 
     @contextmanager
@@ -231,7 +231,7 @@ class ReplayCluster:
             raise ClusterLost(
                 f"{self._where} went away ({_error_text(error)}): give the same command again "
                 "when it is "
-                "back (with --resume FILE a replay goes on where it was)"
+                "back (with --resume FILE a replay continues where it stopped)"
             ) from None
 
     def _close(self) -> None:

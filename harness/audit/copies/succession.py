@@ -124,7 +124,7 @@ def _finish(log: SqlDecisionLog, place: str, there: TakenOverRecord) -> Successi
     old = log.head()
     if not log.is_handed_over or there.old != OldHead(seq=old.seq, hash=old.hash):
         shown = "the database" if is_url(place) else escape_text(place[-200:])
-        raise UsageError(f"{shown} exists, and goes on from another log: name an empty place")
+        raise UsageError(f"{shown} exists, and continues another log: name an empty place")
     settled = _standing_settlements(log, _executions_since(log, 0).settled)
     with SqlDecisionLog.open(place) as target:
         new = _settle_again(target, settled.values())

@@ -72,7 +72,7 @@ def packed_keys(pack: Pack, where: str) -> list[PublicKey]:
     """
     keys = [parse_verifier_key(f"the pack {where}", line.encode()) for line in pack.keys]
     if None in keys:
-        raise InvalidCheckpoint(f"{where}: a key in the pack is none")
+        raise InvalidCheckpoint(f"{where}: a key in the pack is not valid")
     return [key for key in keys if key is not None]
 
 

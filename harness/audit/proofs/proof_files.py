@@ -202,7 +202,7 @@ def leads_elsewhere(proof: ProofFile, checkpoint: Checkpoint, where: str) -> str
         )
     return (
         f"{where}: the proof leads to a checkpoint of {own.size} records, this one is of "
-        f"{checkpoint.size}: prove it anew with --checkpoint"
+        f"{checkpoint.size}: prove it again with --checkpoint"
     )
 
 

@@ -183,7 +183,7 @@ _MOST_QUESTIONS: Final = 200
 _ANSWERED: Final[Mapping[AnswerKind | None, str]] = {
     "yes": "yes, by",
     "no": "no, by",
-    "lapsed": "it lapsed without an answer",
+    "lapsed": "it expired without an answer",
     None: "no answer is on record",
 }
 

@@ -47,7 +47,7 @@ def _lines_of_guesses() -> Iterator[str]:
     for tier, verbs in WEAKER_VERBS.items():
         yield from _entry(f"{tier}, where a name begins with it", verbs)
     yield from _entry("raised to destructive", f"an effect on {' '.join(sorted(RAISING))}")
-    yield from _entry("raised to destructive", "an amount beside an account; a secret or code")
+    yield from _entry("raised to destructive", "an amount next to an account; a secret or code")
     yield from _entry("raised to delegated", f"sending of {' '.join(sorted(BINDING))}")
     yield from _entry(
         "lowered to local_write", f"create, update or add of {' '.join(sorted(OWN_THINGS))}"

@@ -54,7 +54,7 @@ def add_gate(commands: Commands) -> None:
         action="append",
         choices=_FLOORS,
         default=[],
-        help="an evaluator whose mean score may not drop, beside policy and safety",
+        help="an evaluator whose mean score may not drop, in addition to policy and safety",
     )
     _add_bounds(parser)
     parser.add_argument(

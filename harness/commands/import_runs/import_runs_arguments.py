@@ -33,7 +33,7 @@ def add_import(commands: Commands) -> None:
         help=f"its format: {', '.join(_FORMATS)}",
     )
     imported.add_argument(
-        "--session", metavar="ID", help="the id of the session (default: that of the record)"
+        "--session", metavar="ID", help="the id of the session (default: from the record)"
     )
     imported.add_argument(
         "--request", metavar="TEXT", help="the words of the user, where the record has none"

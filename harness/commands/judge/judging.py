@@ -30,7 +30,7 @@ def _with_advice(document: InputDocument, error: InvalidInput) -> InvalidInput:
     """Return an error for a file that is not a document: what it is instead."""
     if not document.file.endswith(".toml"):
         return error
-    advice = "check it with `critic policy check`, or give it with --policy beside a document"
+    advice = "check it with `critic policy check`, or give it with --policy and a document"
     return InvalidInput("", f"this is a policy: {advice}")
 
 

@@ -141,7 +141,7 @@ def _add_settle(actions: Commands) -> None:
 
 
 def _add_next(actions: Commands) -> None:
-    going = "end a log and go on in a new one, with what may not be used again and what is open"
+    going = "end a log and continue in a new one, with used approvals and open sessions"
     following = add(actions, "next", going, _NEXT_EXITS)
     following.add_argument("log", metavar="OLD")
     following.add_argument("to", metavar="NEW", help="a file, or the URL of an empty schema")

@@ -17,7 +17,7 @@ def go_on_in_next(args: argparse.Namespace) -> int:
     where = "the database" if is_url(args.to) else escape_text(args.to)
     came = f"{done.claims} claims, {done.executions} open executions, {done.sessions} open sessions"
     sys.stdout.write(
-        f"{where}: goes on from head {done.old.seq}:{done.old.hash}, with {came}\n"
+        f"{where}: continues from head {done.old.seq}:{done.old.hash}, with {came}\n"
         f"head {done.new.seq}:{done.new.hash}\n"
     )
     return 0

@@ -138,7 +138,7 @@ def _describe_statistics(found: Statistics) -> Iterator[str]:
     if found.questions.asked:
         asked, yes, no, lapsed = found.questions
         left = asked - yes - no - lapsed
-        yield f"questions: {asked}: {yes} yes, {no} no, {lapsed} lapsed, {left} open"
+        yield f"questions: {asked}: {yes} yes, {no} no, {lapsed} expired, {left} open"
     yield from _table("records", found.statuses)
     yield from _table("refusals by kind", _name_groups(found.kinds))
     yield from _table("refusals by tool", _name_groups(found.tools))

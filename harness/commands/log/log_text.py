@@ -135,9 +135,9 @@ def _redacted_parts(record: Json) -> str:
 _SAYING: Final = {
     "critic_error": ("the critic failed and refused", "failed_at"),
     "closed": ("a session was closed", "closed_at"),
-    "reopened": ("a session goes on that was closed", "reopened_at"),
-    "handed_over": ("the log goes on in another one", "handed_at"),
-    "taken_over": ("the log goes on from another one", "taken_at"),
+    "reopened": ("a closed session was reopened", "reopened_at"),
+    "handed_over": ("the log continues in another log", "handed_at"),
+    "taken_over": ("the log continues another log", "taken_at"),
     "redacted": ("parts were taken out of the log", "redacted_at"),
 }
 """What a record of a kind says, and the member with its time."""

@@ -62,8 +62,8 @@ _LIMITS: Final = (
     "not proved: that what was recorded is true, that it is all that happened, or what came later"
 )
 _TRUST: Final = (
-    "trust this key only if you have it from the owner of the log: whoever made the proof could "
-    "have made a key too"
+    "trust this key only if you have it from the owner of the log: anyone can make a proof "
+    "with a key of their own"
 )
 
 
@@ -153,7 +153,7 @@ def _require_same(given: Checkpoint, own: Checkpoint, where: str) -> None:
     if given != own:
         raise InvalidCheckpoint(
             f"{where}: the pack leads to a checkpoint of {own.size} records, not to this one of "
-            f"{given.size}: pack it anew with --checkpoint"
+            f"{given.size}: pack it again with --checkpoint"
         )
 
 

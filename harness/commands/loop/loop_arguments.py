@@ -15,7 +15,7 @@ def add_loop(commands: Commands) -> None:
     """Add `critic loop` to the command line."""
     loop = add_command(commands, "loop", LOOP_EXITS)
     loop.add_argument("task", metavar="TASK", nargs="?", help="the task; - reads standard input")
-    loop.add_argument("--resume", metavar="ID", help="go on with an unfinished session")
+    loop.add_argument("--resume", metavar="ID", help="continue an unfinished session")
     _add_loop_agents(loop)
     _add_loop_gate(loop)
     loop.add_argument(
@@ -73,13 +73,13 @@ def _add_loop_gate(loop: argparse.ArgumentParser) -> None:
         "--gate",
         action="append",
         metavar="CMD",
-        help="a command that must pass before the critic; adds to those of config files",
+        help="a command that must pass before the critic; in addition to the config files",
     )
     loop.add_argument(
         "--protect",
         action="append",
         metavar="PATTERN",
-        help="paths that must not change, as in .gitignore; adds to those of config files",
+        help="paths that must not change, as in .gitignore; in addition to the config files",
     )
     loop.add_argument(
         "--allow-agent-settings",

@@ -84,7 +84,7 @@ def _resume_session(
         flags = ", ".join(
             "TASK" if name == "task" else f"--{name.replace('_', '-')}" for name in given
         )
-        raise UsageError(f"--resume goes on with the settings on record: leave out {flags}")
+        raise UsageError(f"--resume continues with the recorded settings: leave out {flags}")
     folder = _sessions(args)
     session = find(folder, args.resume)
     return resume_session(
@@ -132,7 +132,7 @@ def _unwound_by_signals() -> Iterator[None]:
 
 def _task(text: str | None) -> str:
     if text is None:
-        raise UsageError("no task: name one, or go on with a session with --resume ID")
+        raise UsageError("no task: name one, or continue a session with --resume ID")
     if text == "-" and sys.stdin is None:
         raise UsageError("standard input is closed: give the task as an argument")
     task = sys.stdin.read() if text == "-" else text
@@ -251,4 +251,4 @@ def _print_end(session: str, end: SessionEnd, not_seen: Sequence[str]) -> None:
         sys.stdout.write(f"not seen: nested repository {escape_line(path)}\n")
     sys.stdout.write(f"see: critic sessions show {session}\n")
     if end.outcome != "success":
-        sys.stdout.write(f"go on: critic loop --resume {session}\n")
+        sys.stdout.write(f"to continue: critic loop --resume {session}\n")

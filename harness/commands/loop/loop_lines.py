@@ -54,7 +54,7 @@ class Progress:
             case SessionStarted():
                 self._limit = event.last_iteration
                 past = event.recorded_iterations
-                note = f" goes on after {pluralize(past, 'iteration')}" if past else ""
+                note = f" continues after {pluralize(past, 'iteration')}" if past else ""
                 self._print_line(f"session {event.session}{note}")
             case AgentStarted():
                 self._start(event.iteration, event.role)

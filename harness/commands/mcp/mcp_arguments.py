@@ -90,7 +90,7 @@ def _add_pins(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pins",
         metavar="FILE",
-        help="the accepted tool descriptions (default: beside the policy, as POLICY.pins.json)",
+        help="the accepted tool descriptions (default: next to the policy, as POLICY.pins.json)",
     )
 
 

@@ -26,8 +26,8 @@ def add_replay(commands: Commands) -> None:
     replay.add_argument(
         "--since",
         metavar="SEQ:HASH|CHECKPOINT",
-        help="trust the records up to this one, or those of this signed checkpoint, and replay "
-        "those after it",
+        help="trust the records up to this one, or up to this signed checkpoint, and replay only "
+        "later ones",
     )
     replay.add_argument(
         "--resume",

@@ -62,7 +62,7 @@ def _add_change(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--relabel",
         action="store_true",
-        help="with --policy, label what sessions saw anew: class, form and author of results",
+        help="with --policy, label recorded results again: class, form and author",
     )
     parser.add_argument(
         "--max-bytes",

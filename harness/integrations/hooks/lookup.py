@@ -259,7 +259,7 @@ _ADVICE: Final = {
     agent: _EVERYWHERE.format(agent=agent, rest=rest)
     for agent, rest in {
         "claude-code": "settings of a folder are read in that very folder alone",
-        "codex": "then start codex, open /hooks, and trust what is there",
+        "codex": "then start codex, open /hooks, and trust the hooks there",
         "gemini": "settings of a folder are read in that very folder alone, where it is trusted",
         "qwen-code": "settings of a folder are read in that very folder alone",
         "cursor": "settings of a folder are read in that folder alone",

@@ -334,7 +334,7 @@ class McpFilter:
         """Return what a server asks in the middle of a call, with a state of ours for its own."""
         state = result.get("requestState")
         if not asks_only(ASKED_BY_SERVER | self._server.allowed_methods, result):
-            what = "the server asks for what is not let through"
+            what = "the proxy does not pass this request of the server on"
             self._server.report_end(call, {"status": "unknown", "error": what})
             return error(asked, wire.REFUSED, what)
         ours = self._asked.keep(Continuation(call, state))

@@ -55,7 +55,7 @@ def problem_of_call(message: RpcMessage) -> str | None:
     name, args = message.params.get("name"), message.params.get("arguments", {})
     if type(name) is not str or type(args) is not dict or message.params.keys() - _CALL_PARAMS:
         return "a call has a name, arguments that are an object, and nothing that is not known"
-    return "the name of a method is not that of a tool" if name in JUDGED else None
+    return "this is the name of a method, not of a tool" if name in JUDGED else None
 
 
 def requested_call(message: RpcMessage) -> tuple[str, Json]:

@@ -108,7 +108,7 @@ class GuardedSdkRun:
             return
         if len(said) < len(decided):
             counted = f"{len(said)} of {len(decided)} calls of the turn are answered"
-            raise _of_the_sdk(Unanswered)(f"{counted}: answer the others before the run goes on")
+            raise _of_the_sdk(Unanswered)(f"{counted}: answer the others before you resume the run")
         await asyncio.to_thread(self._answer_replies, said, handoffs)
 
     def _answer_replies(self, said: dict[str, CallReply], handoffs: Collection[str]) -> None:

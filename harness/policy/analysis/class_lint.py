@@ -194,7 +194,7 @@ def _content(one: ToolFacts, path: str, demand: Demand, shape: AnySchema) -> Fin
         yield one.report_finding("pointer_leads_nowhere", path, message)
     elif shape is not True and admits(schema, True) and not admits(shape, schema):
         message = (
-            f"no {demand.class_} can be what is demanded of {show_names(names)}: compare it with "
+            f"no {demand.class_} can meet the demand on {show_names(names)}: compare it with "
             "the schema of the class, such as true with a boolean"
         )
         yield one.report_finding("constant_never", path, message)

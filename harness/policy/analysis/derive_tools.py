@@ -289,7 +289,7 @@ def _arguments_of(function: Callable[..., Any]) -> dict[str, Any]:
         raise ValueError("args are given by name, and some parameters have none")
     rewritten = _without_result(function)
     if any(get_origin(hint) is Unpack for hint in rewritten.__annotations__.values()):
-        raise ValueError("its keyword arguments are those of a TypedDict")
+        raise ValueError("its keyword arguments come from a TypedDict")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of defaults that are not JSON: they are left out
         adapter: TypeAdapter[Any] = TypeAdapter(rewritten)

@@ -131,7 +131,7 @@ def _about_nothing(facts: PolicyFacts, one: ToolFacts, index: int, demand: Deman
     if any(demand.class_ in binding.from_ for _, binding in one.bindings()):
         return
     message = (
-        f"any {demand.class_} will do, also that of another {escape_name(aimed[0])}: write "
+        f"any {demand.class_} is accepted, even for another {escape_name(aimed[0])}: write "
         f'about = {{ {escape_name(aimed[0])} = "/..." }}'
     )
     yield one.report_finding("demand_about_nothing", f"/requires_evidence/{index}", message)

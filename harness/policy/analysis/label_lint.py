@@ -332,8 +332,8 @@ def _fields(facts: PolicyFacts) -> Findings:
     for index, name in enumerate(facts.policy.record_fields or ()):
         if is_text_field(name):
             message = (
-                f"{escape_name(name)} holds sentences, and in every record it would count as a "
-                "field, whoever wrote it: remove it"
+                f"{escape_name(name)} holds sentences, and would count as a field in every "
+                "record, from any author: remove it"
             )
             path = pointer("record_fields", index)
             yield LintFinding("free_text_as_field", path, message, is_latent=not records)
@@ -341,8 +341,8 @@ def _fields(facts: PolicyFacts) -> Findings:
         for name, who in (one.fields or {}).items():
             if who != "public" and _is_free(facts, one, name):
                 message = (
-                    f"class {one.name}: {escape_name(name)} holds sentences, and whoever writes "
-                    f"them is believed as a {who}: write public, or remove it"
+                    f"class {one.name}: {escape_name(name)} holds sentences, and their author "
+                    f"is trusted as a {who}: write public, or remove it"
                 )
                 yield LintFinding(
                     "free_text_as_field", f"/class/{index}{pointer('fields', name)}", message

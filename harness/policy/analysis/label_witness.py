@@ -81,7 +81,7 @@ def _reached_target(shown: _Shown) -> LintFinding:
     sink, name = shown.choice.sink, shown.choice.name
     source = shown.choice.before[0].tool.tool.called
     message = (
-        f"whoever writes what {source} returns chooses {escape_name(name)}, and nobody is asked: "
+        f"the author of a result of {source} chooses {escape_name(name)}, and nobody is asked: "
         f"correct the label of {source}"
     )
     return sink.report_finding("public_reaches_target", pointer("arg_roles", name), message)

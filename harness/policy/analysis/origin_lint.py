@@ -197,7 +197,7 @@ def _edges(placed: _Tool) -> Findings:
 
 _WHO: Final = {
     "public": "anybody may write what stands there",
-    "party": "whoever opens a record fills it",
+    "party": "anyone who opens a record fills it",
 }
 
 _Backing = tuple[str, str, tuple[str, ...], tuple[str | None, ...]]
@@ -225,7 +225,7 @@ def _backings(placed: _Tool) -> Iterator[_Backing]:
             where = f"{path}/content_schema"
             yield (
                 where,
-                f"what is demanded at {escape_name(pointer(name))}",
+                f"the demand at {escape_name(pointer(name))}",
                 (demand.class_,),
                 (pointer(name),),
             )
@@ -433,7 +433,7 @@ def _lint_parties(known: _Policy) -> Findings:
         return
     (name, field), tool = parties[0], senders[0]
     message = (
-        f"whoever opens a record fills {escape_name(field)} of {name}, and {tool} sends there "
+        f"anyone who opens a record fills {escape_name(field)} of {name}, and {tool} sends there "
         "unasked: remove it, and a person is asked"
     )
     yield LintFinding("party_is_trusted", path, message)

@@ -293,7 +293,7 @@ def _demands(linted: _Tool) -> Findings:
     """Demands and bindings that no content which is held can meet."""
     for index, demand in enumerate(linted.tool.requires_evidence or ()):
         if isinstance(demand, Demand) and _is_unmet(linted.known, demand):
-            message = f"no evidence of class {demand.class_} says what is demanded"
+            message = f"no evidence of class {demand.class_} meets the demand"
             yield linted.report_finding("unmeetable_demand", f"/requires_evidence/{index}", message)
     for name, binding in (linted.tool.bound_args or {}).items():
         if isinstance(binding, Binding) and _leads_nowhere(linted.known, binding):

@@ -385,9 +385,9 @@ def test_a_reopening_names_the_close_that_it_goes_on_from(log: SqlDecisionLog) -
 def test_it_is_listed_and_shown(log: SqlDecisionLog, critic: Critic) -> None:
     told(guard_of(desk(), log=log), *ASKS, close(), AGAIN)
     listed = critic("log", "list", log.where, "--records", "--status", "reopened")
-    assert listed.lines[0].endswith("reopened: the session goes on, with what it carries")
+    assert listed.lines[0].endswith("reopened: the session was reopened, with its carried state")
     shown = critic("log", "show", log.where, str(log.head().seq), "--format", "text").lines
-    assert shown[0].startswith(f"record {log.head().seq}: a session goes on that was closed, 2026-")
+    assert shown[0].startswith(f"record {log.head().seq}: a closed session was reopened, 2026-")
     assert critic("replay", log.where).status == critic("log", "verify", log.where).status == 0
 
 

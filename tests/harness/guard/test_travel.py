@@ -126,7 +126,7 @@ def _line(event: Any) -> bytes:
 def test_a_session_that_is_kept_is_not_handed_over(tmp_path: Path) -> None:
     with SqlDecisionLog.open(tmp_path / "log.db") as log:
         guard = begun(log=log)
-        with pytest.raises(OutOfPlace, match="any guard there goes on with it"):
+        with pytest.raises(OutOfPlace, match="any guard there continues it"):
             guard.export("s")
 
 

@@ -220,7 +220,7 @@ def test_tables_made_anew_without_a_key_are_noticed(place: LogPlace) -> None:
     query(place, "ALTER TABLE records RENAME TO old")
     query(place, f"CREATE TABLE records (seq INTEGER, hash TEXT, body {bytes_of(place)})")
     query(place, "INSERT INTO records SELECT * FROM old")
-    with pytest.raises(LogDamaged, match="table records was made anew without its key"):
+    with pytest.raises(LogDamaged, match="table records was recreated without its key"):
         SqlDecisionLog.open_for_reading(place)
 
 

@@ -293,7 +293,7 @@ def test_a_real_service_reads_its_files_once_and_says_whom_it_believes(tmp_path:
         assert alike.process.stdout is not None
         alike.process.terminate()
         line = alike.process.stdout.read()
-    assert line.startswith("every token may say yes to what is asked")
+    assert line.startswith("every token may approve: ")
     assert line.endswith("--approvers\n")
     with serving(*args, "--approvers", "people", folder=tmp_path) as apart, apart.client() as web:
         for name in ("agents", "people"):

@@ -27,7 +27,7 @@
   const TONES = {bad: "no", warn: "eh", good: "yes", plain: "plain"};
   const outcome = (row) => tag(said("is", row.is), LOOKS[row.is] || "plain");
   const unsound = (row) => row.check && row.check !== "open" && tag(row.check, "no");
-  const NAMED = {yes: "yes", no: "no", lapsed: "it lapsed"};
+  const NAMED = {yes: "yes", no: "no", lapsed: "it expired"};
   const answered = (turn) => turn.answer && (turn.by ? `${NAMED[turn.answer]} by ${turn.by}` : NAMED[turn.answer]);
   // A run that failed policy or safety did run as planned, and is not green for that.
   const toneOf = (turn) => turn.why === "score" && words.tone[turn.fate] === "good" ? "eh" : TONES[words.tone[turn.fate]];

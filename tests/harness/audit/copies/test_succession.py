@@ -127,21 +127,21 @@ def test_the_new_log_says_the_old_head_and_needs_nothing_else(
     assert (said.status, said.err) == (0, "")
     with SqlDecisionLog.open_for_reading(path) as log:
         head = f"{log.head().seq}:{log.head().hash}"
-    assert f"goes on from head {head}, with 7 claims, 2 open executions, 2 open" in said.lines[0]
+    assert f"continues from head {head}, with 7 claims, 2 open executions, 2 open" in said.lines[0]
     assert critic("log", "verify", path).lines[-2].endswith("sound, 2 open")
     shown = critic("log", "show", path, head.partition(":")[0], "--format", "text")
-    assert "the log goes on in another one" in shown.lines[0]
+    assert "the log continues in another log" in shown.lines[0]
     path.unlink()
     verified = critic("log", "verify", new)
     assert verified.status == 0
-    assert f"note: the log goes on from another one, whose head was {head}" in verified.out
+    assert f"note: the log continues another log, whose head was {head}" in verified.out
     assert verified.lines[-2] == "3 records: hashes and chain hold: sound, 2 open"
     assert head in critic("log", "show", new, "1", "--format", "text").out
     for command in (("replay", new), ("log", "list", new), ("log", "stats", new)):
         assert critic(*command).status == 0
     assert critic("report", new, "-o", tmp_path / "page.html").status == 0
     listed = critic("log", "list", new, "--records").lines
-    assert f"taken_over: goes on from a log with head {head}" in listed[0]
+    assert f"taken_over: continues the log with head {head}" in listed[0]
     assert [
         json.loads(one)["fate"] for one in critic("log", "list", new, "--format", "json").lines
     ] == ["open", "open"]
@@ -295,12 +295,12 @@ def test_who_holds_the_old_log_open_appends_no_more(tmp_path: Path) -> None:
         assert all("another log" in json.dumps(one) for one in given.values()), given
         assert given[1]["action"] == "refuse"
         for append in (lambda: other.append(decision(1)), other.rehearse):
-            with pytest.raises(LogUnavailable, match="it goes on in another log: append there"):
+            with pytest.raises(LogUnavailable, match="it continues in another log: append there"):
                 append()
         assert log.head() == before
     with (
         SqlDecisionLog.open(old) as log,
-        pytest.raises(LogUnavailable, match="it goes on in another log: append there"),
+        pytest.raises(LogUnavailable, match="it continues in another log: append there"),
     ):
         log.append(decision(1))
 
@@ -392,7 +392,7 @@ def _other_line(path: Path, new: Path) -> None:
 
 WRONG: list[tuple[Callable[[Path, Path], Any], str]] = [
     (_log_there, "exists, and is another log: name an empty place"),
-    (_other_line, "exists, and goes on from another log: name an empty place"),
+    (_other_line, "exists, and continues another log: name an empty place"),
     (lambda _, new: new.write_text("x" * 999), "not a decision log"),
     (lambda _, new: new.mkdir(), "a folder, not a decision log"),
     (lambda _, new: new.symlink_to("x"), "a symbolic link, not a decision log"),

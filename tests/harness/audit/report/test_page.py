@@ -99,14 +99,14 @@ def test_a_question_has_its_answer(tmp_path: Path, answer: bool | None) -> None:
     with SqlDecisionLog.open(tmp_path / "audit.db") as log:
         answers_to(guard_of(desk(), log=log), [*ASKS[:4], *answers, call("read_note", name="x")])
     said = page_of(tmp_path / "audit.db").said
-    numbers: dict[bool | None, str] = {True: "1 answered yes, 0 answered no, 0 lapsed, 0"}
-    numbers |= {False: "0 answered yes, 1 answered no, 0 lapsed, 0"}
-    numbers[None] = "0 answered yes, 0 answered no, 1 lapsed, 0"  # by the next call
+    numbers: dict[bool | None, str] = {True: "1 answered yes, 0 answered no, 0 expired, 0"}
+    numbers |= {False: "0 answered yes, 1 answered no, 0 expired, 0"}
+    numbers[None] = "0 answered yes, 0 answered no, 1 expired, 0"  # by the next call
     assert f"{numbers[answer]} without an answer" in said
     texts: dict[bool | None, str] = {
         True: "yes, by ada",
         False: "no, by ada",
-        None: "it lapsed without an answer",
+        None: "it expired without an answer",
     }
     assert texts[answer] in said
 

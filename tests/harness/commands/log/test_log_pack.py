@@ -73,7 +73,7 @@ def test_a_pack_leads_to_the_checkpoint_that_is_given(signed: Signed) -> None:
     assert check(signed, page, "--checkpoint", signed.checkpoint).status == 0
     signed.grow(1)
     later = signed.sign("later", "--origin", ORIGIN)
-    assert "pack it anew" in one_line(check(signed, page, "--checkpoint", later))
+    assert "pack it again" in one_line(check(signed, page, "--checkpoint", later))
     said = signed.critic("log", "check", page)
     assert (said.status, "no signature was checked" in said.err) == (2, True)
     assert "as it was signed" not in said.out

@@ -248,7 +248,7 @@ def test_the_same_command_again_is_refused_and_names_both_ways_on(
     said = loop(*flags, replies=(DONE,))
     session = session_file(repo).stem
     assert said.status == 1
-    assert said.lines[-1] == f"go on: critic loop --resume {session}"
+    assert said.lines[-1] == f"to continue: critic loop --resume {session}"
     said = loop(*flags, replies=(DONE,))
     assert (said.status, said.out) == (2, "")
     assert said.err == (
@@ -283,13 +283,13 @@ def test_a_resumed_session_takes_no_other_settings(
     critic: Critic, repo: Path, flags: tuple[str, ...], named: str
 ) -> None:
     said = critic("loop", "--resume", "2026", *flags)
-    expected = f"--resume goes on with the settings on record: leave out {named}"
+    expected = f"--resume continues with the recorded settings: leave out {named}"
     assert (said.status, said.err) == (2, f"critic: {expected}\n")
 
 
 def test_neither_a_task_nor_a_session_is_an_error(critic: Critic, repo: Path) -> None:
     said = critic("loop", "--dir", repo, "--actor", "true", "--critic", "true")
-    assert "no task: name one, or go on with a session with --resume ID" in said.err
+    assert "no task: name one, or continue a session with --resume ID" in said.err
     assert "no such session: 2026" in critic("loop", "--resume", "2026").err
 
 

@@ -267,7 +267,7 @@ def test_a_server_may_not_ask_for_the_model_of_the_user(tmp_path: Path) -> None:
     assert shop.heard[-1]["error"]["code"] == -32601
     needs = {"resultType": "input_required", "inputRequests": {"q": sampling}}
     shop.results["lookup"] = needs
-    assert "not let through" in shop.call("lookup", order_id="7")["error"]["message"]
+    assert "does not pass this request" in shop.call("lookup", order_id="7")["error"]["message"]
     free = Shop(tmp_path, allowed_methods=["sampling/createMessage"])
     assert len(free.from_server({"jsonrpc": "2.0", "id": 1, **sampling})) == 1
 

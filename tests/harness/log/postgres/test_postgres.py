@@ -34,7 +34,7 @@ from tests.support.paths import ROOT
 from tests.support.postgres import PostgresServer, pg_rows, postgres_server
 
 SECRET = "s3cret%40x"  # noqa: S105 - of a server that lives for one test
-DOUBTED = "the commit failed, nothing was acknowledged: the next append looks first what is stored"
+DOUBTED = "the commit failed, nothing was acknowledged: the next append first checks what is stored"
 
 
 @pytest.fixture

@@ -201,7 +201,7 @@ def test_typed_dicts_enums_and_models_have_schemas_wherever_they_stand() -> None
     found = {draft.capability_id: draft for draft in drafts_of_module(module(TYPED))}
     spread = found.pop("spread")
     assert spread.args_schema is None
-    assert "its keyword arguments are those of a TypedDict" in spread.todo[0]
+    assert "its keyword arguments come from a TypedDict" in spread.todo[0]
     assert not any(draft.todo for draft in found.values())
     assert found.keys() == FITTING.keys() == NOT_FITTING.keys()
     for name, draft in found.items():

@@ -439,7 +439,7 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         "demand_about_nothing",
         demands({"class": "order", "content_schema": DUE}),
         demands({**ASKED, "content_schema": DUE}),
-        "also that of another order",
+        "even for another order",
     ),
     "results that are always fresh": (
         "evidence_never_expires",
@@ -583,7 +583,7 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         "constant_never",
         asks(says(due={"const": "true"})),
         asks(says(due={"const": True})),
-        "no order can be what is demanded of due",
+        "no order can meet the demand on due",
     ),
     "a demand that each record meets": (
         "demand_says_nothing",

@@ -80,7 +80,7 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         "evidence_from_untrusted",
         shop(demands(**OF_MAIL)),
         shop(demands(**OF_ID)),
-        "what is demanded at /id is backed by mail of list_mail",
+        "the demand at /id is backed by mail of list_mail",
     ),
     "a target bound to a field of outsiders in a system of record": (
         "evidence_from_untrusted",
@@ -98,7 +98,7 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         "evidence_from_untrusted",
         shop(bound("/buyer", "order")),
         shop(bound("/total", "order")),
-        "whoever opens a record fills it",
+        "anyone who opens a record fills it",
     ),
     "a target bound to all of a record with fields of others": (
         "evidence_from_untrusted",
@@ -122,7 +122,7 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         "evidence_from_untrusted",
         shop(demands(**{"class": "order", "content_schema": SAYS_OPEN})),
         shop(demands(**{"class": "order", "content_schema": SAYS_ID})),
-        "what is demanded at /note is backed by order",
+        "the demand at /note is backed by order",
     ),
     "a detail may be what anybody writes": (
         "evidence_from_untrusted",
@@ -227,7 +227,7 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         "party_is_trusted",
         shop(spec={"party_recipients": "allow"}),
         shop(spec={"party_recipients": "ask"}),
-        "whoever opens a record fills sender of mail, and send sends there",
+        "anyone who opens a record fills sender of mail, and send sends there",
     ),
     "a trust in no party": (
         "idle_party_recipients",
