@@ -487,6 +487,16 @@ def test_a_system_that_shows_what_the_session_sent_says_nothing(seq: int, word: 
     assert answer(proposal(shown, args={"x": EVIL}, session=session)) == word
 
 
+@pytest.mark.parametrize("role", ["recipient", "object", "attribute", "secret"])
+def test_a_tool_that_reads_and_also_acts_is_asked_for_like_any_other(role: str) -> None:
+    said, args = request("see https://a.example/x about a-1"), {"x": "https://a.example/x"}
+    tool = {**TOOL, "capability_id": "transmit", "approval_mode": "delegated"}
+    for roles, word in (({"x": "locator"}, "allow"), ({"x": "locator", "y": role}, "ask")):
+        known = {**tool, "arg_roles": roles, "may_be_empty": []}
+        given = {**args, "y": "a-1"} if len(roles) > 1 else args
+        assert answer(proposal(said, args=given, tool=known, scope=[])) == word
+
+
 @pytest.mark.parametrize("author", ["public", "system"])
 def test_a_party_that_the_session_put_there_is_no_party(author: str) -> None:
     """Else an agent's word would do where the policy trusts the parties of records."""
