@@ -1,6 +1,7 @@
 """Whether a request asks for a tool by its name: every word of the name stands in the request.
 
 Words are compared by their stems, so that `delete_file` is asked for by "deleting these files".
+Short words keep what tells them from others: "wire" is not "wir", and "note" not "not".
 """
 
 import re
@@ -20,9 +21,13 @@ _COMMON: Final = frozenset(
         *("city", "git", "info", "information", "up", "update", "user", "with"),
     )
 )
-# In this order: the first that leaves enough is taken off.
-_ENDINGS: Final = ("ations", "ation", "ings", "ing", "ions", "ion", "es", "ed", "s", "e")
-_SHORTEST_STEM: Final = 3
+# In this order: the first that leaves so many letters is taken off.
+_ENDINGS: Final = (
+    *(("ations", 4), ("ation", 4), ("ings", 3), ("ing", 3), ("ions", 4), ("ion", 4)),
+    *(("es", 3), ("ed", 3), ("s", 3), ("e", 4)),
+)
+_LOST_ITS_E: Final = re.compile("[^aeiou][aeiouy][^aeiouwxy]")
+"""What is left of `wiring` and `notes`. Without an e, the last letter would have been doubled."""
 
 
 def stems_of(text: str) -> Iterator[str]:
@@ -43,9 +48,10 @@ def words_of_name(name: str) -> list[str]:
 
 def stem_of(word: str) -> str:
     """Return a word without its ending, so that a plural is no other word."""
-    for ending in _ENDINGS:
+    for ending, least in _ENDINGS:
         stem = word.removesuffix(ending)
-        if stem != word and len(stem) >= _SHORTEST_STEM and not (ending == "s" == stem[-1]):
-            word = stem
+        if stem != word and len(stem) >= least and not (ending == "s" == stem[-1]):
+            is_of_e = ending != "s" and _LOST_ITS_E.fullmatch(stem)
+            word = f"{stem}e" if is_of_e else stem
             break
     return f"{word[:-1]}i" if word.endswith("y") else word

@@ -305,8 +305,8 @@ def test_an_argument_is_called_by_its_name_and_its_kind_or_else_by_its_tool() ->
     move = tool("move_old_files", arg_roles={"/boxes/roomId": "object"}, arg_kinds={"x": "cats"})
     found: Iterable[tuple[str, str | None, set[str]]] = (
         *(("order_id", None, {"order"}), ("id", "order", {"order"})),
-        *(("albumId", "order", {"album", "order"}), ("id", None, {"old", "fil"})),
-        ("", "id", {"old", "fil"}),
+        *(("albumId", "order", {"album", "order"}), ("id", None, {"old", "file"})),
+        ("", "id", {"old", "file"}),
     )
     for name, kind, stems in found:
         assert nouns_of(move, name, kind) == stems

@@ -168,11 +168,19 @@ def stems_of_text(text: str) -> list[str]:
     return [stem(word) for word in re.findall(f"(?:(?!_){WORD})+", fold(text))]
 
 
+def had_e(kept: str) -> bool:
+    """Return whether three letters are what is left of a word with an e, as of `noted`."""
+    vowels = [char in "aeiou" for char in kept]
+    middle = len(kept) == 3 and (vowels[1] or kept[1] == "y")
+    return middle and not vowels[0] and not vowels[2] and kept[2] not in "wxy"
+
+
 def stem(word: str) -> str:
     """Return what is left of a word without its ending; a plural is no other word."""
     for ending in ENDINGS.split():
         kept = word[: -len(ending)]
-        if word.endswith(ending) and len(kept) >= 3 and not (ending == "s" and kept[-1] == "s"):
-            word = kept
+        least = 3 if ending in ("ings", "ing", "es", "ed", "s") else 4
+        if word.endswith(ending) and len(kept) >= least and not (ending == "s" and kept[-1] == "s"):
+            word = kept + "e" if ending != "s" and had_e(kept) else kept
             break
     return word[:-1] + "i" if word.endswith("y") else word
