@@ -178,7 +178,7 @@ def test_what_stands_around_a_short_number_does_not_part_it_from_its_noun() -> N
 
 def test_a_short_number_is_no_part_of_another_text() -> None:
     assert heard(7, "the order", "7 of them") == "nowhere"
-    assert heard(7, "the cat", "order 7") == "meant"
+    assert heard(7, "the cat", "order 7") == heard(7, "a", "my order 7") == "meant"
     assert heard(7, "id 8", "7") == heard(8, "id 7", "# 7") == "nowhere"
 
 
