@@ -1,11 +1,31 @@
 """Which of two sightings counts where evidence has expired, and what is own in which role."""
 
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
+from critic.prepared import PreparedPlan, prepare_plan
+from critic.provenance.item_parts import FieldTables
+from critic.provenance.seen_items import SeenItems
+from critic.provenance.seen_sources import both_seen
+from critic.provenance.value_facts import (
+    Aim,
+    KnownValues,
+    OwnKey,
+    ValueFacts,
+    YesKey,
+    approved_tiers,
+    own_keys,
+    values_known,
+)
+from critic.provenance.value_kinds import read_value
+from evals.context import ApprovedValue, OwnValue
+from evals.kinds import MODE_RANK
+from evals.manifest import EvidenceItem, Manifests
+from evals.plan import Proposal
+from evals.spec import DecisionSpec
 from tests.support.model.facts import Json
-from tests.support.sightings import VALUE, answer, item, proposal, reasons, request
+from tests.support.sightings import VALUE, answer, item, proposal, reasons, request, yes_to
 
 AS_OF: Final = "2026-05-09T10:00:00Z"
 LATE: Final[Json] = {"expires_at": AS_OF}
@@ -62,3 +82,150 @@ def test_a_read_beside_a_call_that_acts_is_not_judged() -> None:
     ]
     wire = proposal(request(f"see {VALUE}"), tools=[reader], steps=steps)
     assert answer(wire) == "allow"
+
+
+PAIR: Final = ("shop", "transmit")
+TABLES: Final = FieldTables(
+    Manifests.model_validate(
+        {
+            "tool_manifest": [],
+            "evidence_manifest": [],
+            "classes": [{"class": "r", "fields": {"sender": "system", "payer": "party"}}],
+        }
+    )
+)
+TEXT: Final = f"see {VALUE} there"
+
+
+def aim(role: Any = "object", mode: Any = "delegated", kind: str | None = None) -> Aim:
+    return Aim(role, PAIR, MODE_RANK[mode], kind)
+
+
+def facts_of(
+    *items: Json,
+    approved: dict[YesKey, int] | None = None,
+    own: frozenset[OwnKey] = frozenset(),
+    **spec: Any,
+) -> ValueFacts:
+    """Return the facts about values that some items and acts of a session make."""
+    index = SeenItems(TABLES)
+    for at, one in enumerate(items, 1):
+        index.add(EvidenceItem.model_validate({**one, "id": f"e/{at}"}))
+    fields: Any = {"id": "s", "required_outputs": (), "provenance": "closed", **spec}
+    known = KnownValues(*both_seen(index), approved or {}, own, lambda _value: None)
+    return ValueFacts(DecisionSpec(**fields), known)
+
+
+YES: Final[dict[YesKey, int]] = {("object", PAIR, "text", VALUE): MODE_RANK["delegated"]}
+ORIGINS: Final[list[tuple[str, Json | None]]] = [
+    *(("approved", None), ("request", request(TEXT)), ("operator", item(TEXT, "operator"))),
+    *(("own", None), ("system", item({"x": VALUE}, "system"))),
+    *(("field", item({"sender": VALUE})), ("party", item({"payer": VALUE}))),
+    *(
+        (f"{standing}_{of}", item(TEXT, author, standing, web=of == "web"))
+        for standing in ("named", "reached")
+        for of, author in (("member", "member"), ("public", "public"), ("web", "public"))
+    ),
+    *(("untrusted", item(TEXT)), ("led_field", item({"sender": VALUE}, standing="led"))),
+    ("unseen", None),
+]
+CONTESTING: Final = {"reached_member", "reached_public", "reached_web", "untrusted"}
+CONTESTED: Final = {"field": "contested", "party": "contested_party"}
+
+
+def test_of_two_origins_of_a_value_the_first_counts_unless_the_other_contests_it() -> None:
+    value = read_value(VALUE, None)
+    for first, (one, item_1) in enumerate(ORIGINS):
+        for other, item_2 in ORIGINS[first + 1 :]:
+            items = [each for each in (item_2, item_1) if each is not None]
+            facts = facts_of(
+                *items,
+                approved=YES if "approved" in (one, other) else None,
+                own=frozenset({("text", VALUE)} if "own" in (one, other) else ()),
+            )
+            seen = facts.origin(aim(), value)
+            expected = CONTESTED.get(one, one) if other in CONTESTING else one
+            assert seen.origin == expected, (one, other)
+            shown = None if item_1 is None else f"e/{len(items)}"
+            assert (seen.item and seen.item.id) == shown, (one, other)
+
+
+def test_a_yes_is_of_a_role_a_tool_and_a_value_up_to_a_tier() -> None:
+    given = [yes_to("A-1"), yes_to(["a-1", 7], approval_mode="network"), yes_to("b-2", "object")]
+    tiers = approved_tiers(ApprovedValue.model_validate(one) for one in given)
+    texts = {
+        (role, text): tier for (role, pair, form, text), tier in tiers.items() if form == "text"
+    }
+    assert texts == {("recipient", "a-1"): 3, ("recipient", "7"): 2, ("object", "b-2"): 3}
+    assert {pair for _, pair, _, _ in tiers} == {PAIR}
+    assert approved_tiers(reversed([*map(ApprovedValue.model_validate, given)])) == tiers
+    facts = facts_of(approved=tiers)
+    for role, mode, text, is_approved in (
+        *(("recipient", "delegated", "A-1", True), ("recipient", "destructive", "a-1", False)),
+        *(("object", "delegated", "a-1", False), ("recipient", "network", "7", True)),
+        *(("recipient", "delegated", "7", False), ("recipient", "read_only", "7", True)),
+    ):
+        asked = aim(role, mode)
+        assert facts.is_approved(asked, read_value(text, None)) == is_approved, (role, mode, text)
+    assert not facts.is_approved(Aim("recipient", ("shop", "x"), 0), read_value("a-1", None))
+
+
+def test_what_a_context_says_of_values_is_what_holds_now() -> None:
+    session = {
+        "id": "s",
+        "turn": 2,
+        "approved": [yes_to("a-1"), yes_to("b-2", expires_at=AS_OF)],
+        "own": [{"kind": "note", "value": ["N-1", {"x": "N-2"}]}],
+        "sent": [{"seq": 3, "values": ["c-3"]}],
+    }
+    sought = read_value("c-3", None)
+    with values_known(prepared(proposal(item(TEXT), session=session, as_of=AS_OF))) as known:
+        assert {text for _, _, form, text in known.approved if form == "text"} == {"a-1"}
+        assert known.own == {("note", "N-1"), ("note", "N-2")}
+        assert (known.sent(sought), known.sent(read_value("d-4", None))) == (3, None)
+        assert known.fresh is known.every
+    with values_known(prepared(proposal(item(TEXT, **LATE), as_of=AS_OF))) as known:
+        assert (known.approved, known.own, known.sent(sought)) == ({}, frozenset(), None)
+        assert known.fresh is not known.every
+
+
+def prepared(wire: Json) -> PreparedPlan:
+    one = Proposal(**wire)
+    return prepare_plan(one.ctx, one.compiled, one.spec, one.plan)
+
+
+def test_what_lies_below_a_named_page_is_named_for_mild_effects_and_for_pages() -> None:
+    facts, below = facts_of(request("see https://a.de/x")), read_value("https://a.de/x/y", None)
+    for role, mode, kind, origin in (
+        *(("object", "network", None, "request"), ("object", "delegated", None, "host")),
+        *(("object", "local_write", None, "request"), ("object", "delegated", "url", "request")),
+        *(("object", "destructive", "page", "host"), ("locator", "destructive", None, "request")),
+    ):
+        asked = aim(role, mode, kind)
+        assert facts.origin(asked, below).origin == origin, (role, mode, kind)
+    bare = facts_of(request("see a.de"))
+    assert bare.origin(aim("locator"), below).origin == "own"
+    assert bare.origin(aim("object"), below).origin == "host"
+
+
+def test_what_was_made_is_known_by_its_kind_and_its_spelling() -> None:
+    own = own_keys(OwnValue(kind="file", value=["Plan-1", {"x": "b"}]))
+    facts = facts_of(own=frozenset(own))
+    for text, kind, role, origin in (
+        *(("Plan-1", "file", "object", "own"), ("plan-1", "file", "object", "unseen")),
+        *(("Plan-1", None, "object", "unseen"), ("Plan-1", "file", "recipient", "unseen")),
+        *(("b", "file", "attribute", "own"), ("b", "file", "locator", "own")),
+        *(("Plan-1", "file", "secret", "unseen"), ("Plan-1", "file", "code", "unseen")),
+    ):
+        asked = aim(role, kind=kind)
+        assert facts.origin(asked, read_value(text, kind)).origin == origin, (text, kind, role)
+
+
+def test_what_can_be_read_in_two_ways_is_so_only_where_it_decides() -> None:
+    facts, twice = facts_of(request("use /a/../b")), read_value("/a/../b", "path")
+    for role in ("recipient", "object", "locator", "secret", "content"):
+        asked = aim(role)
+        assert facts.origin(asked, twice).origin == "unreadable"
+    for role in ("attribute", "code"):
+        asked = aim(role)
+        assert facts.origin(asked, twice).origin == "request"
