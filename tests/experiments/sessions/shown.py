@@ -51,7 +51,7 @@ def rendered(kept: dict[str, Any]) -> str:
     settings = kept["settings"]
     whole = [name for name in settings if not _label(name)]
     labels = ["closed", *(name for name in settings if _label(name))]
-    alt = "Attacks stopped, and good runs refused or asked about, beside other defences"
+    alt = "Attacks stopped, and good runs refused or asked about, compared with other defences"
     return "\n".join(
         [
             *_table(settings, whole, "mode", lambda name: name),
