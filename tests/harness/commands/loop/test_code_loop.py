@@ -261,7 +261,7 @@ def test_the_same_command_again_is_refused_and_names_both_ways_on(
     said = critic("loop", "--resume", session, "-n", "2")
     assert (said.status, said.err.splitlines()[0]) == (
         1,
-        f"session {session} goes on after 1 iteration",
+        f"session {session} continues after 1 iteration",
     )
     assert "protected_path_changed: made.txt" in said.err
     said = loop("--accept-unreviewed", replies=(DONE,))
