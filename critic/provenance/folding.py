@@ -22,7 +22,8 @@ from evals.canonical_json import canonical_json
 
 SEPARATORS: Final = (
     "\x00-/:-@\\[-^`{-\xa9\xab\xac\xae-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7"
-    "\u2000-\u200a\u2010-\u2029\u202f-\u203e\u2041-\u2053\u2055-\u205f\u20a0-\u20cf\u2190-\u22ff"
+    "\u060c\u061b\u061f\u06d4\u0964\u0965\u2000-\u200a\u2010-\u2029\u202f-\u203e\u2041-\u2053"
+    "\u2055-\u205f\u20a0-\u20cf\u2116\u2190-\u22ff"
     "\u3000-\u3004\u3008-\u3020\u3030\uff01-\uff0f\uff1a-\uff20\uff3b-\uff3e\uff40\uff5b-\uff65"
 )
 """The inside of a character class: what is not part of a word. The underscore is part of one."""
@@ -49,6 +50,8 @@ _ESCAPED_SIGN: Final = re.compile(
 )
 _ESCAPED_SPACE: Final = re.compile(r"(?<![/\\])(?<!https:)(?<!http:)\\[nrt]", re.IGNORECASE)
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_PARTING: Final = re.compile("[\u2025\u2026\u2116]|[\xaa\xba](?=[0-9])")
+"""What parts words, and stands for letters or dots that would join them."""
 _MOST_MARKS: Final = 30
 _LONG_SIGNS: Final = re.compile("[\ufdfa\ufdfb]")
 _UNREAD_SIGN: Final = "\ue000"
@@ -172,6 +175,7 @@ def _folded_widely(text: str) -> str:
 def _fold_widely(text: str) -> str:
     if not is_read_whole((text,)):
         text = mask_signs(text)
+    text = _PARTING.sub(r"\g<0> ", text)
     # What normalization makes of a character may have no width or another case.
     return compatible(compatible(_WIDTHLESS.sub("", text)).translate(_FOLDED))
 

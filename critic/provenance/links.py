@@ -7,8 +7,10 @@ Rule 2: a wide link is anything that a program may turn into one: any scheme or 
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final, Literal, NamedTuple
 
+from critic.provenance.boundaries import ENDS_BESIDE, run_of
 from critic.provenance.folding import (
     SEPARATORS,
     WORD,
@@ -46,18 +48,29 @@ _GOES_ON: Final = (
 """What some readers take for a part of the host before it: then that host is not a narrow link."""
 _USER: Final = rf"(?:{_BEFORE_AT}|[!$&'()*,;=]){{0,64}}+"
 """What a user part may be, up to a length: else a list of hosts takes the square of its length."""
-_NARROW_IN_TEXT: Final = re.compile(
-    rf"(?:(?<![A-Za-z0-9+./@-])(?:https?:|(?<!:))//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST}))"
-    rf"{_HOST}(?!{_BEFORE_AT}*+@)(?!{_USER}@)(?!{_GOES_ON}){_REST}",
-    re.IGNORECASE,
-)
+
+
+def _narrow_in_text(host: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:(?<![A-Za-z0-9+./@-])(?:https?:|(?<!:))//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST}))"
+        rf"{host}(?!{_BEFORE_AT}*+@)(?!{_USER}@)(?!{_GOES_ON}){_REST}",
+        re.IGNORECASE,
+    )
+
+
+_NARROW_IN_TEXT: Final = _narrow_in_text(_HOST)
+_LABEL: Final = run_of("-,./", ENDS_BESIDE)
+_NARROW_BESIDE: Final = _narrow_in_text(rf"{_LABEL}(?:\.{_LABEL})++")
+_HOST_ENDS: Final = re.compile(r"(?<=[A-Za-z0-9])(?=[^\x00-\x7f]|_++\Z)")
+_HOST_BEGINS: Final = re.compile(r"(?<=[^\x00-\x7f])(?=[A-Za-z0-9])")
+_MOST_PARTS: Final = 12
 _NUMBERED_HOST: Final = r"(?:[0-9]{4,10}|0x[0-9a-f]{4,8})(?=[/?#:])"
 _BRACKETED_HOST: Final = r"\[[0-9a-f.]*:[0-9a-f:.]{1,60}(?:%[^\s\]/]{1,60})?\]"
 _WIDE_IN_TEXT: Final = re.compile(
     r"(?:(?P<scheme>(?<![a-z0-9+.-])(?:[a-z][a-z0-9+.-]{0,19}:[/\\]{2}|https?:)[/\\]*+"
     rf"|(?<![:/\\a-z0-9])[/\\]{{2,}}+(?={_IN_HOST}++\.{_IN_HOST}|{_NUMBERED_HOST}|{_BRACKETED_HOST}))"
     r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?"
-    rf"|(?<!{WORD})(?<![@.-])(?={_IN_HOST}++\.{_IN_HOST})(?!{_HOST}{_BEFORE_AT}{{0,64}}+@))"
+    rf"|(?<!{WORD})(?<![@-])(?<!(?<!\.)\.)(?={_IN_HOST}++\.{_IN_HOST})(?!{_HOST}{_BEFORE_AT}{{0,64}}+@))"
     rf"(?P<host>{_HOST}|{_BRACKETED_HOST})(?:{_FINAL_DOT})?(?P<rest>{_WIDE_REST})"
 )
 _ESCAPED: Final = re.compile("%(?:25)*(?:2e|2f|5c)", re.IGNORECASE)
@@ -150,9 +163,11 @@ def has_escapes(text: str) -> bool:
 
 def links_in(text: str) -> Iterator[tuple[WebLink, bool]]:
     """Yield the narrow links in a text, each spelling once, and whether it may be no page."""
-    spelled = (match[0].rstrip(_ENDS) for match in _NARROW_IN_TEXT.finditer(text))
-    for found in dict.fromkeys(spelled):
-        for one in (found, _before_sentence(found)):
+    patterns = (_NARROW_IN_TEXT,) if text.isascii() else (_NARROW_IN_TEXT, _NARROW_BESIDE)
+    matches = (match[0] for one in patterns for match in one.finditer(text))
+    for whole in dict.fromkeys(matches):
+        found = whole.rstrip(_ENDS)
+        for one in (found, _before_sentence(found), _within_underscores(whole)):
             link = link_of(one) if one else None
             if link is not None:
                 yield link, names_no_host(one)
@@ -182,6 +197,12 @@ def _before_sentence(host: str) -> str:
     return before if begins and "." in before else ""
 
 
+def _within_underscores(link: str) -> str:
+    """Return a host without underscores at both ends, or nothing: no host has one at its end."""
+    is_host = link.startswith("_") and link.endswith("_") and _host_of(link) == small(link)
+    return link.strip("_") if is_host else ""
+
+
 def wide_link_of(text: str) -> WebLink | None:
     """Return the wide form of a link that is a wide text as a whole."""
     match = _WIDE_IN_TEXT.match(text.strip(" "))
@@ -193,10 +214,25 @@ def wide_links_in(text: str) -> Iterator[tuple[WebLink, Looks]]:
     found = (one.group("scheme", "host", "rest") for one in _each_wide(text))
     for scheme, host, rest in dict.fromkeys(found):
         link = _wide_link(host, rest)
-        if scheme is not None or host.startswith("www."):
-            yield link, "link"
-        else:
-            yield link, _looks_in_text(link)
+        is_link = scheme is not None or host.startswith("www.")
+        looks = "link" if is_link else _looks_in_text(link)
+        yield link, looks
+        yield from _links_beside(host, looks)
+
+
+def hosts_beside(host: str) -> Iterator[str]:
+    """Yield what is left of a host without the letters of another script before it."""
+    label, dot, rest = host.partition(".")
+    begins = islice(_HOST_BEGINS.finditer(label), _MOST_PARTS)
+    yield from (label[at.start() :] + dot + rest for at in begins)
+
+
+def _links_beside(host: str, looks: Looks) -> Iterator[tuple[WebLink, Looks]]:
+    """Yield what may be a link without the letters behind it: it is one if the whole is none."""
+    for at in islice(_HOST_ENDS.finditer(host), _MOST_PARTS):
+        link = _wide_link(host[: at.start()].lstrip("_"), "")
+        is_new = looks == "words" and "." in link.host
+        yield link, _looks_in_text(link) if is_new else "words"
 
 
 def _each_wide(text: str) -> Iterator[re.Match[str]]:

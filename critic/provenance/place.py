@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar
 
+from critic.provenance.boundaries import ALL_CHANGES
 from critic.provenance.day_forms import Day, days_in, keys_of
 from critic.provenance.folding import narrow, wide, wide_links
 from critic.provenance.holders import Holders, ItemText, Shown
-from critic.provenance.links import links_in, wide_links_in
+from critic.provenance.links import hosts_beside, links_in, wide_links_in
 from critic.provenance.texts import NARROW, PATHS, WIDE, Reading, Texts, as_written
 from critic.provenance.value_kinds import (
     Sought,
@@ -26,7 +27,7 @@ from critic.provenance.value_kinds import (
 from critic.provenance.written_lists import leaves, parse_list
 
 _NUMBERED: Final = re.compile(
-    r"(?:#|\b(?:ids?|numbers?|no)\b)\W{0,4}([0-9]{1,3})(?![\w]|[./:@-]\w)"
+    rf"(?:#|\b(?:ids?|numbers?|no)\b)\W{{0,4}}([0-9]{{1,3}})(?:(?!\w|[./:@-]\w)|{ALL_CHANGES})"
 )
 
 _K = TypeVar("_K")
@@ -186,8 +187,8 @@ def _all_links(entry: ItemText) -> Iterator[_Key]:
 
 
 def _hosts(entry: ItemText) -> Iterator[_Key]:
-    found = links_in(entry.text(as_written))
-    return (("url", link.host) for link, no_host in found if not no_host)
+    found = [link.host for link, no_host in links_in(entry.text(as_written)) if not no_host]
+    return (("url", one) for host in found for one in (host, *hosts_beside(host)))
 
 
 def _wide_urls(entry: ItemText) -> Iterator[_Key]:

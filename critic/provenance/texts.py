@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
+from critic.provenance.boundaries import ALL_CHANGES, CHANGES, begins_of, ends_of, token_of
 from critic.provenance.folding import QUOTES, WORD, narrow, wide
 from critic.provenance.holders import (
     Holders,
@@ -25,7 +26,6 @@ from critic.provenance.holders import (
 from critic.provenance.windows import Windows
 from evals.manifest import EvidenceItem
 
-_JOINT: Final = r"[./:@\\+%~-]"
 _IN_PATH: Final = rf"(?:{WORD}|[./:@\\+%~=$*&-])"
 _BOLD: Final = re.compile(
     rf"(?<!{WORD})(?<![*/.\\])\*\*([^\s*/](?:[^\n*]{{0,200}}[^\s*/])?)\*\*(?!{WORD}|[*/.\\]{WORD})"
@@ -53,12 +53,13 @@ class Reading(NamedTuple):
     ends: re.Pattern[str]
 
 
-_TOKEN: Final = re.compile(rf"{WORD}++(?:{_JOINT}{WORD}++)*+")
-_BEGINS: Final = re.compile(rf"(?<!{WORD})(?<!{WORD}{_JOINT})")
-_ENDS: Final = re.compile(rf"(?!{WORD}|{_JOINT}{WORD})")
+def _reading(form: TextForm, changes: str) -> Reading:
+    parts = token_of(changes), begins_of(changes), ends_of(changes)
+    return Reading(form, *map(re.compile, parts))
 
-NARROW: Final = Reading(narrow, _TOKEN, _BEGINS, _ENDS)
-WIDE: Final = Reading(wide, _TOKEN, _BEGINS, _ENDS)
+
+NARROW: Final = _reading(narrow, CHANGES)
+WIDE: Final = _reading(wide, ALL_CHANGES)
 PATHS: Final = Reading(
     as_written,
     re.compile(f"{WORD}++"),

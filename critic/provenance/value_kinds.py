@@ -7,9 +7,10 @@ Rule 2: what cannot be read in one way alone is not readable: as a target it is 
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
 from typing import Final, Literal, NamedTuple
 
+from critic.provenance.addresses import ADDRESS, address_parts, addresses_in, wide_addresses_in
+from critic.provenance.boundaries import CHANGES
 from critic.provenance.folding import (
     QUOTES,
     SEPARATORS,
@@ -41,19 +42,12 @@ _FORMS: Final[dict[str, ValueForm]] = {
     "address": "address",
     "account": "account",
 }
-_IN_ADDRESS: Final = f"[^{SEPARATORS.replace('-/', '-*,/', 1)}]"
-_IN_HOST: Final = f"[^{SEPARATORS.replace('-/', '-,./', 1)}]"
-_APOSTROPHE: Final = f"(?<={WORD})['\u2019](?={WORD})"
-_IN_NAME: Final = re.compile(_APOSTROPHE)
-_ADDRESS: Final = re.compile(
-    rf"(?<!{_IN_ADDRESS})(?<!{WORD}['\u2019]){_IN_ADDRESS}++(?:{_APOSTROPHE}{_IN_ADDRESS}++)*+"
-    rf"@{_IN_HOST}++(?:\.{_IN_HOST}++)*+(?![@])"
-)
-_BESIDE_ADDRESS: Final = "+-."
 _SEPARATED: Final = re.compile("[ -]+")
 _MORE_DIGITS: Final = re.compile(r"[ -]+(?=\w*[0-9])\w")
 _WIDELY_SEPARATED: Final = re.compile("[ ./\u2010-\u2015\u2212-]+")
 _GROUP: Final = re.compile(f"(?:(?!_){WORD})++")
+_PARTED_GROUP: Final = re.compile(f"(?!_){WORD}(?:(?!_|{CHANGES}){WORD})*+")
+_ASCII_GROUP: Final = re.compile("[A-Za-z0-9]++")
 # A colon behind a letter ends a label, `IBAN:`, and no part of a number.
 _INSIDE_BEFORE: Final = re.compile(rf"(?<=[_+%~\\])|(?<={WORD}[./@-])|(?<=(?![A-Za-z]){WORD}:)")
 _INSIDE_AFTER: Final = re.compile(rf"[_+%~\\]|[./:@-]{WORD}")
@@ -166,7 +160,7 @@ def _as_url(text: str) -> Sought | None:
 
 def _as_address(text: str) -> Sought | None:
     form = small(text)
-    return Sought("address", form, wide_form(text)) if _ADDRESS.fullmatch(text) else None
+    return Sought("address", form, wide_form(text)) if ADDRESS.fullmatch(text) else None
 
 
 def _as_account(text: str) -> Sought | None:
@@ -189,7 +183,7 @@ _READ: Final[dict[ValueForm, Callable[[str], Sought | None]]] = {
 
 
 def _shape_of(text: str) -> ValueForm:
-    if _ADDRESS.fullmatch(text):
+    if ADDRESS.fullmatch(text):
         return "address"
     if looks_like_link(text):
         return "url"
@@ -200,43 +194,28 @@ def _shape_of(text: str) -> ValueForm:
     return "text"
 
 
-def addresses_in(text: str) -> Iterator[str]:
-    """Yield the addresses in a narrow text; behind a further `@` stands only a part of one."""
-    for match in _ADDRESS.finditer(text):
-        if text[match.start() - 1 : match.start()] != "@":
-            yield match[0].strip(_BESIDE_ADDRESS)
-
-
-def wide_addresses_in(text: str) -> Iterator[str]:
-    """Yield what may be an address in a wide text."""
-    for match in _ADDRESS.finditer(text):
-        yield from _from_apostrophes(match[0].strip(_BESIDE_ADDRESS))
-
-
-def _from_apostrophes(address: str) -> Iterator[str]:
-    """Yield an address, and what follows each apostrophe in it: that may be one by itself."""
-    yield address
-    yield from (address[at.end() :] for at in islice(_IN_NAME.finditer(address), _MOST_GROUPS))
-
-
 def accounts_in(text: str) -> Iterator[str]:
     """Yield what may be an account number in a narrow text, without what separates its groups."""
-    return _joined_groups(text, _SEPARATED, strict=True)
+    for group in (_GROUP,) if text.isascii() else (_GROUP, _PARTED_GROUP):
+        yield from _joined_groups(group, text, _SEPARATED, strict=True)
 
 
 def wide_accounts_in(text: str) -> Iterator[str]:
     """Yield what may be an account number in a wide text, without what separates its groups."""
-    return _joined_groups(text, _WIDELY_SEPARATED, strict=False)
+    for group in (_GROUP,) if text.isascii() else (_GROUP, _PARTED_GROUP, _ASCII_GROUP):
+        yield from _joined_groups(group, text, _WIDELY_SEPARATED, strict=False)
 
 
-def _joined_groups(text: str, separated: re.Pattern[str], *, strict: bool) -> Iterator[str]:
+def _joined_groups(
+    groups: re.Pattern[str], text: str, separated: re.Pattern[str], *, strict: bool
+) -> Iterator[str]:
     """Yield each run of groups that are only separated, joined, if it is of an account's length.
 
     A strict run of some groups ends where no further group has a digit: else it is a part.
     """
     run: list[re.Match[str]] = []
     since_digit = _MOST_GROUPS
-    for match in _GROUP.finditer(text):
+    for match in groups.finditer(text):
         if run and separated.fullmatch(text, run[-1].end(), match.start()) is None:
             run.clear()
         run.append(match)
@@ -267,7 +246,7 @@ def account_parts(text: str) -> Iterator[tuple[str, ...]]:
     A word behind a number does not hide it.
     """
     groups: list[tuple[int, int, str]] = [
-        (match.start(), match.end(), match[0]) for match in _GROUP.finditer(text)
+        (match.start(), match.end(), match[0]) for match in _ASCII_GROUP.finditer(text)
     ]
     for first, (_, group_end, group) in enumerate(groups):
         if _OTHER_ACCOUNT.fullmatch(group):
@@ -285,17 +264,6 @@ def account_parts(text: str) -> Iterator[tuple[str, ...]]:
             parts.append(joined)
         if parts:
             yield tuple(parts)
-
-
-def address_parts(text: str) -> Iterator[tuple[str, ...]]:
-    """Yield the addresses in a wide text, each as all of its parts that end at a separator."""
-    for match in _ADDRESS.finditer(text):
-        address, _, host = match[0].strip(_BESIDE_ADDRESS).partition("@")
-        labels = host.split(".")
-        if len(labels) > 1 and len(labels) <= _MOST_GROUPS:
-            hosts = [".".join(labels[:end]) for end in range(len(labels), 1, -1)]
-            names = _from_apostrophes(address)
-            yield tuple(f"{name}@{one}" for name in names for one in hosts)
 
 
 __all__ = [

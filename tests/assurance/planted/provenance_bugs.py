@@ -13,8 +13,10 @@ class Files(NamedTuple):
     items: str = "critic/provenance/seen_items.py"
     sources: str = "critic/provenance/seen_sources.py"
     texts: str = "critic/provenance/texts.py"
+    boundaries: str = "critic/provenance/boundaries.py"
     folding: str = "critic/provenance/folding.py"
     kinds: str = "critic/provenance/value_kinds.py"
+    addresses: str = "critic/provenance/addresses.py"
     links: str = "critic/provenance/links.py"
     lists: str = "critic/provenance/written_lists.py"
     parts: str = "critic/provenance/item_parts.py"
@@ -154,16 +156,34 @@ _STANDS: Final[tuple[Bug, ...]] = (
         "part-of-an-address",
         "a value that is part of a longer one stands in any text",
         (
-            Edit(FILES.texts, 'rf"{WORD}++(?:{_JOINT}{WORD}++)*+"', 'rf"{WORD}++"'),
-            Edit(FILES.texts, 'rf"(?<!{WORD})(?<!{WORD}{_JOINT})")', 'rf"(?<!{WORD})")'),
+            Edit(FILES.boundaries, "|{JOINT}(?!{_NUMBERED}){word}", ""),
+            Edit(
+                FILES.boundaries,
+                '"(?:(?<!{WORD})(?<!{WORD}{JOINT})|{changes}',
+                '"(?:(?<!{WORD})|{changes}',
+            ),
         ),
     ),
     slip(
         "mark-behind-a-joint",
-        FILES.texts,
+        FILES.boundaries,
         "a value that begins with a mark stands in the middle of a longer one",
-        'rf"(?<!{WORD})(?<!{WORD}{_JOINT})")',
-        'rf"(?<!{WORD})")',
+        '"(?:(?<!{WORD})(?<!{WORD}{JOINT})|{changes}',
+        '"(?:(?<!{WORD})|{changes}',
+    ),
+    slip(
+        "joint-behind-another-script",
+        FILES.boundaries,
+        "a part of a file name with letters of two scripts is a value",
+        "_CHANGE[0] + _NO_JOINT_BEHIND",
+        "_CHANGE[0]",
+    ),
+    slip(
+        "hidden-by-another-script",
+        FILES.addresses,
+        "a letter of another script behind an address in a text hides what it contests",
+        "_address_of(ALL_CHANGES)",
+        "ADDRESS",
     ),
     slip(
         "end-of-a-word",
@@ -227,8 +247,8 @@ _STANDS: Final[tuple[Bug, ...]] = (
         "host-of-a-mail",
         FILES.links,
         "an e-mail address has the host that follows its @",
-        'rf"|(?<!{WORD})(?<![@.-])(?={_IN_HOST}',
-        'rf"|(?<!{WORD})(?<![.-])(?={_IN_HOST}',
+        'rf"|(?<!{WORD})(?<![@-])(?<!',
+        'rf"|(?<!{WORD})(?<![-])(?<!',
     ),
     slip(
         "links-are-no-addresses",

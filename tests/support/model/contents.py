@@ -12,14 +12,18 @@ from tests.support.model.kinds import (
     plain_text,
     with_signs,
 )
+from tests.support.model.parting import parted
 
 BRACKETS = r"\[[0-9a-f.]*:[0-9a-f:.]+(?:%[^\s\]/]+)?\]"
 NUMBERS = r"(?:[0-9]{4,10}|0x[0-9a-f]{4,8})(?=[/?#:])"
-ACCOUNTS = r"(?<!\w)(?=([a-z]{2}[0-9]{2}(?:[ -]?[a-z0-9]){8,40}(?!\w)))"
+BEGINS = "(?<=[^\x00-\x7f])(?=[A-Za-z0-9])"
+ENDS = "(?<=[A-Za-z0-9])(?=[^\x00-\x7f])"
+ACCOUNTS = r"(?<![a-z0-9])(?=([a-z]{2}[0-9]{2}(?:[ -]?[a-z0-9]){8,40}(?![a-z0-9])))"
 LINKS = (
     rf"(?:[a-z][a-z0-9+.-]*://|//(?=[\w-]+\.|{BRACKETS}|{NUMBERS})|(?<![\w.@])www\.(?=[\w-]))"
     rf"(?:{BRACKETS})?(?:(?<=\])|[^\s<>\"'`|^{{}}()\[\]])[^\s<>\"'`|^{{}}()\[\]]*"
-    r"|(?<![\w.@/])(?:[\w-]+\.)+[a-z]{2,}(?::[0-9]+)?(?:[/?#][^\s<>\"'`|^{}()\[\]]*|(?![\w@]))"
+    r"|(?<![\w@/])(?<!(?<!\.)\.)(?:[\w-]+\.)+[a-z]{2,}(?::[0-9]+)?"
+    r"(?:[/?#][^\s<>\"'`|^{}()\[\]]*|(?![\w@])|(?=[^\x00-\x7f]|_+(?!\w)))"
 )
 
 ENDINGS = (
@@ -62,7 +66,11 @@ def found_in(value: Any) -> list[Found]:
 
 
 def links_of(text: str) -> list[tuple[str, list[str]]]:
-    found = [one[0].rstrip(PUNCTUATION) for one in re.finditer(LINKS, text, re.IGNORECASE)]
+    matches = list(re.finditer(LINKS, text, re.IGNORECASE))
+    found = [
+        one[0].lstrip("_" if text.startswith("_", one.end()) else "").rstrip(PUNCTUATION)
+        for one in matches
+    ]
     found = [one for one in found if is_link(one.lower())]
     return [("url", [one]) for one in found]
 
@@ -83,10 +91,10 @@ def addresses_of(text: str) -> list[tuple[str, list[str]]]:
     So may what begins behind an apostrophe.
     """
     found = []
-    for one in re.finditer(ADDRESS, text):
+    for one in re.finditer(ADDRESS, parted(text)):
         name = one[0].partition("@")[0]
-        begins = [0, *(at.end() for at in re.finditer("['\u2019]", name))]
-        parts = [parts_of(one[0][at:], r"[.+-]", ADDRESS) for at in begins]
+        begins = [0, *(at.end() for at in re.finditer(f"^_+|['\u2019]|{BEGINS}", name))]
+        parts = [parts_of(one[0][at:], rf"[.+-]|_+$|{ENDS}", ADDRESS) for at in begins]
         found.append(("address", [part for each in parts for part in each]))
     return found
 

@@ -10,13 +10,15 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from tests.support.model.facts import Json, spelled
+from tests.support.model.parting import GAP, parted
 
-WORD = r"[\w\u0300-\u036f\xad\u200b-\u200f\u2060-\u2064\ufeff]"
+WORD = r"[\w\u0300-\u036f\u3099\u309a\xad\u200b-\u200f\u2060-\u2064\ufeff]"
 """A character of a word. Marks and characters without a width change the word they stand in."""
 BEFORE = f"(?<!{WORD})(?<!{WORD}[./:@-])"
 AFTER = f"(?!{WORD}|[./:@-]{WORD})"
 
 PHRASES = "\ufdfa\ufdfb"
+UNSPACED = "[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
 NFKC = unicodedata.ucd_3_2_0.normalize
 
 HOST = r"[\w-]+(?:\.[\w-]+)*"
@@ -162,10 +164,20 @@ def is_escaped(text: str) -> bool:
 
 def runs_in(text: str) -> list[str]:
     """Return what stands in a text without white space, brackets or quotes inside."""
-    parted = re.sub(r"(?<=\w)\.(?=[A-Z][a-z])", ". ", text)
-    parted = re.sub("(?i)(?<=[a-z]:)(?=https?://)", " ", parted)
-    found = [with_brackets(one, parted) for one in RUN.finditer(parted)]
-    return [run.lstrip(PUNCTUATION).rstrip(PUNCTUATION) for run in found]
+    apart = re.sub(r"(?<=\w)\.(?=[A-Z][a-z])", ". ", text)
+    apart = re.sub("(?i)(?:(?<=[a-z]:)|(?<=[^\x00-\x7f]))(?=https?://)", " ", apart)
+    found = [with_brackets(one, apart) for one in RUN.finditer(apart)]
+    runs = [run.lstrip(PUNCTUATION.replace("_", "")).rstrip(PUNCTUATION) for run in found]
+    marked = [one[1] for run in RUN.findall(text) if (one := re.fullmatch("_+([^/?#]*?)_+", run))]
+    return [*runs, *marked, *(one for run in runs for one in hosts_before(run))]
+
+
+def hosts_before(run: str) -> list[str]:
+    """Return what is a host if the letters behind it, which take no space, are none of it."""
+    begins = [at for at, char in enumerate(parted(run)) if char == GAP]
+    found = [parted(run)[:at].replace(GAP, "") for at in begins]
+    whole = [one for one in found if re.fullmatch(rf"(?i)(?:(?:https?:)?//)?{HOST}", one)]
+    return [one for one in whole if "." in one and one[-1].isascii()]
 
 
 def with_brackets(run: re.Match[str], text: str) -> str:
@@ -204,12 +216,19 @@ def places(kind: str, value: Any, text: str) -> list[Place]:
         links = links_in(text) if shaped else [read_url(one) for one in runs]
         sought = read_url(text_of(value))
         return [Place(text, 0, 0)] if sought is not None and sought in links else []
-    plain, pattern = not_bold(text) if kind == "path" else even(text), pattern_of(kind, value)
+    pattern = pattern_of(kind, value)
     if not pattern:
         return []
-    searched = plain if kind == "path" else fold(plain)
-    found = [Place(plain, one.start(), one.end()) for one in re.finditer(pattern, searched)]
+    if kind == "path":
+        return places_in(not_bold(text), not_bold(text), pattern)
+    plain = even(text)
+    texts = [parted(plain)] if kind == "text" else list(dict.fromkeys((plain, parted(plain))))
+    found = [place for one in texts for place in places_in(one, fold(one), pattern)]
     return [one for one in found if kind != "account" or is_whole_account(one)]
+
+
+def places_in(text: str, searched: str, pattern: str) -> list[Place]:
+    return [Place(text, one.start(), one.end()) for one in re.finditer(pattern, searched)]
 
 
 def not_bold(text: str) -> str:
@@ -229,15 +248,12 @@ def pattern_of(kind: str, value: Any) -> str:
         begins = r"(?<![./\\~:@%+$*&)}\]-])" + ("" if re.match("~?/", form) else "(?<!=)")
         return f"(?<!{WORD}){begins}{re.escape(form)}(?!{goes_on})"
     if kind == "address":
-        return (
-            rf"(?<!{WORD})(?<![.+@-])(?<!{WORD}['\u2019])"
-            + re.escape(form)
-            + rf"(?!{WORD}|[.@-]{WORD})"
-        )
+        begins, ends = rf"(?<!{WORD})(?<![.+@-])(?<!{WORD}['\u2019])", rf"(?!{WORD}|[.@-]{WORD})"
+        return f"{begins}(?:{re.escape(form)}|_+{re.escape(form)}_+){ends}"
     if kind == "account":
         begins = f"(?<!{WORD})(?:(?<=[a-z]:)|(?<!{WORD}[./:@-]))"
         return begins + "[ -]?".join(map(re.escape, form)) + AFTER
-    return BEFORE + "[ \n]".join(map(re.escape, form.split(" "))) + AFTER
+    return BEFORE + "[ \n]".join(map(re.escape, parted(form).split(" "))) + AFTER
 
 
 def is_whole_account(place: Place) -> bool:
@@ -285,7 +301,8 @@ def wide(value: Any) -> str:
 
 def plain_text(text: str) -> str:
     """Return the text as a reader sees it: compatible characters as one, nothing without width."""
-    folded = NFKC("NFKC", text if is_short_enough([text]) else unreadable(text)).casefold()
+    spaced = re.sub("[\u2025\u2026\u2116]|[\xaa\xba](?=[0-9])", r"\g<0> ", text)
+    folded = NFKC("NFKC", spaced if is_short_enough([text]) else unreadable(spaced)).casefold()
     return "".join(char for char in folded if unicodedata.category(char) != "Cf")
 
 
@@ -318,19 +335,27 @@ def mentions(value: Any, text: str, kind: str = "") -> bool:
         return False
     if is_short_number(kind, value):
         return (
-            re.search(rf"(?:#|\b(?:ids?|numbers?|no)\b)\W{{0,4}}{form}{AFTER}", wide(text))
+            re.search(rf"(?:#|\b(?:ids?|numbers?|no)\b)\W{{0,4}}{form}{AFTER}", words_of(text))
             is not None
         )
     if kind == "account":
         inside = "[ -]?".join(map(re.escape, re.sub("[ -]", "", form)))
-        return re.search(rf"(?<!{WORD}){inside}(?!{WORD})", wide(text)) is not None
+        sought = rf"(?<!{WORD}){inside}(?!{WORD})"
+        return any(re.search(sought, one) for one in (wide(text), words_of(text)))
     if kind == "address":
-        inside = rf"(?<![\w.+-]){re.escape(form)}(?![\w@-]|\.[\w-])"
-        return re.search(inside, wide(text)) is not None
+        marked = f"(?:{re.escape(form)}|_+{re.escape(form)}_+)"
+        inside = rf"(?<![\w.+-]){marked}(?![\w@-]|\.[\w-])"
+        return any(re.search(inside, one) for one in (wide(text), words_of(text)))
     if kind == "url":
         goes_on = re.search("[?#].*/$", wide(value)) is not None
         return mentions_link(form + "/" if goes_on else form, text)
-    return re.search(BEFORE + re.escape(form) + AFTER, wide(text)) is not None
+    sought = BEFORE + re.escape(parted(form, everywhere=True)) + AFTER
+    return re.search(sought, words_of(text)) is not None
+
+
+def words_of(text: str) -> str:
+    """Return the wide form of a text with a gap wherever words may part."""
+    return parted(wide(text), everywhere=True)
 
 
 def mentions_link(form: str, text: str) -> bool:
@@ -346,6 +371,7 @@ def shows_link(form: str, before: str, behind: str, text: str) -> bool:
         r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?",
     )
     bare = "." in re.split("[/?#]", form.replace("\\.", "."))[0]
+    behind = rf"(?:{behind}|(?={UNSPACED}))" if form[-1:].isalnum() else behind
     found = bare and re.search(before + form + behind, wide(text)) is not None
     return found or re.search(f"//{user}{form}{behind}", text) is not None
 

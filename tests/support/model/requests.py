@@ -41,6 +41,7 @@ NUMBER_MARK = MARK + "$"
 LISTED = r"(?:(?<!\w)#?[0-9]+ ?(?:, ?(?:and|or) |,|and|or|&) ?)+$"
 LIST_MARKS = "-*\u2022"
 NEAR = 120
+LETTERS_BEFORE = r"^[^.]*?[^\x00-\x7f](?=[A-Za-z0-9])"
 NO_NOUNS = ("id", "ids", "no", "number", "numbers", "name", "names", "text")
 
 
@@ -214,7 +215,9 @@ def names_folder(folder: str, text: str) -> bool:
 
 def names_host(value: Value, text: str) -> bool:
     url = read_url(text_of(value.value)) if value.kind == "url" else None
-    return url is not None and url.host in [one.host for one in links_in(text)]
+    hosts = [one.host for one in links_in(text)]
+    behind = [host[at.end() :] for host in hosts for at in re.finditer(LETTERS_BEFORE, host)]
+    return url is not None and url.host in [*hosts, *behind]
 
 
 def names_bare_host(value: Value, text: str) -> bool:

@@ -1,0 +1,86 @@
+"""Addresses in texts: as a tool would read them, and as a reader may.
+
+Rule 1: an address that grants stands between its boundaries. One that doubts may be any part of
+        it that a reader may take for one.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from critic.provenance.boundaries import ALL_CHANGES, CHANGES, NO_CHANGE, run_of
+from critic.provenance.folding import SEPARATORS, WORD
+
+_IN_ADDRESS: Final = f"[^{SEPARATORS.replace('-/', '-*,/', 1)}]"
+_APOSTROPHE: Final = f"(?<={WORD})['\u2019](?={WORD})"
+_IN_NAME: Final = re.compile(_APOSTROPHE)
+
+
+def _address_of(changes: str) -> re.Pattern[str]:
+    name, label = run_of("-*,/", changes), run_of("-,./", changes)
+    return re.compile(
+        rf"(?:(?<!{_IN_ADDRESS})(?<!{WORD}['\u2019])|{changes}){name}(?:{_APOSTROPHE}{name})*+"
+        rf"@{label}(?:\.{label})*+(?![@])"
+    )
+
+
+ADDRESS: Final = _address_of(NO_CHANGE)
+_PARTED_ADDRESS: Final = _address_of(CHANGES)
+_WIDE_ADDRESSES: Final = ADDRESS, _PARTED_ADDRESS, _address_of(ALL_CHANGES)
+_NAME_BEGINS: Final = re.compile(rf"\A_++|{_APOSTROPHE}|(?<=[^\x00-\x7f])(?=[A-Za-z0-9])")
+_HOST_ENDS: Final = re.compile(r"[.-]|_++\Z|(?<=[A-Za-z0-9])(?=[^\x00-\x7f])")
+_BESIDE_ADDRESS: Final = "+-."
+_MOST_PARTS: Final = 12
+
+
+def addresses_in(text: str) -> Iterator[str]:
+    """Yield the addresses in a narrow text; behind a further `@` stands only a part of one."""
+    for match in _each(_WIDE_ADDRESSES[:2], text):
+        if text[match.start() - 1 : match.start()] != "@":
+            yield from _spellings(match[0])
+
+
+def wide_addresses_in(text: str) -> Iterator[str]:
+    """Yield what may be an address in a wide text."""
+    for match in _each(_WIDE_ADDRESSES, text):
+        for address in _spellings(match[0]):
+            yield from _from_apostrophes(address)
+
+
+def _each(patterns: tuple[re.Pattern[str], ...], text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of each pattern. They differ in how they part other scripts from ASCII."""
+    if text.isascii():
+        yield from patterns[0].finditer(text)
+        return
+    found = (match for pattern in patterns for match in pattern.finditer(text))
+    yield from {match.span(): match for match in found}.values()
+
+
+def _spellings(found: str) -> Iterator[str]:
+    """Yield an address, also without underscores at both ends: no host has one at its end."""
+    yield (address := found.strip(_BESIDE_ADDRESS))
+    if address[0] == address[-1] == "_":
+        yield address.strip("_")
+
+
+def _from_apostrophes(address: str) -> Iterator[str]:
+    """Yield an address, and what follows each apostrophe in it: that may be one by itself."""
+    yield address
+    yield from (address[at.end() :] for at in islice(_IN_NAME.finditer(address), _MOST_PARTS))
+
+
+def address_parts(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield the addresses in a wide text, each as all that may be one in it, the longest first.
+
+    Apostrophes, separators, letters of another script and underscores at its ends part it.
+    """
+    for match in _PARTED_ADDRESS.finditer(text):
+        name, _, host = match[0].strip(_BESIDE_ADDRESS).partition("@")
+        ends = reversed([*islice(_HOST_ENDS.finditer(host), _MOST_PARTS)])
+        hosts = (host, *(host[: at.start()] for at in ends))
+        hosts = tuple(one for one in hosts if "." in one)
+        begins = islice(_NAME_BEGINS.finditer(name), _MOST_PARTS)
+        names = [name, *filter(None, (name[at.end() :] for at in begins))]
+        if hosts and host.count(".") < _MOST_PARTS:
+            yield tuple(dict.fromkeys(f"{one}@{other}" for one in names for other in hosts))

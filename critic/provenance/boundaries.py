@@ -1,0 +1,84 @@
+"""Where words part although no space stands between them.
+
+Rule 1: Han, Kana and Hangul are written without a space beside the words of others, so a word ends
+        where ASCII changes to one of them. Signs that look like a dash, and marks, part nothing.
+Rule 2: where a joint holds what stands on the far side, as in `data2026` with `.csv` behind a few
+        such letters, all of it is one longer value.
+Rule 3: a number begins behind a sign of an ordinal, and behind `n.`, `no.` and `nr.`.
+Rule 4: what doubts parts words at every change. It sees whatever grants sees.
+"""
+
+from typing import Final
+
+from critic.provenance.folding import SEPARATORS, WORD
+
+_ASCII: Final = "A-Za-z0-9"
+_UNSPACED: Final = (
+    "\u1100-\u115e\u1161-\u1172\u1176-\u11ff\u3005\u3006\u3021-\u3029\u3038-\u303a\u3041-\u3096\u309d-\u309f"
+    "\u30a1-\u30fa\u30fd-\u30ff\u3131-\u3160\u3165-\u318e\u31f0-\u31ff\u3400-\u4db5\u4e01-\u9fff"
+    "\uac00-\ud7a3\uf900-\ufaff\uff66-\uff6f\uff71-\uff9d\uffa1-\uffbe\uffc2-\uffd7"
+    "\U00020000-\U0003ffff"
+)
+"""Letters of Han, Kana and Hangul, but for those that look like a dash or a nought."""
+_ORDINALS: Final = "\xaa\xba"
+
+OTHER_THAN_UNSPACED: Final = f"{SEPARATORS}{_UNSPACED}{_ORDINALS}"
+OTHER_THAN_ASCII: Final = f"{SEPARATORS}{_ASCII}"
+_APART: Final = f"[^{OTHER_THAN_UNSPACED}]"
+_BESIDE: Final = f"[^{OTHER_THAN_ASCII}]"
+_FEW: Final = 8
+
+JOINT: Final = r"[./:@\\+%~-]"
+"""What joins words to one value."""
+_FIRM: Final = r"[./@\\+%~-]"
+"""The joints that no label ends in."""
+_CHANGE: Final = f"(?<=[{_ASCII}])(?=[{_UNSPACED}])", f"(?<=[{_UNSPACED}])(?=[{_ASCII}])"
+_NO_JOINT_BEHIND: Final = f"(?!{_BESIDE}{{1,{_FEW}}}+{_FIRM}{WORD})"
+_NO_JOINT_BEFORE: Final = "".join(
+    f"(?<!{WORD}{_FIRM}{_BESIDE}{{{count}}})" for count in range(1, _FEW + 1)
+)
+ENDS_BESIDE: Final = _CHANGE[0] + _NO_JOINT_BEHIND
+"""Matches where a value of ASCII ends at a letter that takes no space."""
+CHANGES: Final = f"(?:{ENDS_BESIDE}|{_CHANGE[1]}{_NO_JOINT_BEFORE})"
+"""Matches where words part for what grants (rule 2)."""
+ALL_CHANGES: Final = f"(?:{'|'.join(_CHANGE)})"
+"""Matches where words part for what doubts."""
+NO_CHANGE: Final = "(?!)"
+
+_ALONE: Final = f"(?<!{WORD})(?<!{WORD}{JOINT})"
+_NUMBERED: Final = "".join(
+    (
+        f"(?:(?<=[{_ORDINALS}])|",
+        "|".join(f"(?<={_ALONE}{sign}\\.)" for sign in ("n", "n[or]", "nos")),
+        ")(?=[0-9])",
+    )
+)
+"""Matches where a number begins behind what says that it is one."""
+
+
+def token_of(changes: str) -> str:
+    """Return a pattern of words that a joint holds together, parted at changes."""
+    word = f"(?:{_APART}++|{_BESIDE}++)"
+    parts = f"(?={WORD})(?!{changes}|{_NUMBERED}){word}|{JOINT}(?!{_NUMBERED}){word}"
+    return f"{word}(?:{parts})*+"
+
+
+def begins_of(changes: str) -> str:
+    """Return a pattern that matches where a value may begin."""
+    return f"(?:(?<!{WORD})(?<!{WORD}{JOINT})|{changes}|{_NUMBERED})"
+
+
+def ends_of(changes: str) -> str:
+    """Return a pattern that matches where a value may end."""
+    return f"(?:(?!{WORD}|{JOINT}(?!{_NUMBERED}){WORD})|{changes}|{_NUMBERED})"
+
+
+def run_of(also: str, changes: str = CHANGES) -> str:
+    """Return a pattern of a whole run of words and other characters, parted at changes.
+
+    Args:
+        also: the range of characters up to a slash that are none of the run: `-,./`, say.
+    """
+    apart = f"[^{OTHER_THAN_UNSPACED.replace('-/', also, 1)}]"
+    beside = f"[^{OTHER_THAN_ASCII.replace('-/', also, 1)}]"
+    return f"(?:{apart}++|{beside}++)(?:(?!{changes})(?:{apart}++|{beside}++))*+"

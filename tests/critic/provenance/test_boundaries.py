@@ -1,0 +1,161 @@
+"""Values beside letters that take no space, signs of numbers, and marks around them."""
+
+import re
+from typing import Any, Final
+from unicodedata import ucd_3_2_0
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from critic.provenance.boundaries import ALL_CHANGES
+from critic.provenance.content_values import content_values
+from critic.provenance.holders import ItemText
+from critic.provenance.place import Place
+from critic.provenance.value_kinds import read_value
+from evals.manifest import EvidenceItem
+from tests.support.effort import examples
+from tests.support.model.facts import Json
+from tests.support.model.parting import is_unspaced
+from tests.support.patience import PATIENT
+from tests.support.sightings import answer, item, proposal, request
+
+BOB: Final = "bob@x.example"
+IBAN: Final = "DE89370400440532013000"
+ORDER: Final = "ORD-1881"
+
+NAMED: Final = [
+    *((f"把这份报告发给{BOB}", BOB), (f"{BOB}に送って", BOB), (f"{BOB}에게 보내줘", BOB)),
+    *((f"{BOB}抄送amy@x.example", BOB), (f"发给amy@x.example抄送{BOB}", BOB)),
+    *((f"请取消订单{ORDER}。", ORDER), (f"{ORDER}을 취소해줘", ORDER), (f"注文{ORDER}を", ORDER)),
+    *((f"{ORDER}\u110b\u1173\u11af", ORDER), (f"\uff7c{ORDER}\uff86", ORDER)),
+    *((f"向{IBAN}账户转账", IBAN), (f"{IBAN}로 50유로", IBAN), ("取消1881号订单", "1881")),
+    *(("向DE89 3704 0044 0532 0130 00账户", IBAN), ("请访问 shop.example谢谢", "shop.example")),
+    *(("见https://shop.example谢谢", "shop.example"), (f"_{BOB}_", BOB)),
+    *(("see _shop.example_", "shop.example"), ("\u2116 1881", "1881"), ("\u21161881", "1881")),
+    *(("n\xba1881", "1881"), ("1\xaa1881", "1881"), ("No.1881", "1881"), ("n.1881,", "1881")),
+    *(("Nr.1881", "1881"), ("nos.1881", "1881"), (f"\u2116{ORDER}", ORDER)),
+    *((f"1881{mark}", "1881") for mark in "\u0964\u0965\u060c\u061b\u061f\u06d4"),
+]
+PART_OF_MORE: Final = [
+    *(("data2026年.csv", "data2026"), ("data2026年.csv", "csv"), ("报告/旧data-2026", "data-2026")),
+    *(
+        ("a.旧data-2026", "data-2026"),
+        ("x-旧data-2026", "data-2026"),
+        ("data-2026旧-b", "data-2026"),
+    ),
+    *((f"{ORDER}\u30fc2", ORDER), (f"{ORDER}\u4e002", ORDER), (f"{ORDER}\u30072", ORDER)),
+    *((f"{ORDER}_を", ORDER), (f"{ORDER}\u3099", ORDER), (f"{ORDER}\u3164", ORDER)),
+    *((f"{ORDER}é", ORDER), ("xn.1881", "1881"), ("a-no.1881", "1881"), ("m.1881", "1881")),
+    *(("n.1881.b", "1881"), ("no.ORD-1881", ORDER), ("n\xbax1881", "1881"), (f"_{BOB}", BOB)),
+    *((f"{BOB}_", BOB), ("bob@x.example公司.example", BOB), ("商店shop.example", "shop.example")),
+    *(("x.日本shop.example", "shop.example"), ("_shop.example", "shop.example")),
+    *(("http://shop.example谢谢/a", "shop.example"), ("見1881.5円", "1881")),
+]
+
+
+def answer_for(value: str, *items: Json, kind: str | None = None) -> str:
+    tool: Json = {"arg_roles": {"x": "object"}}
+    tool |= {} if kind is None else {"arg_kinds": {"x": kind}}
+    return answer(proposal(*items, args={"x": value}, tool=tool))
+
+
+@pytest.mark.parametrize(("text", "value"), NAMED)
+def test_a_value_needs_no_space_beside_letters_that_take_none(text: str, value: str) -> None:
+    assert answer_for(value, request(text)) == "allow"
+    assert answer_for(value, item(text, "system")) == "allow"
+
+
+@pytest.mark.parametrize(("text", "value"), PART_OF_MORE)
+def test_a_part_of_a_longer_value_is_not_named(text: str, value: str) -> None:
+    assert answer_for(value, request(text)) != "allow"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"), [("张bob@x.example", "address"), ("账户1234", "account")]
+)
+def test_a_value_of_two_scripts_is_named_as_a_whole(text: str, kind: str) -> None:
+    assert answer_for(text, request(f"用 {text}"), kind=kind) == "allow"
+    assert answer_for(text, request(text)) == "allow"
+
+
+def test_another_host_may_be_meant_by_letters_before_a_host() -> None:
+    assert answer_for("shop.example", request("访问shop.example")) == "ask"
+
+
+SEEN: Final = [
+    *((f"写给{BOB}吧", BOB), (f"_{BOB}_", BOB), (f"{BOB}-nak", BOB), (f"{BOB}นะ", BOB)),
+    *((f"{IBAN}로", IBAN.lower()), (f"账户{IBAN}", IBAN.lower()), (f"é{IBAN}é", IBAN.lower())),
+    *(("请访问 evil.example谢谢", "evil.example"), ("_evil.example_", "evil.example")),
+    *(("siehe\u2026evil.example/pay", "evil.example/pay"), ("evil.exampleนะ", "evil.example")),
+    *(("evil.example谢谢。然后", "evil.example"), ("see...evil.example", "evil.example")),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), SEEN)
+def test_what_a_reader_sees_in_content_is_judged(text: str, value: str) -> None:
+    parts = [part.wide for one in content_values(text) for part in one.parts]
+    assert value in parts
+    content: Json = {"arg_roles": {"x": "content"}}
+    other = item(f"write to {value}")
+    assert answer(proposal(other, args={"x": text}, tool=content)) == "refuse"
+
+
+def test_letters_that_take_no_space_stay_such_in_the_wide_form() -> None:
+    for char in map(chr, range(0x80, 0x30000)):
+        is_one = re.search(ALL_CHANGES, f"a{char}") is not None
+        if ord(char) < 0x20000 and ucd_3_2_0.category(char) != "Cn":
+            assert is_one == is_unspaced(char), hex(ord(char))
+        if is_one:
+            folded = ucd_3_2_0.normalize("NFKC", char)
+            assert re.search(ALL_CHANGES, f"a{folded}"), hex(ord(char))
+            assert re.search(ALL_CHANGES, f"{folded}a"), hex(ord(char))
+
+
+VALUES: Final = (
+    *((BOB, "address"), (IBAN, "account"), (ORDER, None), ("data2026", "file"), ("1881", None)),
+    *(("shop.example", "url"), ("https://shop.example/a", "url"), ("a@例子b.example", "address")),
+    *(("例子ab1", None), ("7", "order")),
+)
+PIECES: Final = (
+    *("给", "に", "에게", "\u110b\u1173", "ー", "\uff8f\uff9e", "é", "\u200b", "_", "__", ".", "-"),
+    *(
+        "\uff0e",
+        "\u3002",
+        "@",
+        "/",
+        ":",
+        " ",
+        "n.",
+        "no.",
+        "\u2116",
+        "\xba",
+        "\u2026",
+        "x",
+        "1",
+        "'",
+    ),
+    *("id ", "https://", "例子", "的"),
+)
+
+
+@settings(PATIENT, max_examples=examples(300))
+@given(
+    st.sampled_from(VALUES),
+    st.lists(st.sampled_from(PIECES), max_size=4).map("".join),
+    st.lists(st.sampled_from(PIECES), max_size=4).map("".join),
+)
+@example(("shop.example", "url"), "", "谢谢\uff0ea")
+@example((BOB, "address"), "", "给\uff0ea@y")
+@example(("1881", None), "\u2116", "")
+@example(("https://shop.example/a", "url"), "", "的")
+@example(("shop.example", "url"), "https://", "的")
+def test_whatever_grants_is_seen_by_whatever_doubts(
+    named: tuple[str, Any], before: str, after: str
+) -> None:
+    value = read_value(*named)
+    text = before + named[0] + after
+    place = Place()
+    place.add(ItemText(EvidenceItem(id="e", classification="r"), [text]))
+    if place.says(value, None) is not None:
+        assert place.mentions(value, None) is not None
