@@ -130,6 +130,8 @@ def test_what_lies_below_a_named_folder_is_named_but_by_no_way_up() -> None:
         assert spoken("read /srv/data now", other, "path", has_depth=True) == "unseen"
     assert spoken("read /srv/DATA now", "/srv/data/a", "path", has_depth=True) == "unseen"
     assert spoken("read docs now", "docs/plan.md", "path", has_depth=True) == "unseen"
+    for said in ("yes / no", "say / now", "/", "read / now"):
+        assert spoken(said, "/srv/data", "path", has_depth=True) == "unseen"
 
 
 def test_what_was_not_read_whole_is_the_first_that_counts_or_else_that_has_expired() -> None:
