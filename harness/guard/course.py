@@ -164,9 +164,8 @@ class Course:
         unknown = self._unknown_calls(event)
         if not calls:
             session, turn = self.session.id, self.session.turn
-            return Answered(
-                self, Ruling(session=session, turn=turn, action="refuse", unknown=unknown)
-            )
+            ruling = Ruling(session=session, turn=turn, action="refuse", unknown=unknown)
+            return self._lapse_question()._replace(answer=ruling)
         batch = self.session.propose(calls, as_of)
         verdict = verify_batch(batch)
         ruled = self._rule_batch(batch, verdict)
@@ -278,7 +277,13 @@ class Course:
         question = self.question
         if question is None or is_unexpired(question.expires_at, as_of):
             return Answered(self)
-        lapsed = replace(self, question=question._replace(has_lapsed=True))
+        return self._lapse_question()
+
+    def _lapse_question(self) -> Answered:
+        """Note that a question, if one is open, takes no yes any more."""
+        if self.question is None:
+            return Answered(self)
+        lapsed = replace(self, question=self.question._replace(has_lapsed=True))
         return Answered(lapsed, None, self._end_of_question())
 
     def answer(self, event: AnswerEvent, as_of: datetime, record: int | None = None) -> Answered:

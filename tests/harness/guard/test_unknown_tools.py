@@ -52,9 +52,16 @@ def test_a_batch_of_nothing_else_has_no_plan_and_changes_nothing(halts: str) -> 
     assert len(log.decisions) == 1
 
 
-def test_an_open_question_stands() -> None:
-    answers = answers_to(guard_of(desk()), [*ASKS, batch(unknown("a")), yes(digest="$FOR:3")])
-    assert [answers[at]["action"] for at in (3, 4, 5)] == ["ask", "refuse", "allow"]
+def test_an_open_question_lapses_with_it_and_takes_a_no_alone() -> None:
+    log = Log()
+    events = [*ASKS, batch(unknown("a")), batch(unknown("b")), yes(digest="$FOR:3")]
+    no = {**yes(digest="$FOR:3"), "yes": False}
+    answers = answers_to(guard_of(desk(), log=log), [*events, no])
+    assert [answers[at]["action"] for at in (3, 4, 5)] == ["ask", "refuse", "refuse"]
+    assert "has expired" in answers[6]["error"]["message"]
+    assert answers[7]["action"] == "refuse"
+    told = [one.answer.answer for one in log.decisions if one.answer]
+    assert told == ["lapsed", "no"]
 
 
 def test_a_result_of_one_is_an_error() -> None:
