@@ -194,6 +194,15 @@ def _shape_of(text: str) -> ValueForm:
     return "text"
 
 
+class _Group(NamedTuple):
+    """A group of an account number, and where it stands."""
+
+    start: int
+    end: int
+    text: str
+    has_digit: bool
+
+
 def accounts_in(text: str) -> Iterator[str]:
     """Yield what may be an account number in a narrow text, without what separates its groups."""
     for group in (_GROUP,) if text.isascii() else (_GROUP, _PARTED_GROUP):
@@ -213,31 +222,35 @@ def _joined_groups(
 
     A strict run of some groups ends where no further group has a digit: else it is a part.
     """
-    run: list[re.Match[str]] = []
+    run: list[_Group] = []
     since_digit = _MOST_GROUPS
     for match in groups.finditer(text):
-        if run and separated.fullmatch(text, run[-1].end(), match.start()) is None:
+        if run and separated.fullmatch(text, run[-1].end, match.start()) is None:
             run.clear()
-        run.append(match)
+        has_digit = _DIGIT.search(match[0]) is not None
+        run.append(_Group(match.start(), match.end(), match[0], has_digit))
         del run[:-_MOST_GROUPS]
-        since_digit = 0 if _has_digit(match) else since_digit + 1
+        since_digit = 0 if has_digit else since_digit + 1
         if since_digit >= len(run):
             continue  # a run without a digit is no account
-        if strict and _INSIDE_AFTER.match(text, match.end()):
+        if not (strict and _INSIDE_AFTER.match(text, match.end())):
+            yield from _joined_ends(text, run, strict=strict)
+
+
+def _joined_ends(text: str, run: list[_Group], *, strict: bool) -> Iterator[str]:
+    """Yield the last groups of a run joined, one and more of them, each if it is no part."""
+    goes_on = strict and _MORE_DIGITS.match(text, run[-1].end) is not None
+    joined, has_digit = "", False
+    for group, before in zip(reversed(run), [*reversed(run[:-1]), None], strict=True):
+        is_grouped, joined = joined != "", group.text + joined
+        if len(joined) > _LONGEST or (is_grouped and goes_on):
+            return  # so is any longer one
+        has_digit = has_digit or group.has_digit
+        is_part = strict and is_grouped and before is not None and before.has_digit
+        if len(joined) < _SHORTEST or not has_digit or is_part:
             continue
-        joined, goes_on = "", strict and _MORE_DIGITS.match(text, match.end()) is not None
-        for group, before in zip(reversed(run), [*reversed(run[:-1]), None], strict=True):
-            is_grouped, joined = joined != "", group[0] + joined
-            if len(joined) > _LONGEST:
-                break
-            is_long = len(joined) >= _SHORTEST and _DIGIT.search(joined)
-            is_part = strict and is_grouped and (goes_on or _has_digit(before))
-            if is_long and not (strict and _INSIDE_BEFORE.match(text, group.start())):
-                yield from () if is_part else (joined,)
-
-
-def _has_digit(group: re.Match[str] | None) -> bool:
-    return group is not None and _DIGIT.search(group[0]) is not None
+        if not (strict and _INSIDE_BEFORE.match(text, group.start)):
+            yield joined
 
 
 def account_parts(text: str) -> Iterator[tuple[str, ...]]:
