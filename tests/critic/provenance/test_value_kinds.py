@@ -17,6 +17,7 @@ from critic.provenance.value_kinds import (
     addresses_in,
     holds_no_word,
     is_only_words,
+    plain_form,
     read_value,
     same_values,
     text_form,
@@ -291,3 +292,10 @@ def test_account_numbers_in_a_wide_text_have_parts() -> None:
 def test_a_short_number_has_three_digits_at_most() -> None:
     shorts = {one: read_value(one, None).is_short_number for one in ("7", "777", "7777", "a7", "")}
     assert [one for one, is_short in shorts.items() if is_short] == ["7", "777"]
+
+
+def test_spellings_of_one_account_number_are_one_text() -> None:
+    for text in ("GB29 NWBK 6016", "gb29-nwbk-6016", "gb29/nwbk.6016", "\uff27B29NWBK6016"):
+        assert plain_form(read_value(text, "note")) == "gb29nwbk6016", text
+    for text in ("gb29 nwbk 601", "bob smith", "GB29 NWBK, 6016", f"gb29 {'a' * 31}"):
+        assert plain_form(read_value(text, "note")) == wide_form(text) == text.lower(), text
