@@ -5,7 +5,10 @@ from typing import Any, Final
 import pytest
 
 from critic.prepared import PreparedPlan, prepare_plan
+from critic.provenance.content_values import content_values
+from critic.provenance.day_forms import Day
 from critic.provenance.item_parts import FieldTables
+from critic.provenance.origins import DaySighting
 from critic.provenance.seen_items import SeenItems
 from critic.provenance.seen_sources import both_seen
 from critic.provenance.value_facts import (
@@ -19,6 +22,7 @@ from critic.provenance.value_facts import (
     values_known,
 )
 from critic.provenance.value_kinds import read_value
+from critic.provenance.worth import ALLOW, ASK, REFUSE
 from evals.context import ApprovedValue, OwnValue
 from evals.kinds import MODE_RANK
 from evals.manifest import EvidenceItem, Manifests
@@ -111,6 +115,7 @@ def facts_of(
     index = SeenItems(TABLES)
     for at, one in enumerate(items, 1):
         index.add(EvidenceItem.model_validate({**one, "id": f"e/{at}"}))
+    index.move_to(None)
     fields: Any = {"id": "s", "required_outputs": (), "provenance": "closed", **spec}
     known = KnownValues(*both_seen(index), approved or {}, own, lambda _value: None)
     return ValueFacts(DecisionSpec(**fields), known)
@@ -150,6 +155,10 @@ def test_of_two_origins_of_a_value_the_first_counts_unless_the_other_contests_it
             assert (seen.item and seen.item.id) == shown, (one, other)
 
 
+def yes(value: object) -> ApprovedValue:
+    return ApprovedValue.model_validate(yes_to(value))
+
+
 def test_a_yes_is_of_a_role_a_tool_and_a_value_up_to_a_tier() -> None:
     given = [yes_to("A-1"), yes_to(["a-1", 7], approval_mode="network"), yes_to("b-2", "object")]
     tiers = approved_tiers(ApprovedValue.model_validate(one) for one in given)
@@ -167,6 +176,8 @@ def test_a_yes_is_of_a_role_a_tool_and_a_value_up_to_a_tier() -> None:
     ):
         asked = aim(role, mode)
         assert facts.is_approved(asked, read_value(text, None)) == is_approved, (role, mode, text)
+    tiers = approved_tiers([yes(True), yes(" ")])
+    assert {text for _, _, form, text in tiers if form == "text"} == {"true"}
     assert not facts.is_approved(Aim("recipient", ("shop", "x"), 0), read_value("a-1", None))
 
 
@@ -203,6 +214,8 @@ def test_what_lies_below_a_named_page_is_named_for_mild_effects_and_for_pages() 
     ):
         asked = aim(role, mode, kind)
         assert facts.origin(asked, below).origin == origin, (role, mode, kind)
+    other = read_value("https://a.de/z", None)
+    assert facts.origin(aim("locator"), other).origin == "host"
     bare = facts_of(request("see a.de"))
     assert bare.origin(aim("locator"), below).origin == "own"
     assert bare.origin(aim("object"), below).origin == "host"
@@ -229,3 +242,86 @@ def test_what_can_be_read_in_two_ways_is_so_only_where_it_decides() -> None:
     for role in ("attribute", "code"):
         asked = aim(role)
         assert facts.origin(asked, twice).origin == "request"
+
+
+def test_what_has_expired_counts_where_it_makes_a_value_worth_less() -> None:
+    value, field = read_value(VALUE, None), item({"sender": VALUE})
+    for items, role, level, origin, stale in (
+        *(([field], "object", ALLOW, "field", None), ([field, LATE_TEXT], "object", ASK, "", None)),
+        *(
+            ([LATE_TEXT], "attribute", ASK, "unseen", "e/1"),
+            ([], "attribute", ALLOW, "unseen", None),
+        ),
+        ([request(TEXT), LATE_TEXT], "object", ALLOW, "request", None),
+    ):
+        facts = facts_of(*items)
+        found, seen = facts.judge_value(aim(role), value)
+        assert (found, seen.origin) == (level, origin or "contested"), (items, role)
+        assert (seen.stale and seen.stale.id) == stale
+        assert facts.judge_value(aim(role), value) == (found, seen)
+    late = facts_of(LATE_TEXT)
+    assert late.origin(aim(), value).origin == "unseen"
+    assert late.origin_of_all(aim(), value).origin == "untrusted"
+
+
+LATE_TEXT: Final = item(TEXT, **LATE)
+CUT: Final = item("see more", standing="named") | {
+    "source": {"author": "public", "standing": "named", "cut": True}
+}
+PAGE: Final = "https://a.de/x"
+CONTENT: Final[list[tuple[str, list[Json], int, str]]] = [
+    *((f"see {PAGE}", [], ASK, "new_link"), (f"see {PAGE}", [request(PAGE)], ALLOW, "request")),
+    *((f"see {PAGE}", [item(f"{PAGE}y")], REFUSE, "untrusted"),),
+    *((f"see {PAGE}", [item(f"{PAGE}y") | LATE], REFUSE, "untrusted"),),
+    *((f"see {PAGE}", [item(PAGE) | LATE], REFUSE, "unseen"), (PAGE, [CUT], ASK, "new_link")),
+    *((f"see {PAGE}", [request("see a.de")], ALLOW, "host"),),
+    *((f"see {PAGE}?y", [request("see a.de")], ASK, "new_link"),),
+    *((f"see {PAGE}?y", [request(f"see {PAGE}?y")], ALLOW, "request"),),
+    *((f"see {PAGE}", [item(PAGE, standing="named")], ALLOW, "named_public"),),
+    *((f"see {PAGE}", [item(PAGE, standing="named"), CUT], ASK, "named_public"),),
+    *((f"see {PAGE}", [item(PAGE, standing="named"), CUT | LATE], ASK, "named_public"),),
+    *((f"see {PAGE}", [request(PAGE), CUT], ALLOW, "request"), ("new.de", [], ALLOW, "unseen")),
+    *((f"see {PAGE}", [item(PAGE), CUT], REFUSE, "untrusted"),),
+    *(("ask mia@a.de.x", [item("mia@a.de")], REFUSE, "untrusted"),),
+    *(
+        ("ask mia@a.de.x", [], ALLOW, "unseen"),
+        ("mia@a.de", [request("mia@a.de")], ALLOW, "request"),
+    ),
+    *(("mia@a.de.x", [request("mia@a.de.x"), item("mia@a.de")], ALLOW, "request"),),
+]
+
+
+def test_content_is_judged_by_the_whole_of_what_it_names_then_by_less() -> None:
+    for text, items, level, origin in CONTENT:
+        (value, *_) = content_values(text)
+        found, seen = facts_of(*items).judge_content(aim("content"), value)
+        assert (found, seen.origin) == (level, origin), (text, items)
+        assert seen.is_unread == (level == ASK and origin == "named_public")
+
+
+def test_a_day_is_judged_by_who_names_it() -> None:
+    day, text = Day(2026, 5, 9), read_value(DAY, None)
+    named = item(DAY, standing="named")
+    for items, level, origin in (
+        *(([], ALLOW, "unseen"), ([item(DAY)], ASK, "untrusted"), ([named], ALLOW, "elsewhere")),
+        *(([named, request("on May 10")], ASK, "elsewhere"), ([request(DAY)], ALLOW, "request")),
+        *(([item(DAY) | LATE], ASK, "untrusted"), ([named, request("soon")], ALLOW, "elsewhere")),
+        *(([item(DAY, "system") | LATE, item(DAY)], ASK, "untrusted"),),
+        *(([named, request("May 10") | LATE], ASK, "elsewhere"),),
+    ):
+        found, seen = facts_of(*items).judge_day(aim("time"), day, text)
+        assert (found, seen.origin) == (level, origin), items
+    given = approved_tiers([ApprovedValue.model_validate(yes_to(DAY, "time"))])
+    facts = facts_of(item(DAY), approved=given)
+    assert facts.judge_day(aim("time"), day, text) == (ALLOW, DaySighting("unseen", None))
+    assert facts.judge_day(aim("time"), day, read_value(f"{DAY} 9:00", None))[0] == ASK
+
+
+def test_words_are_those_of_the_request_or_of_the_operator() -> None:
+    for author in ("user", "operator"):
+        said, team = item("the team", author, "named"), read_value("team", None)
+        seen = facts_of(said, item({"payer": "team"})).origin(aim(), team)
+        assert (seen.origin, seen.item and seen.item.id) == ("words", "e/1")
+        meant = facts_of(item('the "team"', author, "named")).origin(aim(), team)
+        assert meant.origin == ("request" if author == "user" else "operator")
+    assert facts_of(item({"payer": "team"})).origin(aim(), team).origin == "party"
