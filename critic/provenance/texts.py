@@ -53,13 +53,14 @@ class Reading(NamedTuple):
     ends: re.Pattern[str]
 
 
-def _reading(form: TextForm, changes: str) -> Reading:
-    parts = token_of(changes), begins_of(changes), ends_of(changes)
-    return Reading(form, *map(re.compile, parts))
+def _reading(form: TextForm, changes: str, also_begins: str = "(?!)") -> Reading:
+    begins = f"(?:{begins_of(changes)}|{also_begins})"
+    return Reading(form, *map(re.compile, (token_of(changes), begins, ends_of(changes))))
 
 
 NARROW: Final = _reading(narrow, CHANGES)
-WIDE: Final = _reading(wide, ALL_CHANGES)
+WIDE: Final = _reading(wide, ALL_CHANGES, rf"(?<!{WORD})(?=/)")
+"""Behind a sign that joins words, `host:/srv/x`, a path from the root may begin all the same."""
 PATHS: Final = Reading(
     as_written,
     re.compile(f"{WORD}++"),

@@ -597,3 +597,12 @@ def test_a_pointer_that_says_less_than_the_author_says_it_of_each_record(way: st
         assert answer(wire) == "allow"
         wire["compiled"]["manifests"]["classes"][0]["fields"] = {way: "system"}
         assert answer(wire) == "allow"
+
+
+@pytest.mark.parametrize("joined", ["c@", "host:", "a.", "x-", "file:", "~"])
+def test_a_path_behind_a_joint_is_seen_by_what_doubts(joined: str) -> None:
+    """Nothing but public text has it: an attribute that was seen nowhere would be allowed."""
+    tool = {"arg_roles": {"x": "attribute"}, "arg_kinds": {"x": "path"}}
+    args = {"x": "/srv/web2/b"}
+    assert answer(proposal(item(f"see {joined}/srv/web2/b"), args=args, tool=tool)) == "ask"
+    assert answer(proposal(item(f"see {joined}x/srv/web2/b"), args=args, tool=tool)) == "allow"
