@@ -8,6 +8,7 @@ import pytest
 from critic.provenance.folding import WORD, small
 from critic.provenance.links import (
     has_escapes,
+    hosts_beside,
     link_of,
     links_in,
     looks_like_link,
@@ -158,6 +159,10 @@ QUOTES: Final = "\xab\xbb\u2018\u201c\u201d\u201e"
 BESIDE_USER: Final = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\u1680\u2028\u2029" + WIDE_SPACES
 
 
+IN_SCHEMES: Final = "0123456789+-."
+"""Behind these a scheme is read as a part of another one: a host without a dot is missed."""
+
+
 def keys(text: str) -> list[str]:
     return [link.key for link, _ in links_in(text)]
 
@@ -184,7 +189,7 @@ def test_a_reader_takes_for_a_link_what_begins_inside_of_a_word() -> None:
     for char in map(small, CHARS):
         bare, full, short = (f"a{char}corp.com/x", f"a {char}http://b/x", f"a {char}//[::1]/x")
         assert ("corp.com/x" in wide_keys(bare)) == (not is_word(char) and char not in "-.@"), bare
-        assert (wide_keys(full) == ["b/x"]) == (char not in "0123456789+-."), full
+        assert (wide_keys(full) == ["b/x"]) == (char not in IN_SCHEMES), full
         joined = char in LETTERS + ":0123456789"
         assert ("[::1]/x" in wide_keys(short)) == (not joined), short
 
@@ -368,3 +373,45 @@ def test_a_link_has_all_pages_above_its_own_up_to_a_depth() -> None:
     link = link_of("/".join([*deep, "c", "d"]))
     assert link is not None
     assert [*link.parents()] == []
+
+
+ALNUM: Final = LETTERS + "0123456789"
+SEEN: Final = "\u898b"
+"""A letter of a script that sets no space beside a host."""
+
+
+def test_a_host_begins_where_letters_of_another_script_end() -> None:
+    for char in ALNUM:
+        assert [*hosts_beside(f"{SEEN}{char}b.example/x")] == [f"{char}b.example/x"]
+        assert [*hosts_beside(f"a{SEEN}\x80{char}.{SEEN}b")] == [f"{char}.{SEEN}b"]
+    for none in (f"{SEEN}-b.c", f"{SEEN}_b.c", "\x7fb.c", f"b.{SEEN}c", "b.c", f"{SEEN}.b", SEEN):
+        assert [*hosts_beside(none)] == []
+    many = [f"{SEEN}a" * count for count in range(13, 1, -1)]
+    assert [*hosts_beside(many[0] + ".b")] == [f"{one[1:]}.b" for one in many]
+
+
+def test_a_host_ends_where_letters_of_another_script_or_final_underscores_begin() -> None:
+    for char in map(small, ALNUM):
+        for behind in (SEEN, "\x80a", "_", "__"):
+            assert f"b.a{char}" in wide_keys(f"see b.a{char}{behind}"), (char, behind)
+    for text in (f"b.a-{SEEN}", "b.a\x7f", "b.a_c", "b.a"):
+        assert len(wide_keys(text)) == 1
+    assert wide_keys("b." + f"c{SEEN}" * 20)[1:] == [
+        "b." + f"c{SEEN}" * count + "c" for count in range(12)
+    ]
+    looks = {"b.example": "link", "b.uk": "host", "b.q1": "words", "b.md": "words"}
+    for host, look in looks.items():
+        assert [*wide_links_in(f"_{host}{SEEN}")][1] == ((host, "", ""), look)
+    for link in (f"https://b.example{SEEN}", f"www.b.example{SEEN}", f"b.com/x.b.example{SEEN}"):
+        assert [look for _, look in wide_links_in(link)][1:] in ([], ["words"])
+    assert [look for _, look in wide_links_in(f"http://b{SEEN}/x")] == ["link", "words"]
+
+
+def test_a_host_within_underscores_or_beside_another_script_is_named_without_them() -> None:
+    assert "a.example" in keys("see _a.example_ now")
+    assert "a.example" in keys("see __A.example__ now")
+    for text in ("_a.example", "_a.example/b_", "a_a.example_", "see a.example_b"):
+        assert "a.example" not in keys(text), text
+    for text in (f"see a.example{SEEN}", f"{SEEN}https://a.example{SEEN}"):
+        assert keys(text) == [f"a.example{SEEN}", "a.example"]
+    assert keys(f"see {SEEN} a.example") == ["a.example"]
