@@ -38,9 +38,11 @@ COMMANDS: Final[Mapping[str, _Command]] = MappingProxyType(
             "judge every recorded plan again under another policy, mode or budget", "what_if"
         ),
         "gate": _Command(
-            "compare the runs of two logs, or in files: pass, block or inconclusive", "gate"
+            "compare the runs of two logs or files: pass, block or inconclusive", "gate"
         ),
-        "shadow": _Command("count what a shadow would have stopped, by tool and reason", "shadow"),
+        "shadow": _Command(
+            "count what shadow mode would have stopped, and propose edits", "shadow"
+        ),
         "log": _Command("search and check a decision log", "log"),
         "report": _Command("write a decision log as one page of HTML", "report"),
         "policy": _Command("check, compare and test a policy file", "policy"),

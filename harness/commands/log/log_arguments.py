@@ -73,7 +73,7 @@ def add_log(commands: Commands) -> None:
     log = add_command(commands, "log", _LOG_EXITS)
     actions = log.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = add(actions, "list", "one line per turn, and one per gap", _EXITS)
-    stats = add(actions, "stats", "fates, refusals, scores, what was slow or costly", _EXITS)
+    stats = add(actions, "stats", "fates, refusals, scores, slow and costly turns", _EXITS)
     show = add(actions, "show", "one record in full, with its inputs", _EXITS)
     checked = "check hashes, chain and tables without judging again"
     check = add(actions, "verify", checked, _VERIFY_EXITS)
@@ -129,7 +129,7 @@ def _add_events(actions: Commands) -> None:
 
 
 def _add_settle(actions: Commands) -> None:
-    settling = "record how an execution ended that has no end, as a person says it"
+    settling = "record how an open execution ended, as a person found"
     settle = add(actions, "settle", settling, _SETTLE_EXITS)
     settle.add_argument("log", metavar="LOG")
     settle.add_argument("seq", type=int, metavar="SEQ", help="the record in which it began")
