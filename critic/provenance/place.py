@@ -111,7 +111,10 @@ class Place:
         A short number only does where the text says that it is a number of something.
         """
         # Folding may join a value to what stands beside it: what grants is seen by what doubts.
-        return self._mentions_widely(value, shown) or self.says(value, shown)
+        found = self._mentions_widely(value, shown)
+        if found is None and value.form in _FOLDED_APART:
+            return self._first(_FOLDED_APART[value.form], value.form, value.narrow, shown)
+        return found or self.says(value, shown)
 
     def _mentions_widely(self, value: Sought, shown: Shown | None) -> ItemText | None:
         if value.is_short_number:
@@ -223,6 +226,15 @@ def _wide_accounts(entry: ItemText) -> Iterator[_Key]:
     return (("account", one) for one in wide_accounts_in(entry.text(wide)))
 
 
+def _folded_apart(keys_in: "_Keys") -> "_Keys":
+    """Return what reads narrow texts where they differ from the wide ones, which show as much."""
+
+    def keys(entry: ItemText) -> Iterable[_Key]:
+        return keys_in(entry) if entry.text(narrow) != entry.text(wide) else ()
+
+    return keys
+
+
 def _field_days(entry: ItemText) -> Iterator[Day]:
     fields = (*entry.fields, *entry.parties)
     return (day for field in fields for day in keys_of(days_in(wide(field))))
@@ -242,4 +254,8 @@ _WIDE_IN: Final[dict[ValueForm, _Keys]] = {
     "url": _wide_urls,
     "address": _wide_addresses,
     "account": _wide_accounts,
+}
+_FOLDED_APART: Final[dict[ValueForm, _Keys]] = {
+    "address": _folded_apart(_addresses),
+    "account": _folded_apart(_accounts),
 }
