@@ -13,7 +13,7 @@ from typing import Final
 from critic.provenance.folding import SEPARATORS, WORD
 
 _ASCII: Final = "A-Za-z0-9"
-_UNSPACED: Final = (
+UNSPACED: Final = (
     "\u1100-\u115e\u1161-\u1172\u1176-\u11ff\u3005\u3006\u3021-\u3029\u3038-\u303a\u3041-\u3096\u309d-\u309f"
     "\u30a1-\u30fa\u30fd-\u30ff\u3131-\u3160\u3165-\u318e\u31f0-\u31ff\u3400-\u4db5\u4e01-\u9fff"
     "\uac00-\ud7a3\uf900-\ufaff\uff66-\uff6f\uff71-\uff9d\uffa1-\uffbe\uffc2-\uffd7"
@@ -22,7 +22,7 @@ _UNSPACED: Final = (
 """Letters of Han, Kana and Hangul, but for those that look like a dash or a nought."""
 _ORDINALS: Final = "\xaa\xba"
 
-OTHER_THAN_UNSPACED: Final = f"{SEPARATORS}{_UNSPACED}{_ORDINALS}"
+OTHER_THAN_UNSPACED: Final = f"{SEPARATORS}{UNSPACED}{_ORDINALS}"
 OTHER_THAN_ASCII: Final = f"{SEPARATORS}{_ASCII}"
 _APART: Final = f"[^{OTHER_THAN_UNSPACED}]"
 _BESIDE: Final = f"[^{OTHER_THAN_ASCII}]"
@@ -32,7 +32,7 @@ JOINT: Final = r"[./:@\\+%~-]"
 """What joins words to one value."""
 _FIRM: Final = r"[./@\\+%~-]"
 """The joints that no label ends in."""
-_CHANGE: Final = f"(?<=[{_ASCII}])(?=[{_UNSPACED}])", f"(?<=[{_UNSPACED}])(?=[{_ASCII}])"
+_CHANGE: Final = f"(?<=[{_ASCII}])(?=[{UNSPACED}])", f"(?<=[{UNSPACED}])(?=[{_ASCII}])"
 _NO_JOINT_BEHIND: Final = f"(?!{_BESIDE}{{1,{_FEW}}}+{_FIRM}{WORD})"
 _NO_JOINT_BEFORE: Final = "".join(
     f"(?<!{WORD}{_FIRM}{_BESIDE}{{{count}}})" for count in range(1, _FEW + 1)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from critic.provenance.adjoining import find_adjoining
 from critic.provenance.folding import QUOTES, WORD, mark_lines, small
 from critic.provenance.holders import GAP, ItemText, Shown, TextForm
 from critic.provenance.place import Place
@@ -121,8 +122,17 @@ def find_meant(
                 return entry, True
         return None, False
     found = place.says(value, shown)
-    if found is None or value.form not in ("path", "text"):
+    if value.form not in ("path", "text"):
         return found, found is not None
+    if found is None:
+        return find_adjoining(place, value, nouns.own, shown)
+    return _weigh_said(place, found, value, role, nouns, shown=shown)
+
+
+def _weigh_said(
+    place: Place, found: ItemText, value: Sought, role: Role, nouns: Nouns, *, shown: Shown | None
+) -> tuple[ItemText, bool]:
+    """Return an entry that holds a text or path, and whether it means it."""
     reading, is_sign = PATHS if value.form == "path" else NARROW, holds_no_word(value.narrow)
     texts, form = place.texts(reading), as_written if reading is PATHS else mark_lines
     if not value.is_words:

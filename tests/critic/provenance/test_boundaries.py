@@ -83,6 +83,73 @@ def test_another_host_may_be_meant_by_letters_before_a_host() -> None:
     assert answer_for("shop.example", request("访问shop.example")) == "ask"
 
 
+ADJOINING: Final = [
+    *((f"order:{ORDER}", ORDER, None, "allow"), (f"ID:{ORDER}", ORDER, None, "allow")),
+    *((f"Stornieren:{ORDER}", ORDER, None, "ask"), (f"eu:{ORDER}-b", ORDER, None, "refuse")),
+    *((f"{ORDER}/ORD-2", ORDER, None, "ask"), (f"ORD-2/{ORDER}", ORDER, None, "ask")),
+    *((f"{ORDER}+ORD-2", ORDER, None, "ask"), (f"_{ORDER}_", ORDER, None, "ask")),
+    *((f"_{ORDER}", ORDER, None, "refuse"), (f"x_{ORDER}_", ORDER, None, "refuse")),
+    *((f"{ORDER}-et", ORDER, None, "refuse"), (f"{ORDER}:n", ORDER, None, "refuse")),
+    *(("report/old", "report", None, "refuse"), ("data2026年.csv", "data2026", None, "ask")),
+    *(("김철수에게", "김철수", None, "ask"), ("发给王小明", "王小明", None, "ask")),
+    *(("发给王小明", "王", None, "refuse"), ("발김철수", "김철수", None, "ask")),
+    *(
+        (f"fix {text}", "src/main.py", "path", "allow")
+        for text in (
+            *(
+                "./src/main.py",
+                "@src/main.py",
+                "src/main.py:42",
+                "src/main.py:10:5.",
+                "file:src/main.py",
+            ),
+            "path=src/main.py",
+        )
+    ),
+    *(
+        (f"fix {text}", "src/main.py", "path", "ask")
+        for text in (
+            *(
+                "*src/main.py*",
+                "_src/main.py_",
+                "see:src/main.py",
+                "看src/main.py吧",
+                "y=src/main.py",
+            ),
+        )
+    ),
+    *(
+        (f"fix {text}", "src/main.py", "path", "refuse")
+        for text in (
+            *(
+                "a./src/main.py",
+                "../src/main.py",
+                "*src/main.py",
+                "src/main.py:42x",
+                "src/main.py:",
+                "_src/main.py",
+            ),
+        )
+        if not text.endswith(":")
+    ),
+    *((f"run {text}", "acme/img", "path", "ask") for text in ("acme/img:42", "@acme/img")),
+    *(
+        ("del .//srv/a", "/srv/a", "path", "refuse"),
+        ("删除/srv/a.txt吧", "/srv/a.txt", "path", "ask"),
+    ),
+    *(("/srv/data旧", "/srv/data", "path", "ask"), ("./docs/", "docs", "path", "allow")),
+]
+
+
+@pytest.mark.parametrize(("text", "value", "kind", "answered"), ADJOINING)
+def test_a_value_beside_other_signs_is_meant_or_asks(
+    text: str, value: str, kind: str | None, answered: str
+) -> None:
+    assert answer_for(value, request(text), kind=kind or "order") == answered
+    if answered == "ask":
+        assert answer_for(value, item(text, "system"), kind=kind or "order") != "allow"
+
+
 SEEN: Final = [
     *((f"写给{BOB}吧", BOB), (f"_{BOB}_", BOB), (f"{BOB}-nak", BOB), (f"{BOB}นะ", BOB)),
     *((f"{IBAN}로", IBAN.lower()), (f"账户{IBAN}", IBAN.lower()), (f"é{IBAN}é", IBAN.lower())),

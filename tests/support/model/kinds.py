@@ -14,8 +14,9 @@ from tests.support.model.parting import GAP, parted
 
 WORD = r"[\w\u0300-\u036f\u3099\u309a\xad\u200b-\u200f\u2060-\u2064\ufeff]"
 """A character of a word. Marks and characters without a width change the word they stand in."""
-BEFORE = f"(?<!{WORD})(?<!{WORD}[./:@-])"
-AFTER = f"(?!{WORD}|[./:@-]{WORD})"
+JOINED = r"[./:@\\+%~-]"
+BEFORE = f"(?<!{WORD})(?<!{WORD}{JOINED})"
+AFTER = f"(?!{WORD}|{JOINED}{WORD})"
 
 PHRASES = "\ufdfa\ufdfb"
 UNSPACED = "[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"

@@ -1,12 +1,14 @@
 """What a request names: a value as a whole, only as plain words, or only its host or its folder."""
 
 import re
+from itertools import pairwise
 
 from tests.support.model.facts import RANKS, Json
 from tests.support.model.kinds import (
     AFTER,
     BEFORE,
     FIRM,
+    WORD,
     Place,
     Url,
     covered,
@@ -16,12 +18,15 @@ from tests.support.model.kinds import (
     has_only_words,
     is_escaped,
     is_short_number,
+    is_unreadable,
     links_in,
     narrow,
+    not_bold,
     places,
     read_url,
     text_of,
 )
+from tests.support.model.parting import is_change, is_unspaced
 from tests.support.model.values import Value, stem, words_of_name
 
 QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
@@ -54,12 +59,88 @@ def named_as(p: Json, tool: Json, value: Value, text: str) -> str:
         return "U" if numbers_it(p, tool, value, text) else ""
     found = places(value.kind, value.value, text)
     if not found:
-        return ""
+        return adjoins(nouns_of(tool, value), value, text)
     if not has_only_words(value.kind, value.value):
         is_name_like = value.kind not in ("url", "address", "account")
         return "W" if is_name_like and all(map(is_part_of_quoted, found)) else "U"
     nouns = nouns_of(tool, value)
     return "U" if any(is_name(value, nouns, one) for one in found) else "W"
+
+
+LABELS = [stem(one) for one in ["id", "no", "nr", "number", "file", "path"]]
+FREE = {
+    "text": rf"(?<!{WORD})(?<!{WORD}[./:@\\+%~-])",
+    "path": rf"(?<!{WORD})(?<![./\\~:@%+$*&)}}\]=-])",
+}
+ENDED = {
+    "text": rf"(?!{WORD}|[./:@\\+%~-]{WORD})",
+    "path": rf"(?!{WORD}|[\\~@%+={{$*&-]|/{WORD}|[.:]{WORD}|[?^!][.*]?{WORD})",
+}
+
+
+def adjoins(nouns: list[str], value: Value, text: str) -> str:
+    """Return whether it would stand in the text if signs beside it were blanks.
+
+    That is so wholly (U) for signs that are no part of it, and by words (W) for others.
+    """
+    kind = "text" if is_unreadable(value.kind, value.value) else value.kind
+    kind = kind if kind in FIRM else "text"
+    if kind not in FREE or narrow(kind, value.value) == "":
+        return ""
+    plain = not_bold(text) if kind == "path" else fold(even(text).replace("\n", " "))
+    told = without_labels(kind, narrow(kind, value.value), [*nouns, *LABELS], plain)
+    if places(kind, value.value, told):
+        return "U"
+    words = has_only_words(kind, value.value)
+    loose = without_signs(kind, narrow(kind, value.value), told, words=words)
+    return "W" if places(kind, value.value, loose) else ""
+
+
+def without_labels(kind: str, form: str, known: list[str], text: str) -> str:
+    """Return a text with a blank for labels that are known, and what a path is written with."""
+    sought = re.escape(form)
+    label = rf"{FREE['text']}({WORD}+)[:=](?={sought})"
+    text = re.sub(label, lambda one: " " if stem(fold(one[1])) in known else one[0], text)
+    if kind == "path" and not form.startswith(("/", "~")):
+        text = re.sub(rf"{FREE[kind]}\./(?={sought})", " ", text)
+    is_file = re.search(r"\.[A-Za-z][A-Za-z0-9]{0,9}$", form) is not None
+    if kind == "path" and is_file and not form.startswith(("/", "~")):
+        text = re.sub(rf"{FREE[kind]}@(?={sought})", " ", text)
+    if kind == "path" and is_file:
+        text = re.sub(rf"(?<={sought})(?::[0-9]{{1,6}}){{1,2}}{ENDED[kind]}", " ", text)
+    return text
+
+
+def without_signs(kind: str, form: str, text: str, *, words: bool) -> str:
+    """Return a text with a blank for what may be part of something longer."""
+    sought, marks = re.escape(form), "*_" if kind == "path" else "_"
+    for mark in marks if kind == "path" or not words else "":
+        around = rf"{FREE[kind]}{re.escape(mark)}({sought}){re.escape(mark)}{ENDED[kind]}"
+        text = re.sub(around, r" \1 ", text)
+    if kind == "path" and not form.startswith(("/", "~")):
+        text = re.sub(rf"{FREE[kind]}@(?={sought})", " ", text)
+    if kind == "path":
+        text = re.sub(rf"(?<={sought})(?::[0-9]{{1,6}}){{1,2}}{ENDED[kind]}", " ", text)
+    if kind == "text" and not words:
+        shape = re.sub(r"\\?[0-9]+", "[0-9]+", sought)
+        before = rf"(?:(?<=^)|(?<=[ /+]))({shape})[/+](?={sought})"
+        behind = rf"(?<={sought})[/+](?={shape}(?:$|[ /+]))"
+        listed = re.search("[0-9]", form) is not None
+        text = re.sub(behind, " ", re.sub(before, r"\1 ", text)) if listed else text
+    if not words:
+        text = re.sub(rf"(?<={WORD})[:=](?={sought})", " ", text)
+    starts = [one.start() for one in re.finditer(f"(?={sought})", text)]
+    ends = {at for start in starts for at in (start, start + len(form))}
+    name = len(form) > 1 and all(map(is_unspaced, form))
+    beside = {at for at in ends if 0 < at < len(text) and is_beside(text, at, name=name)}
+    if kind == "path" and form.startswith(("/", "~")):
+        beside |= {at for at in starts if at and is_unspaced(text[at - 1])}
+    return " ".join(text[a:b] for a, b in pairwise([0, *sorted(beside), len(text)]))
+
+
+def is_beside(text: str, at: int, *, name: bool) -> bool:
+    both = text[at - 1], text[at]
+    return is_change(*both) or (name and all(map(is_unspaced, both)))
 
 
 def is_part_of_quoted(place: Place) -> bool:

@@ -1,0 +1,135 @@
+"""A value in a request that signs around it keep from standing there as a whole.
+
+Rule 1: it is meant where the sign is none of it: behind a label that is the noun of the argument
+        (`order:ORD-7`), and of a path behind `./`, and with a file ending behind `@` or before
+        the number of a line.
+Rule 2: with any other sign it may be a part of something longer, so it is only words: beside
+        another of its shape (`ORD-7/ORD-8`), behind another label, between two marks, and beside
+        letters that take no space.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from critic.provenance.boundaries import ALL_CHANGES, UNSPACED
+from critic.provenance.folding import WORD, small
+from critic.provenance.holders import ItemText, Shown
+from critic.provenance.place import Place
+from critic.provenance.texts import NARROW, PATHS, Reading
+from critic.provenance.tool_words import stem_of
+from critic.provenance.value_kinds import Sought
+
+_MOST_PLACES: Final = 200
+_WINDOW: Final = 120
+_NO, _WORDS, _MEANT = range(3)
+_LABEL: Final = re.compile(rf"({WORD}++)[:=]\Z")
+_LABELS: Final = frozenset(map(stem_of, ("id", "no", "nr", "number", "file", "path")))
+_NUMBERS: Final = re.compile("[0-9]+")
+_LINE: Final = re.compile("(?::[0-9]{1,6}){1,2}")
+_FILE: Final = re.compile(r"(?:.*/)?[^/]*\.[A-Za-z][A-Za-z0-9]{0,9}", re.DOTALL)
+_APART: Final = re.compile(ALL_CHANGES)
+_LETTER: Final = re.compile(f"[{UNSPACED}]")
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]{{2,}}")
+
+
+def find_adjoining(
+    place: Place, value: Sought, own: frozenset[str], shown: Shown | None
+) -> tuple[ItemText | None, bool]:
+    """Return the first entry that holds a value beside other signs, and whether any means it.
+
+    Args:
+        own: the stems of the nouns of the argument.
+    """
+    reading, first = PATHS if value.form == "path" else NARROW, None
+    for entry in place.shown_entries(shown):
+        text = entry.text(reading.form)
+        for at in _places_of(value.narrow, text):
+            level = _level_at(reading, value, own, text, at)
+            if level == _MEANT:
+                return entry, True
+            first = entry if first is None and level == _WORDS else first
+    return first, False
+
+
+def _places_of(value: str, text: str) -> Iterator[int]:
+    at, left = text.find(value) if value else -1, _MOST_PLACES
+    while at >= 0 and left:
+        yield at
+        at, left = text.find(value, at + 1), left - 1
+
+
+def _level_at(reading: Reading, value: Sought, own: frozenset[str], text: str, at: int) -> int:
+    end = at + len(value.narrow)
+    before = (
+        _MEANT if reading.begins.match(text, at) else _level_before(reading, value, own, text, at)
+    )
+    if before == _NO:
+        return _NO
+    behind = _MEANT if reading.ends.match(text, end) else _level_behind(reading, value, text, end)
+    if behind == before == _NO or not _has_both_marks(reading, text, at, end):
+        return _NO
+    return min(before, behind)
+
+
+def _level_before(reading: Reading, value: Sought, own: frozenset[str], text: str, at: int) -> int:
+    sign = text[at - 1]
+    if _is_beside(value, text, at):
+        return _WORDS
+    if sign in ":=" and (label := _LABEL.search(text[max(0, at - _WINDOW) : at])):
+        is_whole = NARROW.begins.match(text, at - len(label[0])) is not None
+        is_own = is_whole and stem_of(small(label[1])) in own | _LABELS
+        return _MEANT if is_own else _NO if value.is_words else _WORDS
+    if reading is PATHS:
+        return _level_before_path(reading, value, text, at)
+    return _WORDS if _is_listed(value, text[max(0, at - _WINDOW) : at], sign) else _NO
+
+
+def _level_before_path(reading: Reading, value: Sought, text: str, at: int) -> int:
+    sign = text[at - 1]
+    if value.narrow.startswith(("/", "~")):
+        return _WORDS if _LETTER.match(text, at - 1) or sign in "*_" else _NO
+    if text.startswith("./", at - 2) and reading.begins.match(text, at - 2):
+        return _MEANT
+    if sign == "@" and reading.begins.match(text, at - 1):
+        return _MEANT if _FILE.fullmatch(value.narrow) else _WORDS
+    return _WORDS if sign in "*_" else _NO
+
+
+def _is_listed(value: Sought, beside: str, sign: str) -> bool:
+    """Return whether a text stands between marks, or a joint parts it from one of its shape."""
+    if sign == "_":
+        return not value.is_words
+    words = re.split("[ /+]", beside)
+    others = words[-2:-1] if beside.endswith(sign) else words[1:2]
+    shape = _NUMBERS.sub("0", value.narrow)
+    return sign in "/+" and "0" in shape and [_NUMBERS.sub("0", one) for one in others] == [shape]
+
+
+def _level_behind(reading: Reading, value: Sought, text: str, end: int) -> int:
+    if _is_beside(value, text, end):
+        return _WORDS
+    if reading is not PATHS:
+        return _WORDS if _is_listed(value, text[end : end + _WINDOW], text[end]) else _NO
+    line = _LINE.match(text, end)
+    if line is not None and reading.ends.match(text, line.end()):
+        return _MEANT if _FILE.fullmatch(value.narrow) else _WORDS
+    return _WORDS if text[end] in "*_" else _NO
+
+
+def _is_beside(value: Sought, text: str, at: int) -> bool:
+    """Return whether letters that take no space part a value from what is around it."""
+    if _APART.match(text, at) is not None:
+        return True
+    is_name = _UNSPACED.fullmatch(value.narrow) is not None
+    return is_name and _UNSPACED.match(text, at - 1) is not None
+
+
+def _has_both_marks(reading: Reading, text: str, at: int, end: int) -> bool:
+    """Return whether a mark before a value stands behind it, too, with nothing beside the two."""
+    signs = text[at - 1 : at], text[end : end + 1]
+    marks = [one for one in signs if one and one in "*_"]
+    if not marks:
+        return True
+    begins, ends = reading.begins.match(text, at - 1), reading.ends.match(text, end + 1)
+    return len(marks) == 2 and signs[0] == signs[1] and bool(begins and ends)
