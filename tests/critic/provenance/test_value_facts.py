@@ -288,6 +288,9 @@ CONTENT: Final[list[tuple[str, list[Json], int, str]]] = [
         ("mia@a.de", [request("mia@a.de")], ALLOW, "request"),
     ),
     *(("mia@a.de.x", [request("mia@a.de.x"), item("mia@a.de")], ALLOW, "request"),),
+    ("new.de", [item("https://new.de/x")], REFUSE, "untrusted"),
+    ("see new.de#y", [request("see new.de")], ASK, "new_link"),
+    ("new.de/B?x new.de/b?x", [request("see new.de/B?x")], ASK, "new_link"),
 ]
 
 
