@@ -405,11 +405,13 @@ def test_a_host_ends_where_letters_of_another_script_or_final_underscores_begin(
     for link in (f"https://b.example{SEEN}", f"www.b.example{SEEN}", f"b.com/x.b.example{SEEN}"):
         assert [look for _, look in wide_links_in(link)][1:] in ([], ["words"])
     assert [look for _, look in wide_links_in(f"http://b{SEEN}/x")] == ["link", "words"]
+    assert [*wide_links_in(f"com{SEEN}.b")][1] == (("com", "", ""), "words")
 
 
 def test_a_host_within_underscores_or_beside_another_script_is_named_without_them() -> None:
     assert "a.example" in keys("see _a.example_ now")
     assert "a.example" in keys("see __A.example__ now")
+    assert keys("_a.example/b_") == ["_a.example/b"]
     for text in ("_a.example", "_a.example/b_", "a_a.example_", "see a.example_b"):
         assert "a.example" not in keys(text), text
     for text in (f"see a.example{SEEN}", f"{SEEN}https://a.example{SEEN}"):
