@@ -12,13 +12,14 @@ from typing import Final
 from critic.provenance.boundaries import ALL_CHANGES, CHANGES, NO_CHANGE, run_of
 from critic.provenance.folding import SEPARATORS, WORD
 
-_IN_ADDRESS: Final = f"[^{SEPARATORS.replace('-/', '-*,/', 1)}]"
+_NO_PART: Final = "-%'-*,/"
+_IN_ADDRESS: Final = f"[^{SEPARATORS.replace('-/', _NO_PART, 1)}]"
 _APOSTROPHE: Final = f"(?<={WORD})['\u2019](?={WORD})"
 _IN_NAME: Final = re.compile(_APOSTROPHE)
 
 
 def _address_of(changes: str) -> re.Pattern[str]:
-    name, label = run_of("-*,/", changes), run_of("-,./", changes)
+    name, label = run_of(_NO_PART, changes), run_of("-,./", changes)
     return re.compile(
         rf"(?:(?<!{_IN_ADDRESS})(?<!{WORD}['\u2019])|{changes}){name}(?:{_APOSTROPHE}{name})*+"
         rf"@{label}(?:\.{label})*+(?![@])"
@@ -30,7 +31,7 @@ _PARTED_ADDRESS: Final = _address_of(CHANGES)
 _WIDE_ADDRESSES: Final = ADDRESS, _PARTED_ADDRESS, _address_of(ALL_CHANGES)
 _NAME_BEGINS: Final = re.compile(rf"\A_++|{_APOSTROPHE}|(?<=[^\x00-\x7f])(?=[A-Za-z0-9])")
 _HOST_ENDS: Final = re.compile(r"[.-]|_++\Z|(?<=[A-Za-z0-9])(?=[^\x00-\x7f])")
-_BESIDE_ADDRESS: Final = "+-."
+_BESIDE_ADDRESS: Final = "&+-."
 _MOST_PARTS: Final = 12
 
 

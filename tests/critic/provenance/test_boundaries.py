@@ -79,6 +79,13 @@ def test_a_value_of_two_scripts_is_named_as_a_whole(text: str, kind: str) -> Non
     assert answer_for(text, request(text)) == "allow"
 
 
+def test_an_ampersand_is_part_of_an_address() -> None:
+    told = request("Mail r&d@x.example")
+    assert answer_for("r&d@x.example", told, kind="address") == "allow"
+    assert answer_for("d@x.example", told, kind="address") == "refuse"
+    assert [one.shown for one in content_values("r&d@x.example")] == ["r&d@x.example"]
+
+
 def test_another_host_may_be_meant_by_letters_before_a_host() -> None:
     assert answer_for("shop.example", request("访问shop.example")) == "ask"
 

@@ -147,7 +147,7 @@ def test_words_and_signs_are_what_any_text_may_hold() -> None:
 def test_of_which_characters_an_address_is() -> None:
     for char in CHARS:
         name, host = f"a{char}b@x.example", f"ab@x{char}y.example"
-        in_name = is_word(char) or char in "+-.'\u2019"
+        in_name = is_word(char) or char in "&+-.'\u2019"
         in_host = is_word(char) or char in "-."
         assert (read_value(name, "address").form == "address") == in_name, ascii(char)
         assert (read_value(host, "address").form == "address") == in_host, ascii(char)

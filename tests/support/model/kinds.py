@@ -25,7 +25,7 @@ NFKC = unicodedata.ucd_3_2_0.normalize
 HOST = r"[\w-]+(?:\.[\w-]+)*"
 HOST_NAME = r"(?:[\w-]+\.)+[a-z]{2,}"
 FILE_NAME = re.compile(r"(?!www\.)[\w.-]*\.(?:md|mov|py|zip|txt|pdf|csv|json|html)")
-ADDRESS = r"[\w.+-]+(?:(?<=\w)['\u2019](?=\w)[\w.+-]+)*@[\w-]+(?:\.[\w-]+)+"
+ADDRESS = r"[\w.+&-]+(?:(?<=\w)['\u2019](?=\w)[\w.+&-]+)*@[\w-]+(?:\.[\w-]+)+"
 ACCOUNT = r"[a-z]{2}\d{2}(?:[ -]?[a-z0-9]){8,}"
 RUN = re.compile(r"[^\s<>\"'`|{}()\[\]\u2018\u201c-\u201e\xab\xbb]+")
 """What may be a link in a text: a run without what ends one."""
@@ -249,7 +249,7 @@ def pattern_of(kind: str, value: Any) -> str:
         begins = r"(?<![./\\~:@%+$*&)}\]-])" + ("" if re.match("~?/", form) else "(?<!=)")
         return f"(?<!{WORD}){begins}{re.escape(form)}(?!{goes_on})"
     if kind == "address":
-        begins, ends = rf"(?<!{WORD})(?<![.+@-])(?<!{WORD}['\u2019])", rf"(?!{WORD}|[.@-]{WORD})"
+        begins, ends = rf"(?<!{WORD})(?<![.+&@-])(?<!{WORD}['\u2019])", rf"(?!{WORD}|[.@-]{WORD})"
         return f"{begins}(?:{re.escape(form)}|_+{re.escape(form)}_+){ends}"
     if kind == "account":
         begins = f"(?<!{WORD})(?:(?<=[a-z]:)|(?<!{WORD}[./:@-]))"
@@ -345,7 +345,7 @@ def mentions(value: Any, text: str, kind: str = "") -> bool:
         return any(re.search(sought, one) for one in (wide(text), words_of(text)))
     if kind == "address":
         marked = f"(?:{re.escape(form)}|_+{re.escape(form)}_+)"
-        inside = rf"(?<![\w.+-]){marked}(?![\w@-]|\.[\w-])"
+        inside = rf"(?<![\w.+&-]){marked}(?![\w@-]|\.[\w-])"
         return any(re.search(inside, one) for one in (wide(text), words_of(text)))
     if kind == "url":
         goes_on = re.search("[?#].*/$", wide(value)) is not None
