@@ -412,6 +412,7 @@ def test_a_host_within_underscores_or_beside_another_script_is_named_without_the
     assert "a.example" in keys("see _a.example_ now")
     assert "a.example" in keys("see __A.example__ now")
     assert keys("_a.example/b_") == ["_a.example/b"]
+    assert keys("see a.example_ now") == ["a.example"]
     for text in ("_a.example", "_a.example/b_", "a_a.example_", "see a.example_b"):
         assert "a.example" not in keys(text), text
     for text in (f"see a.example{SEEN}", f"{SEEN}https://a.example{SEEN}"):
