@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from critic.provenance.boundaries import ALL_CHANGES, CHANGES, NO_CHANGE, run_of
+from critic.provenance.boundaries import ALL_CHANGES, CHANGES, NO_CHANGE, compiled, run_of
 from critic.provenance.folding import SEPARATORS, WORD
 
 _NO_PART: Final = "-%'-*,/"
@@ -18,17 +18,17 @@ _APOSTROPHE: Final = f"(?<={WORD})['\u2019](?={WORD})"
 _IN_NAME: Final = re.compile(_APOSTROPHE)
 
 
-def _address_of(changes: str) -> re.Pattern[str]:
+def _address_of(changes: str) -> str:
     name, label = run_of(_NO_PART, changes), run_of("-,./", changes)
-    return re.compile(
+    return (
         rf"(?:(?<!{_IN_ADDRESS})(?<!{WORD}['\u2019])|{changes}){name}(?:{_APOSTROPHE}{name})*+"
         rf"@{label}(?:\.{label})*+(?![@])"
     )
 
 
-ADDRESS: Final = _address_of(NO_CHANGE)
+ADDRESS: Final = re.compile(_address_of(NO_CHANGE))
 _PARTED_ADDRESS: Final = _address_of(CHANGES)
-_WIDE_ADDRESSES: Final = ADDRESS, _PARTED_ADDRESS, _address_of(ALL_CHANGES)
+_PARTED_ADDRESSES: Final = _PARTED_ADDRESS, _address_of(ALL_CHANGES)
 _NAME_BEGINS: Final = re.compile(rf"\A_++|{_APOSTROPHE}|(?<=[^\x00-\x7f])(?=[A-Za-z0-9])")
 _HOST_ENDS: Final = re.compile(r"[.-]|_++\Z|(?<=[A-Za-z0-9])(?=[^\x00-\x7f])")
 _BESIDE_ADDRESS: Final = "&+-."
@@ -37,23 +37,24 @@ _MOST_PARTS: Final = 12
 
 def addresses_in(text: str) -> Iterator[str]:
     """Yield the addresses in a narrow text; behind a further `@` stands only a part of one."""
-    for match in _each(_WIDE_ADDRESSES[:2], text):
+    for match in _each(_PARTED_ADDRESSES[:1], text):
         if text[match.start() - 1 : match.start()] != "@":
             yield from _spellings(match[0])
 
 
 def wide_addresses_in(text: str) -> Iterator[str]:
     """Yield what may be an address in a wide text."""
-    for match in _each(_WIDE_ADDRESSES, text):
+    for match in _each(_PARTED_ADDRESSES, text):
         for address in _spellings(match[0]):
             yield from _from_apostrophes(address)
 
 
-def _each(patterns: tuple[re.Pattern[str], ...], text: str) -> Iterator[re.Match[str]]:
+def _each(parted: tuple[str, ...], text: str) -> Iterator[re.Match[str]]:
     """Yield the matches of each pattern. They differ in how they part other scripts from ASCII."""
     if text.isascii():
-        yield from patterns[0].finditer(text)
+        yield from ADDRESS.finditer(text)
         return
+    patterns = (ADDRESS, *map(compiled, parted))
     found = (match for pattern in patterns for match in pattern.finditer(text))
     yield from {match.span(): match for match in found}.values()
 
@@ -76,7 +77,8 @@ def address_parts(text: str) -> Iterator[tuple[str, ...]]:
 
     Apostrophes, separators, letters of another script and underscores at its ends part it.
     """
-    for match in _PARTED_ADDRESS.finditer(text):
+    pattern = ADDRESS if text.isascii() else compiled(_PARTED_ADDRESS)
+    for match in pattern.finditer(text):
         name, _, host = match[0].strip(_BESIDE_ADDRESS).partition("@")
         ends = reversed([*islice(_HOST_ENDS.finditer(host), _MOST_PARTS)])
         hosts = (host, *(host[: at.start()] for at in ends))

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from critic.provenance.boundaries import ALL_CHANGES, UNSPACED
+from critic.provenance.boundaries import ALL_CHANGES, NO_CHANGE, UNSPACED, ScriptPattern
 from critic.provenance.folding import WORD, small
 from critic.provenance.holders import ItemText, Shown
 from critic.provenance.place import Place
@@ -28,9 +28,9 @@ _LABELS: Final = frozenset(map(stem_of, ("id", "no", "nr", "number", "file", "pa
 _NUMBERS: Final = re.compile("[0-9]+")
 _LINE: Final = re.compile("(?::[0-9]{1,6}){1,2}")
 _FILE: Final = re.compile(r"(?:.*/)?[^/]*\.[A-Za-z][A-Za-z0-9]{0,9}", re.DOTALL)
-_APART: Final = re.compile(ALL_CHANGES)
-_LETTER: Final = re.compile(f"[{UNSPACED}]")
-_UNSPACED: Final = re.compile(f"[{UNSPACED}]{{2,}}")
+_APART: Final = ScriptPattern(NO_CHANGE, ALL_CHANGES)
+_LETTER: Final = ScriptPattern(NO_CHANGE, f"[{UNSPACED}]")
+_UNSPACED: Final = ScriptPattern(NO_CHANGE, f"[{UNSPACED}]{{2,}}")
 
 
 def find_adjoining(
@@ -61,12 +61,11 @@ def _places_of(value: str, text: str) -> Iterator[int]:
 
 def _level_at(reading: Reading, value: Sought, own: frozenset[str], text: str, at: int) -> int:
     end = at + len(value.narrow)
-    before = (
-        _MEANT if reading.begins.match(text, at) else _level_before(reading, value, own, text, at)
-    )
+    begins, ends = reading.begins.of(text), reading.ends.of(text)
+    before = _MEANT if begins.match(text, at) else _level_before(reading, value, own, text, at)
     if before == _NO:
         return _NO
-    behind = _MEANT if reading.ends.match(text, end) else _level_behind(reading, value, text, end)
+    behind = _MEANT if ends.match(text, end) else _level_behind(reading, value, text, end)
     if behind == before == _NO or not _has_both_marks(reading, text, at, end):
         return _NO
     return min(before, behind)
@@ -77,7 +76,7 @@ def _level_before(reading: Reading, value: Sought, own: frozenset[str], text: st
     if _is_beside(value, text, at):
         return _WORDS
     if sign in ":=" and (label := _LABEL.search(text[max(0, at - _WINDOW) : at])):
-        is_whole = NARROW.begins.match(text, at - len(label[0])) is not None
+        is_whole = NARROW.begins.of(text).match(text, at - len(label[0])) is not None
         is_own = is_whole and stem_of(small(label[1])) in own | _LABELS
         return _MEANT if is_own else _NO if value.is_words else _WORDS
     if reading is PATHS:
@@ -88,10 +87,10 @@ def _level_before(reading: Reading, value: Sought, own: frozenset[str], text: st
 def _level_before_path(reading: Reading, value: Sought, text: str, at: int) -> int:
     sign = text[at - 1]
     if value.narrow.startswith(("/", "~")):
-        return _WORDS if _LETTER.match(text, at - 1) or sign in "*_" else _NO
-    if text.startswith("./", at - 2) and reading.begins.match(text, at - 2):
+        return _WORDS if _LETTER.of(text).match(text, at - 1) or sign in "*_" else _NO
+    if text.startswith("./", at - 2) and reading.begins.of(text).match(text, at - 2):
         return _MEANT
-    if sign == "@" and reading.begins.match(text, at - 1):
+    if sign == "@" and reading.begins.of(text).match(text, at - 1):
         return _MEANT if _FILE.fullmatch(value.narrow) else _WORDS
     return _WORDS if sign in "*_" else _NO
 
@@ -112,17 +111,17 @@ def _level_behind(reading: Reading, value: Sought, text: str, end: int) -> int:
     if reading is not PATHS:
         return _WORDS if _is_listed(value, text[end : end + _WINDOW], text[end]) else _NO
     line = _LINE.match(text, end)
-    if line is not None and reading.ends.match(text, line.end()):
+    if line is not None and reading.ends.of(text).match(text, line.end()):
         return _MEANT if _FILE.fullmatch(value.narrow) else _WORDS
     return _WORDS if text[end] in "*_" else _NO
 
 
 def _is_beside(value: Sought, text: str, at: int) -> bool:
     """Return whether letters that take no space part a value from what is around it."""
-    if _APART.match(text, at) is not None:
+    if _APART.of(text).match(text, at) is not None:
         return True
-    is_name = _UNSPACED.fullmatch(value.narrow) is not None
-    return is_name and _UNSPACED.match(text, at - 1) is not None
+    is_name = _UNSPACED.of(value.narrow).fullmatch(value.narrow) is not None
+    return is_name and _UNSPACED.of(text).match(text, at - 1) is not None
 
 
 def _has_both_marks(reading: Reading, text: str, at: int, end: int) -> bool:
@@ -131,5 +130,6 @@ def _has_both_marks(reading: Reading, text: str, at: int, end: int) -> bool:
     marks = [one for one in signs if one and one in "*_"]
     if not marks:
         return True
-    begins, ends = reading.begins.match(text, at - 1), reading.ends.match(text, end + 1)
+    begins = reading.begins.of(text).match(text, at - 1)
+    ends = reading.ends.of(text).match(text, end + 1)
     return len(marks) == 2 and signs[0] == signs[1] and bool(begins and ends)

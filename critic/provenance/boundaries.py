@@ -8,6 +8,8 @@ Rule 3: a number begins behind a sign of an ordinal, and behind `n.`, `no.` and 
 Rule 4: what doubts parts words at every change. It sees whatever grants sees.
 """
 
+import re
+from functools import cache
 from typing import Final
 
 from critic.provenance.folding import SEPARATORS, WORD
@@ -44,6 +46,7 @@ CHANGES: Final = f"(?:{ENDS_BESIDE}|{_CHANGE[1]}{_NO_JOINT_BEFORE})"
 ALL_CHANGES: Final = f"(?:{'|'.join(_CHANGE)})"
 """Matches where words part for what doubts."""
 NO_CHANGE: Final = "(?!)"
+"""In a text of ASCII alone words part nowhere: its patterns need no class of all letters."""
 
 _ALONE: Final = f"(?<!{WORD})(?<!{WORD}{JOINT})"
 _NUMBERED: Final = "".join(
@@ -56,8 +59,34 @@ _NUMBERED: Final = "".join(
 """Matches where a number begins behind what says that it is one."""
 
 
+class ScriptPattern:
+    """A pattern for texts of ASCII, and one for all others, compiled when such a text is met.
+
+    To compile the classes of all letters takes longer than to read the policy of an agent.
+    """
+
+    __slots__ = ("_in_any", "_in_ascii")
+
+    def __init__(self, in_ascii: str, in_any: str) -> None:
+        """Take the sources of both patterns."""
+        self._in_ascii: Final = re.compile(in_ascii)
+        self._in_any: Final = in_any
+
+    def of(self, text: str) -> re.Pattern[str]:
+        """Return the pattern for a text."""
+        return self._in_ascii if text.isascii() else compiled(self._in_any)
+
+
+@cache
+def compiled(source: str) -> re.Pattern[str]:
+    """Return the pattern of a source, which is compiled once."""
+    return re.compile(source)
+
+
 def token_of(changes: str) -> str:
     """Return a pattern of words that a joint holds together, parted at changes."""
+    if changes == NO_CHANGE:
+        return f"{WORD}++(?:{JOINT}(?!{_NUMBERED}){WORD}++)*+"
     word = f"(?:{_APART}++|{_BESIDE}++)"
     parts = f"(?={WORD})(?!{changes}|{_NUMBERED}){word}|{JOINT}(?!{_NUMBERED}){word}"
     return f"{word}(?:{parts})*+"
@@ -79,6 +108,8 @@ def run_of(also: str, changes: str = CHANGES) -> str:
     Args:
         also: the range of characters up to a slash that are none of the run: `-,./`, say.
     """
+    if changes == NO_CHANGE:
+        return f"[^{SEPARATORS.replace('-/', also, 1)}]++"
     apart = f"[^{OTHER_THAN_UNSPACED.replace('-/', also, 1)}]"
     beside = f"[^{OTHER_THAN_ASCII.replace('-/', also, 1)}]"
     return f"(?:{apart}++|{beside}++)(?:(?!{changes})(?:{apart}++|{beside}++))*+"

@@ -7,6 +7,7 @@ Rule 2: a wide link is anything that a program may turn into one: any scheme or 
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
@@ -60,16 +61,22 @@ def _narrow_in_text(host: str) -> re.Pattern[str]:
 
 _NARROW_IN_TEXT: Final = _narrow_in_text(_HOST)
 _LABEL: Final = run_of("-,./", ENDS_BESIDE)
-_NARROW_BESIDE: Final = _narrow_in_text(rf"{_LABEL}(?:\.{_LABEL})++")
+
+
+@cache
+def _narrow_beside() -> re.Pattern[str]:
+    return _narrow_in_text(rf"{_LABEL}(?:\.{_LABEL})++")
+
+
 _HOST_ENDS: Final = re.compile(r"(?<=[A-Za-z0-9])(?=[^\x00-\x7f]|_++\Z)")
 _HOST_BEGINS: Final = re.compile(r"(?<=[^\x00-\x7f])(?=[A-Za-z0-9])")
 _MOST_PARTS: Final = 12
 _NUMBERED_HOST: Final = r"(?:[0-9]{4,10}|0x[0-9a-f]{4,8})(?=[/?#:])"
 _BRACKETED_HOST: Final = r"\[[0-9a-f.]*:[0-9a-f:.]{1,60}(?:%[^\s\]/]{1,60})?\]"
 _WIDE_IN_TEXT: Final = re.compile(
-    r"(?:(?P<scheme>(?<![a-z0-9+.-])(?:[a-z][a-z0-9+.-]{0,19}:[/\\]{2}|https?:)[/\\]*+"
+    r"(?:(?P<scheme>(?:[a-z][a-z0-9+.-]{0,19}:[/\\]{2}|(?<![a-z])https?:)[/\\]*+"
     rf"|(?<![:/\\a-z0-9])[/\\]{{2,}}+(?={_IN_HOST}++\.{_IN_HOST}|{_NUMBERED_HOST}|{_BRACKETED_HOST}))"
-    r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?"
+    r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?[.%]*+"
     rf"|(?<!{WORD})(?<![@-])(?<!(?<!\.)\.)(?={_IN_HOST}++\.{_IN_HOST})(?!{_HOST}{_BEFORE_AT}{{0,64}}+@))"
     rf"(?P<host>{_HOST}|{_BRACKETED_HOST})(?:{_FINAL_DOT})?(?P<rest>{_WIDE_REST})"
 )
@@ -163,7 +170,7 @@ def has_escapes(text: str) -> bool:
 
 def links_in(text: str) -> Iterator[tuple[WebLink, bool]]:
     """Yield the narrow links in a text, each spelling once, and whether it may be no page."""
-    patterns = (_NARROW_IN_TEXT,) if text.isascii() else (_NARROW_IN_TEXT, _NARROW_BESIDE)
+    patterns = (_NARROW_IN_TEXT,) if text.isascii() else (_NARROW_IN_TEXT, _narrow_beside())
     matches = (match[0] for one in patterns for match in one.finditer(text))
     for whole in dict.fromkeys(matches):
         found = whole.rstrip(_ENDS)
@@ -240,7 +247,8 @@ def _each_wide(text: str) -> Iterator[re.Match[str]]:
     for match in _WIDE_IN_TEXT.finditer(text):
         yield match
         if text.startswith(":", match.end()):
-            inner = _WIDE_IN_TEXT.match(text, match.start("host"))
+            last = match.start("host") + match["host"].rfind(".") + 1
+            inner = _WIDE_IN_TEXT.match(text, last)
             if inner is not None and inner["scheme"] is not None:
                 yield inner
 

@@ -3,11 +3,10 @@
 Rule 1: an index is made when it is first asked for, and reads each entry once.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar
 
-from critic.provenance.boundaries import ALL_CHANGES
+from critic.provenance.boundaries import ALL_CHANGES, ScriptPattern
 from critic.provenance.day_forms import Day, days_in, keys_of
 from critic.provenance.folding import narrow, wide, wide_links
 from critic.provenance.holders import Holders, ItemText, Shown
@@ -26,9 +25,9 @@ from critic.provenance.value_kinds import (
 )
 from critic.provenance.written_lists import leaves, parse_list
 
-_NUMBERED: Final = re.compile(
-    rf"(?:#|\b(?:ids?|numbers?|no)\b)\W{{0,4}}([0-9]{{1,3}})(?:(?!\w|[./:@-]\w)|{ALL_CHANGES})"
-)
+_MARKED: Final = r"(?:#|\b(?:ids?|numbers?|no)\b)\W{0,4}([0-9]{1,3})"
+_NO_MORE: Final = r"(?!\w|[./:@-]\w)"
+_NUMBERED: Final = ScriptPattern(f"{_MARKED}{_NO_MORE}", f"{_MARKED}(?:{_NO_MORE}|{ALL_CHANGES})")
 
 _K = TypeVar("_K")
 _Key = tuple[ValueForm, str]
@@ -177,7 +176,8 @@ def _leaves_in(entry: ItemText) -> Iterator[_Key]:
 
 
 def _short_numbers(entry: ItemText) -> Iterator[_Key]:
-    return (("text", one[1]) for one in _NUMBERED.finditer(entry.text(wide)))
+    text = entry.text(wide)
+    return (("text", one[1]) for one in _NUMBERED.of(text).finditer(text))
 
 
 def _links(entry: ItemText) -> Iterator[_Key]:

@@ -10,10 +10,18 @@ Rule 2: adding a text costs its length, when it is first looked at. Looking up a
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 from typing import Final, NamedTuple
 
-from critic.provenance.boundaries import ALL_CHANGES, CHANGES, begins_of, ends_of, token_of
+from critic.provenance.boundaries import (
+    ALL_CHANGES,
+    CHANGES,
+    NO_CHANGE,
+    ScriptPattern,
+    begins_of,
+    ends_of,
+    token_of,
+)
 from critic.provenance.folding import QUOTES, WORD, narrow, wide
 from critic.provenance.holders import (
     Holders,
@@ -48,14 +56,23 @@ class Reading(NamedTuple):
     """How texts are read: their form, what a token is, where a value may begin and end."""
 
     form: TextForm
-    token: re.Pattern[str]
-    begins: re.Pattern[str]
-    ends: re.Pattern[str]
+    token: ScriptPattern
+    begins: ScriptPattern
+    ends: ScriptPattern
 
 
 def _reading(form: TextForm, changes: str, also_begins: str = "(?!)") -> Reading:
-    begins = f"(?:{begins_of(changes)}|{also_begins})"
-    return Reading(form, *map(re.compile, (token_of(changes), begins, ends_of(changes))))
+    begins = [f"(?:{begins_of(one)}|{also_begins})" for one in (NO_CHANGE, changes)]
+    return Reading(
+        form,
+        ScriptPattern(token_of(NO_CHANGE), token_of(changes)),
+        ScriptPattern(*begins),
+        ScriptPattern(ends_of(NO_CHANGE), ends_of(changes)),
+    )
+
+
+def _always(pattern: str) -> ScriptPattern:
+    return ScriptPattern(pattern, pattern)
 
 
 NARROW: Final = _reading(narrow, CHANGES)
@@ -63,9 +80,9 @@ WIDE: Final = _reading(wide, ALL_CHANGES, rf"(?<!{WORD})(?=/)")
 """Behind a sign that joins words, `host:/srv/x`, a path from the root may begin all the same."""
 PATHS: Final = Reading(
     as_written,
-    re.compile(f"{WORD}++"),
-    re.compile(rf"(?<!{WORD})(?<![./:@\\+%~$*&)}}\]-])(?:(?<!=)|(?=~?/))"),
-    re.compile(rf"(?:\.?|/\.?(?!{_BEHIND_SLASH})|[.:]{{1,3}})(?!{_IN_PATH}|[{{]|[?^!][.*]?{WORD})"),
+    _always(f"{WORD}++"),
+    _always(rf"(?<!{WORD})(?<![./:@\\+%~$*&)}}\]-])(?:(?<!=)|(?=~?/))"),
+    _always(rf"(?:\.?|/\.?(?!{_BEHIND_SLASH})|[.:]{{1,3}})(?!{_IN_PATH}|[{{]|[?^!][.*]?{WORD})"),
 )
 
 
@@ -92,7 +109,7 @@ class Texts:
                 in_order(self._entries, entry)
                 self._tries_left += len(text)
                 self._windows.add(entry)
-                self._held.add(self._reading.token.findall(text), entry)
+                self._held.add(self._reading.token.of(text).findall(text), entry)
         self._read = len(self._all)
 
     def find(self, value: str) -> EvidenceItem | None:
@@ -129,7 +146,7 @@ class Texts:
                 yield entry, at
 
     def _tokens_of(self, value: str) -> list[tuple[str, int]]:
-        return [(match[0], match.start()) for match in self._reading.token.finditer(value)]
+        return [*self._spans(value)]
 
     def _shown_entries(self, shown: Shown | None) -> Iterable[ItemText]:
         return self._entries if shown is None else filter(shown.shows, self._entries)
@@ -155,15 +172,12 @@ class Texts:
 
     def _search(self, entries: Iterable[ItemText], value: str) -> ItemText | None:
         """Find a value by reading texts from end to end, in one pass each."""
-        texts = ((entry, entry.text(self._reading.form)) for entry in entries)
-        held = ((entry, text) for entry, text in texts if value in text)
-        # To compile the pattern costs as much as to read a long text.
-        first = next(held, None)
-        if first is None:
-            return None
-        begins, ends = self._reading.begins.pattern, self._reading.ends.pattern
-        whole = re.compile(f"{begins}{re.escape(value)}{ends}")
-        return next((one for one, text in chain((first,), held) if whole.search(text)), None)
+        return next((one for one in entries if self._stands_in(one, value)), None)
+
+    def _stands_in(self, one: ItemText, value: str) -> bool:
+        # To compile a pattern of a value costs more than to read a long text.
+        text = one.text(self._reading.form)
+        return any(self._stands(text, value, at) for at in self._found_at(one, value))
 
     def _first_standing(
         self, entries: Iterable[ItemText], value: str, tokens: list[tuple[str, int]]
@@ -203,12 +217,12 @@ class Texts:
         yield from (offset - within for offset in offsets)
 
     def _spans(self, text: str) -> Iterator[tuple[str, int]]:
-        return ((match[0], match.start()) for match in self._reading.token.finditer(text))
+        return ((match[0], match.start()) for match in self._reading.token.of(text).finditer(text))
 
     def _stands(self, text: str, value: str, at: int) -> bool:
         return (
             at >= 0
             and text.startswith(value, at)
-            and self._reading.begins.match(text, at) is not None
-            and self._reading.ends.match(text, at + len(value)) is not None
+            and self._reading.begins.of(text).match(text, at) is not None
+            and self._reading.ends.of(text).match(text, at + len(value)) is not None
         )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, Literal, NamedTuple
 
 from critic.provenance.addresses import ADDRESS, address_parts, addresses_in, wide_addresses_in
-from critic.provenance.boundaries import CHANGES
+from critic.provenance.boundaries import CHANGES, compiled
 from critic.provenance.folding import (
     QUOTES,
     SEPARATORS,
@@ -46,7 +46,7 @@ _SEPARATED: Final = re.compile("[ -]+")
 _MORE_DIGITS: Final = re.compile(r"[ -]+(?=\w*[0-9])\w")
 _WIDELY_SEPARATED: Final = re.compile("[ ./\u2010-\u2015\u2212-]+")
 _GROUP: Final = re.compile(f"(?:(?!_){WORD})++")
-_PARTED_GROUP: Final = re.compile(f"(?!_){WORD}(?:(?!_|{CHANGES}){WORD})*+")
+_PARTED_GROUP: Final = f"(?!_){WORD}(?:(?!_|{CHANGES}){WORD})*+"
 _ASCII_GROUP: Final = re.compile("[A-Za-z0-9]++")
 # A colon behind a letter ends a label, `IBAN:`, and no part of a number.
 _INSIDE_BEFORE: Final = re.compile(rf"(?<=[_+%~\\])|(?<={WORD}[./@-])|(?<=(?![A-Za-z]){WORD}:)")
@@ -205,13 +205,13 @@ class _Group(NamedTuple):
 
 def accounts_in(text: str) -> Iterator[str]:
     """Yield what may be an account number in a narrow text, without what separates its groups."""
-    for group in (_GROUP,) if text.isascii() else (_GROUP, _PARTED_GROUP):
+    for group in (_GROUP,) if text.isascii() else (_GROUP, compiled(_PARTED_GROUP)):
         yield from _joined_groups(group, text, _SEPARATED, strict=True)
 
 
 def wide_accounts_in(text: str) -> Iterator[str]:
     """Yield what may be an account number in a wide text, without what separates its groups."""
-    for group in (_GROUP,) if text.isascii() else (_GROUP, _PARTED_GROUP, _ASCII_GROUP):
+    for group in (_GROUP,) if text.isascii() else (_GROUP, compiled(_PARTED_GROUP), _ASCII_GROUP):
         yield from _joined_groups(group, text, _WIDELY_SEPARATED, strict=False)
 
 

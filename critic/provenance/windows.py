@@ -9,10 +9,10 @@ Rule 3: a table is found by a number for each window that rolls on from one to t
         windows may share a number, so the caller compares the texts.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from critic.provenance.boundaries import ScriptPattern
 from critic.provenance.holders import Holders, ItemText, Shown, TextForm
 
 _PRIME: Final = 2**61 - 1
@@ -49,8 +49,8 @@ class _Line:
 
     __slots__ = ("ends", "rolled", "starts", "text")
 
-    def __init__(self, text: str, token: re.Pattern[str], units: dict[str, int]) -> None:
-        spans = [match.span() for match in token.finditer(text)]
+    def __init__(self, text: str, token: ScriptPattern, units: dict[str, int]) -> None:
+        spans = [match.span() for match in token.of(text).finditer(text)]
         self.text = text
         self.starts = [start for start, _ in spans]
         self.ends = [end for _, end in spans]
@@ -77,9 +77,9 @@ class Windows:
     def __init__(
         self,
         form: TextForm,
-        token: re.Pattern[str],
-        begins: re.Pattern[str],
-        ends: re.Pattern[str],
+        token: ScriptPattern,
+        begins: ScriptPattern,
+        ends: ScriptPattern,
     ) -> None:
         """Start without texts. `begins` and `ends` match where a value may begin and end."""
         self._form, self._token, self._begins, self._ends = form, token, begins, ends
@@ -122,14 +122,14 @@ class Windows:
 
     def _split_value(self, value: str) -> tuple[str, str]:
         """Return the beginning and the end of a value, of as many tokens as a power of two."""
-        spans = [match.span() for match in self._token.finditer(value)]
+        spans = [match.span() for match in self._token.of(value).finditer(value)]
         tokens = 1 << (len(spans).bit_length() - 1)
         return value[: spans[tokens - 1][1]], value[spans[-tokens][0] :]
 
     def _stands(self, value: str, entry: ItemText, at: int) -> bool:
         text = entry.text(self._form)
-        ends = self._ends.match(text, at + len(value))
-        begins = self._begins.match(text, at)
+        ends = self._ends.of(text).match(text, at + len(value))
+        begins = self._begins.of(text).match(text, at)
         return text.startswith(value, at) and begins is not None and ends is not None
 
     def _first_window(
@@ -158,10 +158,11 @@ class Windows:
     def _starts(self, line: _Line, shape: _Shape) -> dict[_Key, int]:
         """Return where each window of a text stands first, of those that a value may be."""
         starts: dict[_Key, int] = {}
+        begins, ends = self._begins.of(line.text), self._ends.of(line.text)
         for key, start, end in _windows(line, shape):
             if key not in starts and (
                 not shape.is_whole
-                or (self._begins.match(line.text, start) and self._ends.match(line.text, end))
+                or (begins.match(line.text, start) and ends.match(line.text, end))
             ):
                 starts[key] = start
         return starts

@@ -12,6 +12,7 @@ from critic.provenance.boundaries import ALL_CHANGES
 from critic.provenance.content_values import content_values
 from critic.provenance.holders import ItemText
 from critic.provenance.place import Place
+from critic.provenance.texts import NARROW, PATHS, WIDE
 from critic.provenance.value_kinds import read_value
 from evals.manifest import EvidenceItem
 from tests.support.effort import examples
@@ -233,3 +234,18 @@ def test_whatever_grants_is_seen_by_whatever_doubts(
     place.add(ItemText(EvidenceItem(id="e", classification="r"), [text]))
     if place.says(value, None) is not None:
         assert place.mentions(value, None) is not None
+
+
+ASCII_TEXTS = st.text("ab1n.no:nr./@\\+%~- _#N", max_size=16)
+
+
+@given(ASCII_TEXTS)
+@example("n.1 no.2 nr.3 xno.4 nos.5 a.n.6")
+def test_the_pattern_for_ascii_says_there_what_that_for_all_texts_says(text: str) -> None:
+    for reading in (NARROW, WIDE, PATHS):
+        for pattern in (reading.token, reading.begins, reading.ends):
+            ascii_only, for_all = pattern.of(text), pattern.of("\xe9")
+            assert ascii_only.findall(text) == for_all.findall(text)
+            for at in range(len(text) + 1):
+                one, other = ascii_only.match(text, at), for_all.match(text, at)
+                assert (one and one.span()) == (other and other.span())

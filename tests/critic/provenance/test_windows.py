@@ -39,7 +39,8 @@ def first_standing(
     entries: list[ItemText], value: str, reading: Reading
 ) -> tuple[ItemText, int] | None:
     """Return what a search of all texts finds: the definition, without tables."""
-    whole = re.compile(reading.begins.pattern + re.escape(value) + reading.ends.pattern)
+    begins, ends = (one.of("\xe9").pattern for one in (reading.begins, reading.ends))
+    whole = re.compile(begins + re.escape(value) + ends)
     for one in entries:
         if match := whole.search(one.text(reading.form)):
             return one, match.start()
@@ -51,7 +52,7 @@ def values_of(texts: list[str], reading: Reading) -> list[str]:
     cut = {
         text[at:end] for text in texts for at in range(len(text)) for end in range(at, len(text))
     }
-    return sorted(value for value in cut if len(reading.token.findall(value)) > 1)
+    return sorted(value for value in cut if len(reading.token.of(value).findall(value)) > 1)
 
 
 @pytest.mark.parametrize("reading", [NARROW, PATHS])
@@ -83,7 +84,7 @@ def test_texts_are_read_as_they_come_and_the_first_that_counts_is_found() -> Non
 
 
 def spans(value: str) -> list[tuple[str, int]]:
-    return [(match[0], match.start()) for match in NARROW.token.finditer(value)]
+    return [(match[0], match.start()) for match in NARROW.token.of(value).finditer(value)]
 
 
 def asked(made: Windows, value: str, times: int) -> list[bool]:
