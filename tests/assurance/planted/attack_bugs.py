@@ -53,8 +53,8 @@ ATTACK_BUGS: Final[tuple[Bug, ...]] = (
         "unknown-tool-halts",
         "harness/guard/course.py",
         "a batch of an unknown tool ends a session that halts at a refusal",
-        "return Answered(\n                self, Ruling(",
-        "return Answered(\n                replace(self, has_halted=bool(unknown)), Ruling(",
+        "return self._lapse_question()._replace(answer=ruling)",
+        "return Answered(replace(self, has_halted=bool(unknown)), ruling)",
     ),
     slip(
         "question-without-its-arguments",

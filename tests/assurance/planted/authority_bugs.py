@@ -241,13 +241,13 @@ _WHAT_A_SESSION_ADDS: Final[tuple[Bug, ...]] = (
         (
             Edit(
                 FILES.facts,
-                "                yield own.kind, spelled\n",
-                '                yield "", spelled\n',
+                "        yield own.kind, read_value",
+                '        yield "", read_value',
             ),
             Edit(
                 FILES.facts,
-                "key = asked.kind or value.form, value.narrow",
-                'key = "", value.narrow',
+                "key = asked.kind or value.form, value.exact",
+                'key = "", value.exact',
             ),
         ),
     ),
@@ -301,10 +301,8 @@ _WHAT_A_SESSION_ADDS: Final[tuple[Bug, ...]] = (
         "nothing-is-sent",
         _LEDGER,
         "what a call writes is not kept as sent",
-        'if tool is None or tool.capability.approval_mode == "read_only":\n        return ()\n'
-        "    values",
-        'if tool is None or tool.capability.approval_mode != "read_only":\n        return ()\n'
-        "    values",
+        'if tool is not None and tool.capability.approval_mode == "read_only":\n',
+        'if tool is not None and tool.capability.approval_mode != "read_only":\n',
     ),
     slip(
         "waived-with-other-targets",
@@ -324,8 +322,8 @@ _WHAT_A_SESSION_ADDS: Final[tuple[Bug, ...]] = (
         "no-to-one-spelling",
         _VALUES,
         "what a person denied is asked again in other letters",
-        "        (one.sought.form, one.sought.wide)\n",
-        "        (one.sought.form, one.sought.narrow)\n",
+        "sorted({plain_form(one.sought) for one in aims})",
+        "sorted({one.sought.narrow for one in aims})",
     ),
 )
 

@@ -189,7 +189,7 @@ _STANDS: Final[tuple[Bug, ...]] = (
         "end-of-a-word",
         FILES.texts,
         "a value may end in the middle of a word",
-        "            and self._reading.ends.match(text, at + len(value)) is not None\n",
+        "            and self._reading.ends.of(text).match(text, at + len(value)) is not None\n",
         "",
     ),
     slip(
