@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from critic.provenance.boundaries import ALL_CHANGES, CHANGES, NO_CHANGE, compiled, run_of
+from critic.provenance.boundaries import ALL_CHANGES, CHANGES, NO_CHANGE, compile_pattern, run_of
 from critic.provenance.folding import SEPARATORS, WORD
 
 _NO_PART: Final = "-%'-*,/"
@@ -54,7 +54,7 @@ def _each(parted: tuple[str, ...], text: str) -> Iterator[re.Match[str]]:
     if text.isascii():
         yield from ADDRESS.finditer(text)
         return
-    patterns = (ADDRESS, *map(compiled, parted))
+    patterns = (ADDRESS, *map(compile_pattern, parted))
     found = (match for pattern in patterns for match in pattern.finditer(text))
     yield from {match.span(): match for match in found}.values()
 
@@ -77,7 +77,7 @@ def address_parts(text: str) -> Iterator[tuple[str, ...]]:
 
     Apostrophes, separators, letters of another script and underscores at its ends part it.
     """
-    pattern = ADDRESS if text.isascii() else compiled(_PARTED_ADDRESS)
+    pattern = ADDRESS if text.isascii() else compile_pattern(_PARTED_ADDRESS)
     for match in pattern.finditer(text):
         name, _, host = match[0].strip(_BESIDE_ADDRESS).partition("@")
         ends = reversed([*islice(_HOST_ENDS.finditer(host), _MOST_PARTS)])

@@ -74,11 +74,11 @@ class ScriptPattern:
 
     def of(self, text: str) -> re.Pattern[str]:
         """Return the pattern for a text."""
-        return self._in_ascii if text.isascii() else compiled(self._in_any)
+        return self._in_ascii if text.isascii() else compile_pattern(self._in_any)
 
 
 @cache
-def compiled(source: str) -> re.Pattern[str]:
+def compile_pattern(source: str) -> re.Pattern[str]:
     """Return the pattern of a source, which is compiled once."""
     return re.compile(source)
 

@@ -61,7 +61,7 @@ class Reading(NamedTuple):
     ends: ScriptPattern
 
 
-def _reading(form: TextForm, changes: str, also_begins: str = "(?!)") -> Reading:
+def _make_reading(form: TextForm, changes: str, also_begins: str = "(?!)") -> Reading:
     begins = [f"(?:{begins_of(one)}|{also_begins})" for one in (NO_CHANGE, changes)]
     return Reading(
         form,
@@ -75,8 +75,8 @@ def _always(pattern: str) -> ScriptPattern:
     return ScriptPattern(pattern, pattern)
 
 
-NARROW: Final = _reading(narrow, CHANGES)
-WIDE: Final = _reading(wide, ALL_CHANGES, rf"(?<!{WORD})(?=/)")
+NARROW: Final = _make_reading(narrow, CHANGES)
+WIDE: Final = _make_reading(wide, ALL_CHANGES, rf"(?<!{WORD})(?=/)")
 """Behind a sign that joins words, `host:/srv/x`, a path from the root may begin all the same."""
 PATHS: Final = Reading(
     as_written,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, Literal, NamedTuple
 
 from critic.provenance.addresses import ADDRESS, address_parts, addresses_in, wide_addresses_in
-from critic.provenance.boundaries import CHANGES, compiled
+from critic.provenance.boundaries import CHANGES, compile_pattern
 from critic.provenance.folding import (
     QUOTES,
     SEPARATORS,
@@ -205,13 +205,15 @@ class _Group(NamedTuple):
 
 def accounts_in(text: str) -> Iterator[str]:
     """Yield what may be an account number in a narrow text, without what separates its groups."""
-    for group in (_GROUP,) if text.isascii() else (_GROUP, compiled(_PARTED_GROUP)):
+    for group in (_GROUP,) if text.isascii() else (_GROUP, compile_pattern(_PARTED_GROUP)):
         yield from _joined_groups(group, text, _SEPARATED, strict=True)
 
 
 def wide_accounts_in(text: str) -> Iterator[str]:
     """Yield what may be an account number in a wide text, without what separates its groups."""
-    for group in (_GROUP,) if text.isascii() else (_GROUP, compiled(_PARTED_GROUP), _ASCII_GROUP):
+    for group in (
+        (_GROUP,) if text.isascii() else (_GROUP, compile_pattern(_PARTED_GROUP), _ASCII_GROUP)
+    ):
         yield from _joined_groups(group, text, _WIDELY_SEPARATED, strict=False)
 
 

@@ -200,7 +200,7 @@ def _budget(ctx: Json) -> str:
 def _describe_plan(shown: RecordShown) -> Iterator[str]:
     yield f"  plan {_line(_object(shown.record.get('inputs')).get('plan'))}"
     for violation in shown.violations(None):
-        yield f"  {_MARK} {_refused(shown)}: {_describe_violation(violation)}"
+        yield f"  {_MARK} {_name_refusal(shown)}: {_describe_violation(violation)}"
     for index, step in enumerate(shown.steps):
         violations = shown.violations(index)
         mark = _MARK if violations else "  "
@@ -211,11 +211,11 @@ def _describe_plan(shown: RecordShown) -> Iterator[str]:
         if pinned := step.get("evidence_refs"):
             yield f"       relies on {_value(pinned)}"
         told = map(_describe_violation, violations)
-        yield from (f"     {_MARK} {_refused(shown)}: {one}" for one in told)
+        yield from (f"     {_MARK} {_name_refusal(shown)}: {one}" for one in told)
     yield from (f"  caveat: {_line(one)}" for one in shown.verdict.get("caveats", ()))
 
 
-def _refused(shown: RecordShown) -> str:
+def _name_refusal(shown: RecordShown) -> str:
     return "would be refused" if shown.is_shadow else "refused"
 
 

@@ -8,11 +8,11 @@ name of a tool where it is not its capability, unless a result says it.
 from typing import Any, Final
 
 from critic.session.session_rules import CALL_ID, OPERATOR_ID, USER_ID, is_default_class
+from harness.policy.analysis.backing import ToolPair
 from harness.policy.envelopes import SESSION_BUDGET, Policy
 from harness.wire import build
 
 Json = dict[str, Any]
-Pair = tuple[str, str]
 
 _OF_SESSION: Final = (CALL_ID, USER_ID, OPERATOR_ID)
 
@@ -22,11 +22,11 @@ class LoggedPolicy:
 
     def __init__(self) -> None:
         """Begin without a record."""
-        self._tools: Final[dict[Pair, Json]] = {}
+        self._tools: Final[dict[ToolPair, Json]] = {}
         self._classes: Final[dict[str, Json]] = {}
         self._evidence: Final[dict[str, Json]] = {}
         self._results: Final[dict[str, str]] = {}
-        self._scopes: Final[dict[str, tuple[Pair, ...] | None]] = {}
+        self._scopes: Final[dict[str, tuple[ToolPair, ...] | None]] = {}
         self._ctx: Json = {}
         self._spec: Json = {}
         self._fields: list[str] | None = None
@@ -76,7 +76,7 @@ class LoggedPolicy:
             },
         )
 
-    def _limits(self, names: dict[Pair, str]) -> Json:
+    def _limits(self, names: dict[ToolPair, str]) -> Json:
         """Return the budget, and the scope that all sessions had, if it is one."""
         budget = self._ctx.get("run_budget")
         found: Json = {} if budget in (None, SESSION_BUDGET.wire()) else {"budget": budget}
@@ -85,14 +85,14 @@ class LoggedPolicy:
             found["scope"] = [names[pair] for pair in scope if pair in names]
         return found
 
-    def _name_of(self, pair: Pair) -> str:
+    def _name_of(self, pair: ToolPair) -> str:
         """Return the name of a tool, as far as its results say it: two tools never share one."""
         made = f"result:{'.'.join(pair)}"
         told = next((name for name, kind in self._results.items() if kind == made), pair[1])
         is_shared = any(one[1] == told and one != pair for one in self._tools)
         return ".".join(pair) if is_shared else told
 
-    def _tool_of(self, pair: Pair, name: str) -> Json:
+    def _tool_of(self, pair: ToolPair, name: str) -> Json:
         kind = self._results.get(name, "result")
         yields = {} if is_default_class(kind) else {"yields": kind}
         return {**self._tools[pair], "name": name, **yields}
