@@ -25,7 +25,12 @@ from evals.capability import Role, ToolCapability
 _WINDOW: Final = 120
 _LINE: Final = 400
 """Characters of a line, on each side of a value, in which quotes are looked for."""
-_DOUBLE_QUOTES: Final = (('"', '"'), ("\u201c", "\u201d"), ("\u201e", "\u201c"), ("\xab", "\xbb"))
+_QUOTE_PAIRS: Final = (
+    *(("\u201c", "\u201d"), ("\u201e", "\u201c"), ("\xab", "\xbb")),
+    *(("\u300c", "\u300d"), ("\u300e", "\u300f"), ("\u300a", "\u300b")),
+)
+"""Quotes of which each side is known: French has a blank inside of them."""
+_DOUBLE_QUOTES: Final = (('"', '"'), *_QUOTE_PAIRS)
 _ENDS: Final = " .,;:!?/"
 _BETWEEN: Final = f"[ :({QUOTES}]*"
 _WORD_BEFORE: Final = re.compile(rf"({WORD}++){_BETWEEN}(?:(?:named|called|titled){_BETWEEN})?\Z")
@@ -197,12 +202,19 @@ def find_mention(place: Place, value: Sought, nouns: Nouns, shown: Shown | None)
 
 
 def _words_are_meant(text: str, start: int, end: int, role: Role, own: frozenset[str]) -> bool:
-    before, after = text[start - 1 : start], text[end : end + 1]
-    if before and after and before in QUOTES and after in QUOTES:
+    if _is_quoted(text, start, end):
         return True
     if holds_no_word(text[start:end]):
         return False
+    before = text[start - 1 : start]
     return bool(before and before in "#@") or _is_said_to_be_meant(text, start, end, role, own)
+
+
+def _is_quoted(text: str, start: int, end: int) -> bool:
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    if before and after and before[-1] in QUOTES and after[0] in QUOTES:
+        return True
+    return (before.strip(" ")[-1:], after.strip(" ")[:1]) in _QUOTE_PAIRS
 
 
 def _is_said_to_be_meant(text: str, start: int, end: int, role: Role, own: frozenset[str]) -> bool:

@@ -41,7 +41,7 @@ _DAYS: Final = ("2026-05-09", "2026-05-10")
 _TEXTS: Final = (
     *("{}", "use {} now", "see {}.", "id {}", "IDs: {}, 8", "({})", "hello {} and {}", '"{}"!'),
     *("on {}", "id {}", "mail {}.evil", "x{}", "{}-b", "c@{}", "at https://{}/b", "shop.example?"),
-    *("yes / no", "in {}/", 'the "{} x" now', 'the "z {}."', "“{} b” or «{}»", '"a" {} "b"'),
+    *("yes / no", "in {}/", 'the "{} x" now', 'the "z {}."', "“{} b” or « {} »", '"a" {} "b"'),
 )
 _WORDS: Final = (
     "",

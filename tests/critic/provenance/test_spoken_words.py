@@ -313,3 +313,16 @@ def test_an_argument_is_called_by_its_name_and_its_kind_or_else_by_its_tool() ->
     more = tool("x", arg_roles={"order": "object"}, arg_kinds={"/albums/*": "id"})
     assert nouns_in([move, more]) == {"box", "room", "x", "cat", "order", "album", "*"}
     assert nouns_in([tool("y")]) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        *(("in « general » now", "meant"), ("in 「general」 now", "meant")),
+        *(("in 『 general 』", "meant"), ("say “ general ” to all", "meant")),
+        *(("say «a» general «b» now", "held"), ('say " general " now', "held")),
+        *(("in « general x » now", "held"), ("in » general « now", "held")),
+    ],
+)
+def test_quotes_of_which_each_side_is_known_may_have_a_blank_inside(text: str, found: str) -> None:
+    assert heard("general", text) == found

@@ -29,6 +29,10 @@ from tests.support.model.kinds import (
 from tests.support.model.parting import is_change, is_unspaced
 from tests.support.model.values import Value, stem, words_of_name
 
+QUOTE_PAIRS = (
+    *("\u201c\u201d", "\u201e\u201c", "\xab\xbb"),
+    *("\u300c\u300d", "\u300e\u300f", "\u300a\u300b"),
+)
 QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
 FUNCTION_WORDS = (
     "a about above after again all also am an and any anybody anyone anything are as at be "
@@ -152,7 +156,7 @@ def is_part_of_quoted(place: Place) -> bool:
     first = text.rfind("\n", 0, start) + 1
     line = text[first:].partition("\n")[0]
     at = start - first
-    for quotes in ('""', "\u201c\u201d", "\u201e\u201c", "\xab\xbb"):
+    for quotes in ('""', *QUOTE_PAIRS):
         inside = False
         begun = 0
         for index, char in enumerate(line[:at]):
@@ -173,6 +177,8 @@ def is_name(value: Value, nouns: list[str], place: Place) -> bool:
     text, start, end = place
     around = text[start - 1 : start], text[end : end + 1]
     if all(one and one in QUOTES for one in around):
+        return True
+    if text[:start].rstrip(" ")[-1:] + text[end:].lstrip(" ")[:1] in QUOTE_PAIRS:
         return True
     words = re.split("[ -]", narrow("text", value.value))
     if has_no_word(text[start:end]) or set(words) <= set(FUNCTION_WORDS.split()):
