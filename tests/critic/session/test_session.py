@@ -32,7 +32,7 @@ from critic.session.session import Closed
 from critic.verdicts import Refused
 from evals.canonical_json import canonical_json
 from evals.capability import ToolName
-from evals.context import DEFAULT_SESSION_TOKENS, OwnValue, SentValues, SpentCall
+from evals.context import DEFAULT_SESSION_TOKENS, OwnValue, SentValues, Spent, SpentCall
 from evals.json_value import SAFE_INTEGER
 from evals.plan import ToolStep
 from tests.critic.session.building import (
@@ -724,3 +724,11 @@ def test_the_facts_of_a_session_name_it_by_its_whole_id() -> None:
     batches = [one.propose([read("plan.md")], NOW) for one in sessions]
     facts = [one.proposal.ctx.session for one in batches]
     assert [one.id if one else None for one in facts] == ids
+
+
+def test_what_an_earlier_life_sent_was_sent_before_all_that_a_second_one_sees() -> None:
+    """So the first result that shows it is an echo, however late it was sent then."""
+    sent = [SentValues(seq=seq, values=(f"ORD-{seq}",)) for seq in (0, 1, 40)]
+    second = opened().after_life(2, Spent(), sent)
+    assert [one.seq for one in second.ledger.sent] == [len(second.trail.items)] * 3
+    assert [one.values for one in second.ledger.sent] == [one.values for one in sent]
