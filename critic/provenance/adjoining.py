@@ -66,7 +66,7 @@ def _level_at(reading: Reading, value: Sought, own: frozenset[str], text: str, a
     if before == _NO:
         return _NO
     behind = _MEANT if ends.match(text, end) else _level_behind(reading, value, text, end)
-    if behind == before == _NO or not _has_both_marks(reading, text, at, end):
+    if behind == _NO or not _has_both_marks(reading, text, at, end):
         return _NO
     return min(before, behind)
 

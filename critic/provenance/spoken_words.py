@@ -30,6 +30,8 @@ _QUOTE_PAIRS: Final = (
     *(("\u300c", "\u300d"), ("\u300e", "\u300f"), ("\u300a", "\u300b")),
 )
 """Quotes of which each side is known: French has a blank inside of them."""
+_OPENS: Final = re.compile(rf"((?<!{WORD})[\u201c\u201e\xab]|[\u300c\u300e\u300a]) ?\Z")
+_CLOSES: Final = re.compile(rf" ?([\u201c\u201d\xbb](?!{WORD})|[\u300d\u300f\u300b])")
 _DOUBLE_QUOTES: Final = (('"', '"'), *_QUOTE_PAIRS)
 _ENDS: Final = " .,;:!?/"
 _BETWEEN: Final = f"[ :({QUOTES}]*"
@@ -211,10 +213,12 @@ def _words_are_meant(text: str, start: int, end: int, role: Role, own: frozenset
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
-    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    before, after = text[max(0, start - 3) : start], text[end : end + 3]
     if before and after and before[-1] in QUOTES and after[0] in QUOTES:
         return True
-    return (before.strip(" ")[-1:], after.strip(" ")[:1]) in _QUOTE_PAIRS
+    # German quotes point the other way: in »a« general »b« nothing opens before the word.
+    opens, closes = _OPENS.search(before), _CLOSES.match(after)
+    return bool(opens and closes and (opens[1], closes[1]) in _QUOTE_PAIRS)
 
 
 def _is_said_to_be_meant(text: str, start: int, end: int, role: Role, own: frozenset[str]) -> bool:

@@ -240,7 +240,7 @@ def _joined_groups(
 
 
 def _joined_ends(text: str, run: list[_Group], *, strict: bool) -> Iterator[str]:
-    """Yield the last groups of a run joined, one and more of them, each if it is no part."""
+    """Yield the last groups of a run joined, one and more of them, unless they are a part."""
     goes_on = strict and _MORE_DIGITS.match(text, run[-1].end) is not None
     joined, has_digit = "", False
     for group, before in zip(reversed(run), [*reversed(run[:-1]), None], strict=True):

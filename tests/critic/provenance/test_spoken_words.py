@@ -321,6 +321,8 @@ def test_an_argument_is_called_by_its_name_and_its_kind_or_else_by_its_tool() ->
         *(("in « general » now", "meant"), ("in 「general」 now", "meant")),
         *(("in 『 general 』", "meant"), ("say “ general ” to all", "meant")),
         *(("say «a» general «b» now", "held"), ('say " general " now', "held")),
+        *(("\u5728「general」\u53d1", "meant"), ("\u5728「a」 general 「b」", "held")),
+        *(("say »a« general »b« now", "held"), ("say a« general » now", "held")),
         *(("in « general x » now", "held"), ("in » general « now", "held")),
     ],
 )

@@ -340,7 +340,8 @@ def mentions(value: Any, text: str, kind: str = "") -> bool:
             is not None
         )
     if kind == "account":
-        inside = "[ -]?".join(map(re.escape, re.sub("[ -]", "", form)))
+        apart = "[ ./\u2010-\u2015\u2212-]*"
+        inside = apart.join(map(re.escape, re.sub("[ -]", "", form)))
         sought = rf"(?<!{WORD}){inside}(?!{WORD})"
         return any(re.search(sought, one) for one in (wide(text), words_of(text)))
     if kind == "address":

@@ -178,7 +178,10 @@ def is_name(value: Value, nouns: list[str], place: Place) -> bool:
     around = text[start - 1 : start], text[end : end + 1]
     if all(one and one in QUOTES for one in around):
         return True
-    if text[:start].rstrip(" ")[-1:] + text[end:].lstrip(" ")[:1] in QUOTE_PAIRS:
+    led, rest = text[:start].rstrip(" "), text[end:].lstrip(" ")
+    is_turned = led[-1:] in "\u201c\u201d\u201e\xab\xbb"
+    faces_in = not (is_turned and (re.search(r"\w.$", led) or re.match(r".\w", rest)))
+    if faces_in and led[-1:] + rest[:1] in QUOTE_PAIRS:
         return True
     words = re.split("[ -]", narrow("text", value.value))
     if has_no_word(text[start:end]) or set(words) <= set(FUNCTION_WORDS.split()):
