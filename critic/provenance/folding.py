@@ -74,7 +74,7 @@ class _OneCase(dict[int, str]):
     def __missing__(self, code: int) -> str:
         char = chr(code)
         small = char.lower()
-        is_pair = len(small) == 1 and small.upper() == char and ucd_3_2_0.category(char) != "Cn"
+        is_pair = small.upper() == char and ucd_3_2_0.category(char) != "Cn"
         self[code] = kept = small if is_pair else char
         return kept
 
@@ -193,8 +193,6 @@ def has_control(text: str) -> bool:
 
 def write_scalar(value: str | int | float) -> str:
     """Return a value as text: numbers as canonical JSON writes them, so that 7 and 7.0 are one."""
-    if type(value) is bool:
-        return "true" if value else "false"
     return value if isinstance(value, str) else canonical_json(value).decode()
 
 

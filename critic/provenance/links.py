@@ -199,8 +199,8 @@ def _host_of(text: str) -> str:
 
 def _before_sentence(host: str) -> str:
     """Return a host without the word after its full stop that begins a sentence, or nothing."""
-    before, dot, word = host.rpartition(".")
-    begins = dot and word[:1].isupper() and word[1:].islower() and before == before.lower()
+    before, _, word = host.rpartition(".")
+    begins = word[:1].isupper() and word[1:].islower() and before == before.lower()
     return before if begins and "." in before else ""
 
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from critic.provenance.adjoining import find_adjoining
 from critic.provenance.folding import QUOTES, WORD, mark_lines, small
-from critic.provenance.holders import GAP, ItemText, Shown, TextForm
+from critic.provenance.holders import ItemText, Shown, TextForm
 from critic.provenance.place import Place
 from critic.provenance.texts import NARROW, PATHS, WIDE, Texts, as_written
 from critic.provenance.tool_words import stem_of, stems_of, words_of_name
@@ -263,8 +263,7 @@ def _is_name(text: str, start: int, end: int) -> bool:
 
 def _number_is_meant(text: str, start: int, nouns: Nouns) -> bool:
     window = text[max(0, start - _WINDOW) : start]
-    within = window[window.rfind(GAP) + len(GAP) :] if GAP in window else window
-    parts = [part for part in _PART.findall(within) if part not in _AROUND]
+    parts = [part for part in _PART.findall(window) if part not in _AROUND]
     _drop_list(parts)
     marked = False
     while parts and (parts[-1] in _MARKS or (parts[-1] == ":" and len(parts) > 1)):
