@@ -688,7 +688,7 @@ def an_answer_is_taken_once(site: Site, _: Path) -> None:
 def of_two_nodes_side_by_side_one_opens_the_session(site: Site, _: Path) -> None:
     node, given, runtime = node_of(LOOKUP)
     session, holder = node._run_of(given["messages"], runtime.execution_info).session, Holder()
-    tell = partial(node._tell_words, session, given["messages"])
+    tell = partial(node._tell_words, session, given["messages"], runtime)
     with pytest.MonkeyPatch.context() as patched:
         held = Held(site, holder, "lock", tell)
         patched.setattr(langchain_node, "_OPENING_LOCK", holder.lock)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.guard import Guard
+from harness.integrations.seam.principals import NameSource, Principals
 
 
 def guarded_agent(
@@ -13,6 +14,8 @@ def guarded_agent(
     guard: Guard,
     middleware: Sequence[Any] = (),
     scope: Sequence[str] | None = None,
+    user: NameSource = None,
+    tenant: NameSource = None,
     **options: Any,
 ) -> Any:
     """Return an agent of `create_agent` that is guarded: a compiled graph of LangGraph.
@@ -22,6 +25,8 @@ def guarded_agent(
         guard: rules on its calls. A sub-agent with the same guard acts in the session of the call
             that runs it.
         scope: the tools that the requests are for, if known.
+        user, tenant: whom a thread is for: identifiers, or functions of the `Runtime` of a run. The
+            caller authenticates them.
 
     Raises:
         ValueError: one of the tools is one that the provider of the model runs.
@@ -35,18 +40,25 @@ def guarded_agent(
         guard.check_tools(map(_name_of_tool, tools))
     prompt = options.get("system_prompt")
     system = None if prompt is None else str(getattr(prompt, "text", prompt))
-    listed = [*middleware, *guard_middleware(guard, system=system, scope=scope)]
+    held = guard_middleware(guard, system=system, scope=scope, user=user, tenant=tenant)
+    listed = [*middleware, *held]
     return guarded_graph(create_agent(model, list(tools), middleware=listed, **options), guard)
 
 
 def guard_middleware(
-    guard: Guard, *, system: str | None = None, scope: Sequence[str] | None = None
+    guard: Guard,
+    *,
+    system: str | None = None,
+    scope: Sequence[str] | None = None,
+    user: NameSource = None,
+    tenant: NameSource = None,
 ) -> list[Any]:
     """Return the middleware that guards an agent which is built elsewhere: list it last.
 
     Args:
         system: the system prompt of the agent.
         scope: the tools that the requests are for, if known.
+        user, tenant: whom a thread is for, as `guarded_agent` takes them.
 
     Raises:
         PolicyError: the policy lacks a name of the scope.
@@ -58,7 +70,7 @@ def guard_middleware(
     from harness.integrations.langchain.langchain_sessions import Sessions  # noqa: PLC0415 - as above
 
     guard.check_scope(scope)
-    sessions = Sessions(guard, system, scope)
+    sessions = Sessions(guard, system, scope, Principals(user, tenant))
     return [CriticApproval(sessions), CriticGuard(sessions)]
 
 

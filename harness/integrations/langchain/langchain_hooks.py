@@ -48,9 +48,9 @@ class CriticGuard(AgentMiddleware[Any]):
         """Rule in the sessions of an agent."""
         self._sessions: Final = sessions
 
-    def before_agent(self, state: Any, runtime: Any) -> GraphState:  # noqa: ARG002
+    def before_agent(self, state: Any, runtime: Any) -> GraphState:
         """Begin a run."""
-        return {"guarded": self._sessions.enter(state)}
+        return {"guarded": self._sessions.enter(state, runtime)}
 
     async def abefore_agent(self, state: Any, runtime: Any) -> GraphState:
         """Begin a run."""

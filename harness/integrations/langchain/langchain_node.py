@@ -39,6 +39,7 @@ from harness.integrations.langchain.langchain_messages import (
     refusal_message,
 )
 from harness.integrations.seam.guarded import AskedCall, CallReply, GuardedSession, session_within
+from harness.integrations.seam.principals import NameSource, Principals
 from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling, not_approved
 
 _STAMP: Final = "critic_session"
@@ -108,6 +109,8 @@ class GuardedToolNode(ToolNode):
         guard: Guard,
         system: str | None = None,
         scope: Sequence[str] | None = None,
+        user: NameSource = None,
+        tenant: NameSource = None,
         wrap_tool_call: Callable[..., Any] | None = None,
         awrap_tool_call: Callable[..., Awaitable[Any]] | None = None,
         **options: Any,
@@ -119,6 +122,8 @@ class GuardedToolNode(ToolNode):
             guard: rules on the calls.
             system: the system prompt of the agent.
             scope: the tools that the requests are for, if known.
+            user, tenant: whom a thread is for: identifiers, or functions of the `Runtime` of a run.
+                The caller authenticates them.
 
         Raises:
             UnknownTool, PolicyError: the policy lacks a tool, or a name of the scope.
@@ -137,6 +142,7 @@ class GuardedToolNode(ToolNode):
         self._guard: Final = guard
         self._runs: Final[dict[str, _NodeRun]] = {}
         self._known: Final[dict[str, Any]] = {"system": system, "scope": scope}
+        self._principals: Final = Principals(user, tenant)
 
     def _func(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:
         execution = self._enter(input, runtime)
@@ -163,7 +169,7 @@ class GuardedToolNode(ToolNode):
             raise run_halted("the provider of the model ran a tool, which could not be ruled on")
         run = self._run_of(messages, runtime.execution_info)
         with run.lock:
-            turn = self._turn_of(run, messages, calls)
+            turn = self._turn_of(run, messages, calls, runtime)
         if turn.asks is not None:
             answer = interrupt(turn.asks, response_schema=ApprovalAnswer)
             with run.lock:
@@ -201,7 +207,9 @@ class GuardedToolNode(ToolNode):
             self._runs.pop(next(iter(self._runs)), None)
         return self._runs.setdefault(run.name, run)
 
-    def _turn_of(self, run: _NodeRun, messages: Sequence[Any], calls: list[AskedCall]) -> _Turn:
+    def _turn_of(
+        self, run: _NodeRun, messages: Sequence[Any], calls: list[AskedCall], runtime: Any
+    ) -> _Turn:
         """Return the turn of a message, ruled on where it is new. Hold the lock of the run."""
         key = tuple(map(repr, calls))  # a model may give the calls of two messages the same ids
         if (known := run.turns.get(key)) is not None:
@@ -209,7 +217,7 @@ class GuardedToolNode(ToolNode):
         session = run.session
         is_asked = {call.id for call in calls} <= session.waiting.keys()
         if not is_asked:  # else this goes on with a question of another process
-            self._tell_words(session, messages)
+            self._tell_words(session, messages, runtime)
         ruling = _unless_halted(session.rule(calls))
         turn = _Turn({call.id: call for call in calls}, left={call.id for call in calls})
         for call in calls:
@@ -224,13 +232,14 @@ class GuardedToolNode(ToolNode):
         run.turns = {key: turn}
         return turn
 
-    def _tell_words(self, session: GuardedSession, messages: Sequence[Any]) -> None:
+    def _tell_words(self, session: GuardedSession, messages: Sequence[Any], runtime: Any) -> None:
         at = [index for index, one in enumerate(messages) if _stamp_of(one)]
         words = new_words(messages[at[-1] + 1 :] if at else messages, None)
         with _OPENING_LOCK:
             is_open = self._guard.is_open(session.session)
+            whom = {} if is_open else self._principals.names_in(runtime)
             for text in words if is_open else words or [""]:
-                session.began(text, **self._known)
+                session.began(text, **self._known, **whom)
 
     def _leave(self, execution: _Execution, given: Any, result: Any) -> Any:
         """End the calls that were made here, and have their messages name the session."""

@@ -19,6 +19,7 @@ from harness.guard import Guard
 from harness.integrations.langchain.langchain_gate import is_within_a_call, run_halted
 from harness.integrations.langchain.langchain_messages import new_words
 from harness.integrations.seam.guarded import GuardedSession, session_within
+from harness.integrations.seam.principals import Principals
 
 _LONGEST_THREAD: Final = 200
 
@@ -35,14 +36,23 @@ class OpenRun(NamedTuple):
 class Sessions:
     """The sessions of all threads of one agent."""
 
-    def __init__(self, guard: Guard, system: str | None, scope: Sequence[str] | None) -> None:
+    def __init__(
+        self,
+        guard: Guard,
+        system: str | None,
+        scope: Sequence[str] | None,
+        principals: Principals,
+    ) -> None:
         """Keep the sessions of an agent with this system prompt, which acts under a guard."""
         self.guard: Final = guard
         self._system, self._scope = system, scope
+        self._principals: Final = principals
         self._runs: dict[str, OpenRun] = {}
 
-    def enter(self, state: GraphState) -> GraphState:
+    def enter(self, state: GraphState, runtime: Any) -> GraphState:
         """Begin a run: tell what the user said, and return what the state has to know.
+
+        `runtime` is that of the graph: who the session is for is found in it.
 
         Raises:
             GuardHalted: the guard does not take it, or the session is lost.
@@ -56,8 +66,9 @@ class Sessions:
         words = [] if is_within_a_call() else new_words(messages, known.get("heard"))
         name = known.get("session") or _new_name()
         session = self.run(state).session if known else self._begin_run(name).session
+        whom = {} if known else self._principals.names_in(runtime)
         for text in words if known else words or [""]:
-            session.began(text, system=self._system, scope=self._scope)
+            session.began(text, system=self._system, scope=self._scope, **whom)
         return {"session": name, "heard": messages[-1].id if messages else None}
 
     def _begin_run(self, name: str) -> OpenRun:

@@ -30,6 +30,7 @@ from harness.guard import Guard
 from harness.integrations.pydantic_ai.pydantic_ai_parts import ToolArgs, output_of, prompt_text
 from harness.integrations.pydantic_ai.pydantic_ai_run import GuardedRun, refused_unruled
 from harness.integrations.seam.guarded import GuardedSession, session_within
+from harness.integrations.seam.principals import NameSource, Principals
 
 _Context = RunContext[Any]
 _OUTSIDE: Final = ("external", "unapproved")
@@ -46,6 +47,8 @@ class GuardCapability(AbstractCapability[Any]):
             authenticates them.
         system: the words of the operator, such as the instructions of the agent.
         scope: the tools that the requests are for, by their names in the policy.
+        user, tenant: whom a conversation is for: identifiers, or functions of the `RunContext` of
+            its first run. The caller authenticates them.
         native_tools: kinds of tools of the provider that may run before they are ruled on.
         output_functions: functions of `output_type` that may run without a ruling.
     """
@@ -54,6 +57,8 @@ class GuardCapability(AbstractCapability[Any]):
     approver: str = "user"
     system: str | None = None
     scope: Sequence[str] | None = None
+    user: NameSource = None
+    tenant: NameSource = None
     native_tools: Collection[str] = ()
     output_functions: Collection[str] = ()
     _run: GuardedRun | None = field(default=None, init=False, repr=False)
@@ -94,9 +99,11 @@ class GuardCapability(AbstractCapability[Any]):
     async def before_run(self, ctx: _Context) -> None:
         """Tell what the user said. A run without a prompt goes on with an answer."""
         session = self._own.session
-        if ctx.prompt is None and self.guard.status(session.session) is not None:
+        is_open = self.guard.status(session.session) is not None
+        if ctx.prompt is None and is_open:
             return
-        began = partial(session.began, system=self.system, scope=self.scope)
+        whom = {} if is_open else Principals(self.user, self.tenant).names_in(ctx)
+        began = partial(session.began, system=self.system, scope=self.scope, **whom)
         await asyncio.to_thread(began, prompt_text(ctx.prompt))
 
     @override

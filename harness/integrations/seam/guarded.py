@@ -72,12 +72,25 @@ class GuardedSession:
         self._agents: set[str] = set()
 
     def began(
-        self, request: str, *, system: str | None = None, scope: Sequence[str] | None = None
+        self,
+        request: str,
+        *,
+        system: str | None = None,
+        scope: Sequence[str] | None = None,
+        user: str | None = None,
+        tenant: str | None = None,
     ) -> None:
         """Tell what the user said: it opens the session, or is said in it.
 
         A sub-agent that began says nothing, whichever guard holds it: its prompt is not the
         user's.
+
+        Args:
+            request: what they said.
+            system: the words of the operator.
+            scope: the tools that the request is for.
+            user, tenant: whom the session is for: identifiers, kept from when it opens. The caller
+                authenticates them.
 
         Raises:
             GuardHalted: the guard does not take it.
@@ -89,7 +102,7 @@ class GuardedSession:
             if _OUTER.get() is not None:  # another guard holds the call that runs this agent
                 request = ""
             listed = scope if scope is None or isinstance(scope, str) else list(scope)
-            known = {"system": system, "scope": listed}
+            known = {"system": system, "scope": listed, "user": user, "tenant": tenant}
             given = {name: value for name, value in known.items() if value is not None}
             event = {"event": "said", "text": request}
             self._tell(event if is_open else {"event": "open", "request": request, **given})
