@@ -48,6 +48,16 @@ def positive_number(text: str) -> int:
     return value
 
 
+def identifier(text: str) -> str:
+    """Return an identifier."""
+    from evals.envelope import is_identifier  # noqa: PLC0415 - heavy
+
+    if not is_identifier(text):
+        what = "must be an identifier: 1 to 128 letters, digits and -_.:/#@+=~"
+        raise argparse.ArgumentTypeError(f"{what}, with a letter, a digit or _ at the start")
+    return text
+
+
 def add_no_open(parser: argparse.ArgumentParser) -> None:
     """Add the option that takes an execution without an end for a fault."""
     parser.add_argument(

@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from harness.commands.arguments import Commands, add, add_command
+from harness.commands.arguments import Commands, add, add_command, identifier
 
 AGENTS: Final = {
     "claude-code": "Claude Code",
@@ -92,6 +92,12 @@ def _add_places(parser: argparse.ArgumentParser, log: str = "") -> None:
         metavar="DIR",
         help="where sessions are kept, for this user alone (default: .critic/sessions beside the "
         "policy)",
+    )
+    parser.add_argument(
+        "--user",
+        metavar="ID",
+        type=identifier,
+        help="who is at the agent: their name in the log (Cursor says it itself)",
     )
     parser.add_argument(
         "--log", help=f"decision log to append each ruling to, made if missing{log}"

@@ -52,7 +52,7 @@ def _ask_service(args: argparse.Namespace, client: Any) -> int | None:
     if client is None or (args.socket is None and args.policy is not None):
         return None
     once = {name: getattr(args, name) for name in ("options", "policy", "socket", "event")}
-    once |= {name: getattr(args, name) for name in ("state", "log")}
+    once |= {name: getattr(args, name) for name in ("state", "log", "user")}
     listed = [("scope", value) for value in args.scope] + [("leave", one) for one in args.leave]
     named = [(name, value) for name, value in once.items() if value is not None] + listed
     flags = ["--keep-prompts"] if args.keep_prompts else []
@@ -87,8 +87,8 @@ def _options(args: argparse.Namespace) -> Any:
     """
     file: Any = import_module("harness.integrations.hooks.options_file")
     if args.policy is None:
-        others = (args.state, args.log, args.socket, args.scope, args.leave, args.keep_prompts)
-        if any(others):
+        places = (args.state, args.log, args.socket, args.user)
+        if any((*places, args.scope, args.leave, args.keep_prompts)):
             raise UsageError("name a policy too, or leave all options to the file of options")
         path = Path(args.options) if args.options else file.user_options_file()
         return file.read_options(path, args.action)
@@ -103,6 +103,7 @@ def _options(args: argparse.Namespace) -> Any:
         scope=args.scope,
         leave=args.leave,
         keeps_prompts=args.keep_prompts,
+        user=args.user,
     )
 
 
@@ -116,6 +117,7 @@ def _settings(options: Any) -> Any:
         scope=options.scope,
         log=options.log,
         keeps_prompts=options.keeps_prompts,
+        user=options.user,
     )
 
 
@@ -143,7 +145,7 @@ def _install(args: argparse.Namespace) -> int:
     if project is not None and not project.is_dir():
         raise UsageError(f"{escape_text(str(project))}: not a folder: name the project")
     given = {name: _named_place(name, getattr(args, name)) for name in ("policy", "state", "log")}
-    given["socket"] = _named_place("socket", args.socket)
+    given |= {"socket": _named_place("socket", args.socket), "user": args.user}
     known = {name: value for name, value in given.items() if value is not None}
     for line in install.install_hook(args.agent, project, known):
         sys.stdout.write(f"{line}\n")

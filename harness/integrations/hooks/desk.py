@@ -28,7 +28,7 @@ _MOST_POLICIES: Final = 32
 _MOST_SESSIONS: Final = 16  # in memory: a long one takes tens of megabytes
 _END: Final = b"\0\0"
 _ONCE: Final = frozenset(
-    {"agent", "folder", "policy_bytes", "--policy", "--state", "--log", "--event"}
+    {"agent", "folder", "policy_bytes", "--policy", "--state", "--log", "--event", "--user"}
 )
 _LISTED: Final = frozenset({"--scope", "--leave"})
 _FLAG: Final = "--keep-prompts"
@@ -87,6 +87,7 @@ class HookDesk:
             scope=question.listed.get("--scope", ()),
             log=None if log is None else str(log),
             keeps_prompts=question.keeps_prompts,
+            user=question.once.get("--user"),
             sessions=self._sessions,
         )
 

@@ -48,6 +48,7 @@ class HookEvent(NamedTuple):
         output: what the call returned; None where it returned nothing.
         error: the text of its failure.
         is_cut: what it returned could not be read, or not all of it.
+        user: who is at the agent, as it says.
     """
 
     name: str
@@ -65,6 +66,7 @@ class HookEvent(NamedTuple):
     error: str | None = None
     duration_ms: int | None = None
     is_cut: bool = False
+    user: str | None = None
 
     @property
     def judged_args(self) -> Any:
@@ -99,6 +101,7 @@ class Dialect(ABC):
         name: as in `critic hook NAME`.
         title: as people call the agent.
         session_key: the member that holds the id of the session.
+        user_key: the member that names who is at the agent, if it says so.
         kinds: the events that are known. None of the kinds `shown`, `end` and `other` is judged.
         asks: the events at which the agent can be told to ask its user.
         in_folders: the tools whose arguments are relative to the folder of the event.
@@ -108,6 +111,7 @@ class Dialect(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     session_key: ClassVar[str] = "session_id"
+    user_key: ClassVar[str | None] = None
     kinds: ClassVar[Mapping[str, Kind]]
     asks: ClassVar[frozenset[str]] = frozenset()
     in_folders: ClassVar[frozenset[str]] = frozenset()
@@ -126,14 +130,15 @@ class Dialect(ABC):
         session = text_at(value, self.session_key)
         if not 0 < len(session) <= _LONGEST_ID:
             raise HookFault(f"/{self.session_key}", "must have 1 to 256 characters")
+        user = None if self.user_key is None else optional_text(value, self.user_key)
         if kind == "prompt":
-            return HookEvent(name, kind, session, text_at(value, "prompt"))
+            return HookEvent(name, kind, session, text_at(value, "prompt"), user=user)
         agent = optional_text(value, "agent_id")
         if kind == "end":
             return HookEvent(name, kind, session, agent=agent)
         can_ask = name in self.asks and not self._is_unattended(value)
         call = optional_text(value, "tool_use_id")
-        plain = HookEvent(name, kind, session, can_ask=can_ask, call=call, agent=agent)
+        plain = HookEvent(name, kind, session, can_ask=can_ask, call=call, agent=agent, user=user)
         known = self._with_call(value, plain)
         if type(known.args) is not dict:
             raise HookFault("/tool_input", "must be an object")

@@ -9,10 +9,11 @@ Rule 4: a result is believed for a call that may run, with these very arguments.
 Rule 5: what cannot be told to the guard is refused.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evals.envelope import is_identifier
 from harness.guard.course import OutOfPlace
 from harness.guard.guard import Guard
 from harness.guard.rulings import Answer, EventError, Ruling
@@ -39,20 +40,19 @@ class HookOutcome(NamedTuple):
 
 
 def hook_outcome(
-    guard: Guard, memory: HookMemory, event: HookEvent, scope: Sequence[str] | None
+    guard: Guard, memory: HookMemory, event: HookEvent, opening: Mapping[str, Any] | None
 ) -> HookOutcome:
     """Tell the guard.
 
     Args:
-        scope: the tools that the request is for; None where the session is open already.
+        opening: the members of `open` but the request; None where the session is open already.
 
     Raises:
         InvalidInput: the event does not make an event of a session.
     """
-    is_new = scope is not None
-    if scope is not None:
-        known = {"scope": list(scope)} if scope else {}
-        opened = _tell_guard(guard, memory, "open", request=event.text, **known)
+    is_new = opening is not None
+    if opening is not None:
+        opened = _tell_guard(guard, memory, "open", request=event.text, **opening)
         if isinstance(opened, EventError):
             return HookOutcome(memory, "refuse", f"{_reason(opened)}: {_ANEW}")
     match event.kind:
@@ -215,6 +215,7 @@ class HookSettings(NamedTuple):
         keeps_prompts: what is allowed is left to the agent, which may still ask its user.
         log: where the decision log is.
         sessions: those that are gone on with in memory; None where each event reads its own.
+        user: who is at the agent, where it does not say so.
     """
 
     policy: Policy
@@ -223,6 +224,7 @@ class HookSettings(NamedTuple):
     log: str | None = None
     keeps_prompts: bool = False
     sessions: KeptSessions | None = None
+    user: str | None = None
 
 
 def read_event(dialect: Dialect, data: bytes, registered: str | None) -> HookEvent:
@@ -303,18 +305,26 @@ def _judge_and_keep(dialect: Dialect, event: HookEvent, settings: HookSettings) 
     """Judge an event, and keep the session."""
     place = SessionPlace(event.session, settings.state, settings.log)
     with (settings.sessions or KeptSessions()).hold(settings.policy, place) as guard:
-        scope = None if _is_open(guard, event.session) else settings.scope
+        opening = None if _is_open(guard, event.session) else _opening(settings, event)
         memory = HookMemory(dialect=dialect.name, session=event.session)
-        if scope is not None and not dialect.is_judged(event.name):
+        if opening is not None and not dialect.is_judged(event.name):
             return HookOutcome(memory, "allow")
-        note = guard.note(event.session) if scope is None else None
+        note = guard.note(event.session) if opening is None else None
         memory = memory if note is None else parse_memory(note.encode())
         if (memory.dialect, memory.session) != (dialect.name, event.session):
             raise StateUnusable("the state is of another session")
-        found = hook_outcome(guard, memory, event, scope)
+        found = hook_outcome(guard, memory, event, opening)
         if found.memory != memory and guard.is_open(event.session):  # it could be opened
             guard.keep_note(event.session, found.memory.model_dump_json(exclude_none=True))
     return found
+
+
+def _opening(settings: HookSettings, event: HookEvent) -> dict[str, Any]:
+    """Return what a session begins with beside a request."""
+    said = event.user if event.user is not None and is_identifier(event.user) else None
+    user = settings.user or said
+    known = {"user": user, "scope": list(settings.scope)}
+    return {name: one for name, one in known.items() if one}
 
 
 def _is_open(guard: Guard, session: str) -> bool:

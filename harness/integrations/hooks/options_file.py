@@ -18,7 +18,7 @@ from harness.whole_files import replace_file
 OPTIONS_NAME: Final = "hook.toml"
 _HOME: Final = ".critic"
 """The folder of a project that holds what is ours."""
-_TEXTS: Final = ("policy", "state", "log", "socket")
+_TEXTS: Final = ("policy", "state", "log", "socket", "user")
 _LISTS: Final = ("scope", "leave")
 _FLAG: Final = "keep_prompts"
 _HEAD: Final = """\
@@ -40,6 +40,7 @@ class HookOptions(NamedTuple):
         scope: the tools that every request is for.
         leave: the tools that have events of their own.
         keeps_prompts: what is allowed is left to the agent, which may still ask its user.
+        user: who is at the agent, where it does not say so.
     """
 
     policy: Path
@@ -49,6 +50,7 @@ class HookOptions(NamedTuple):
     scope: Sequence[str] = ()
     leave: Sequence[str] = ()
     keeps_prompts: bool = False
+    user: str | None = None
 
 
 _MOST_BYTES: Final = 1_000_000
@@ -94,6 +96,7 @@ def read_options(path: Path, agent: str) -> HookOptions:
         scope=table.get("scope", ()),
         leave=table.get("leave", ()),
         keeps_prompts=table.get(_FLAG, False),
+        user=found["user"],
     )
 
 
@@ -159,7 +162,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _place(folder: Path, name: str, value: str | None) -> str | None:
-    if value is None or (name == "log" and "://" in value):
+    if value is None or name == "user" or (name == "log" and "://" in value):
         return value
     return os.path.normpath(folder / value)
 

@@ -32,7 +32,7 @@ _SECONDS = 10.0
 _MOST_SECONDS = 40
 """How long a hook may take: less than the agent waits, which would then let the call run."""
 
-_ONCE = ("--policy", "--socket", "--state", "--log", "--event")
+_ONCE = ("--policy", "--socket", "--state", "--log", "--event", "--user")
 _LISTED = ("--scope", "--leave")
 _FILE = "--options"
 _USER_FILE = "~/.critic/hook.toml"

@@ -8,7 +8,7 @@ Rule 2: what is read here is what the whole critic reads.
 
 import os
 
-_TEXTS = ("policy", "state", "log", "socket")
+_TEXTS = ("policy", "state", "log", "socket", "user")
 _LISTS = ("scope", "leave")
 _FLAG = "keep_prompts"
 
@@ -75,6 +75,6 @@ def _text(value: str) -> str:
 
 
 def _place(folder: str, name: str, value: str) -> str:
-    if name == "log" and "://" in value:
+    if name == "user" or (name == "log" and "://" in value):
         return value
     return os.path.normpath(os.path.join(folder, value))

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from harness.integrations.hooks.dialects import DIALECTS
+from harness.log import SqlDecisionLog
+from harness.log.search.listing import Listing
 from tests.harness.console import Critic, spawn
 from tests.harness.integrations.hooks.agents import (
     AGENTS,
@@ -392,6 +394,36 @@ def test_cursor_names_tools_of_servers_alike_at_all_events(critic: Critic, tmp_p
     after = {**base, "hook_event_name": "afterMCPExecution", "tool_name": "find"}
     after |= {"tool_input": '{"q":"x"}', "result_json": '{"n":1}', "duration": 3}
     assert CURSOR.decided(critic, tmp_path, after) == "allow"
+
+
+def users_in(log: Path) -> list[str]:
+    with SqlDecisionLog.open(log, create=False) as opened:
+        return Listing(opened).names_in("of_user")
+
+
+@every_agent
+def test_who_is_at_the_agent_is_on_record_as_the_option_says(
+    agent: Agent, critic: Critic, tmp_path: Path
+) -> None:
+    log = tmp_path / "audit.db"
+    for event in (agent.prompt("Tidy up."), agent.call(agent.read, "c1")):
+        agent.decided(critic, tmp_path, event, "--log", str(log), "--user", "ada")
+    assert users_in(log) == ["ada"]
+    called = agent.call(agent.read, "c2")
+    assert agent.decided(critic, tmp_path, called, "--user", "Ada Ray") == "deny"
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [("ada@shop.example", "ada@shop.example"), (None, None), ("zoë@shop.example", None)],
+)
+def test_cursor_says_who_is_at_it(
+    critic: Critic, tmp_path: Path, said: str | None, kept: str | None
+) -> None:
+    log = tmp_path / "audit.db"
+    event = {**CURSOR.call(CURSOR.read, "c1"), "user_email": said}
+    assert CURSOR.decided(critic, tmp_path, event, "--log", str(log)) == "allow"
+    assert users_in(log) == ([] if kept is None else [kept])
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ lists = st.lists(texts, max_size=3)
 tables = st.fixed_dictionaries(
     {"policy": texts},
     optional={
-        **dict.fromkeys(("state", "log", "socket"), texts),
+        **dict.fromkeys(("state", "log", "socket", "user"), texts),
         "log": st.one_of(texts, st.just("postgresql://h/audit")),
         **dict.fromkeys(("scope", "leave"), lists),
         "keep_prompts": st.booleans(),
@@ -43,6 +43,7 @@ def words(path: Path, agent: str) -> list[tuple[str, str]]:
         "state": found.state,
         "log": found.log,
         "socket": found.socket,
+        "user": found.user,
     }
     named = [(f"--{name}", str(value)) for name, value in places.items() if value is not None]
     listed = [("--scope", one) for one in found.scope] + [("--leave", one) for one in found.leave]
@@ -74,6 +75,15 @@ def test_the_short_reader_reads_what_the_whole_one_reads(
         except ValueError:
             continue
         assert found == words(path, "codex")
+
+
+def test_who_is_at_the_agent_is_installed_and_kept(critic: Critic, tmp_path: Path) -> None:
+    where = ("hook", "install", "codex", "--project", tmp_path)
+    assert critic(*where, "--user", "ada@shop.example").status == 0
+    assert critic(*where, "--log", "other.db").status == 0
+    assert ("--user", "ada@shop.example") in words(tmp_path / ".critic" / "hook.toml", "codex")
+    refused = critic(*where, "--user", "Ada Ray")
+    assert (refused.status, "must be an identifier" in refused.err) == (2, True)
 
 
 def test_what_is_installed_is_plain(critic: Critic, tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from harness.commands.hook.hook_arguments import add_hook
 from harness.guard.guard import Guard
 from harness.guard.session_folder import SessionFolder, StateUnusable
 from harness.integrations.hooks.desk import HookDesk
+from harness.log import SqlDecisionLog
+from harness.log.search.listing import Listing
 from harness.serve.endpoints import HOOK_TYPE, HOOKS
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
 from tests.harness.console import Critic, Said
@@ -145,7 +147,7 @@ def test_every_option_tells_a_service_what_it_tells_a_process(
         ("--keep-prompts",),
         ("--leave", "Re*"),
         ("--scope", "Bash", "--scope=Read"),
-        ("--log", "audit.db", "--state", "elsewhere"),
+        ("--log", "audit.db", "--state", "elsewhere", "--user=ada"),
     ):
         for event in (agent.call(agent.read, "c1"), agent.call(agent.shell, "c2")):
             options = ["hook", agent.name, "--policy", "policy.toml", *more]
@@ -165,6 +167,9 @@ def test_every_option_tells_a_service_what_it_tells_a_process(
     ]
     assert names[0] == names[1]
     assert "audit.db" in names[0]
+    for folder in ("alone", "served"):
+        with SqlDecisionLog.open(tmp_path / folder / "audit.db", create=False) as log:
+            assert Listing(log).names_in("of_user") == ["ada"]
 
 
 def test_a_request_that_is_not_whole_or_not_known_is_not_answered(tmp_path: Path) -> None:
@@ -193,7 +198,17 @@ def test_a_request_that_is_not_whole_or_not_known_is_not_answered(tmp_path: Path
 WORDS = st.sampled_from(
     [
         *("--policy", "p", "--socket", "s", "--state=d", "--state", "--log", "-l", "--scope", "a"),
-        *("--leave=*", "--keep-prompts", "--event", "E", "--", "--pol", "--socket=", "-h"),
+        *(
+            "--user=u",
+            "--leave=*",
+            "--keep-prompts",
+            "--event",
+            "E",
+            "--",
+            "--pol",
+            "--socket=",
+            "-h",
+        ),
     ]
 )
 
@@ -228,7 +243,7 @@ def test_options_are_read_as_the_command_reads_them_or_not_at_all(
     }
     once = {name.removeprefix("--"): value for name, value in found}
     expected = {
-        **dict.fromkeys(("options", "policy", "socket", "state", "log", "event")),
+        **dict.fromkeys(("options", "policy", "socket", "state", "log", "event", "user")),
         **once,
         **listed,
         "action": "codex",
