@@ -2,7 +2,7 @@
 
 import argparse
 
-from harness.commands.arguments import Commands, add, add_command
+from harness.commands.arguments import Commands, add, add_command, identifier
 
 
 def add_mcp_proxy(commands: Commands) -> None:
@@ -48,6 +48,12 @@ def _add_session(proxy: argparse.ArgumentParser) -> None:
         default=[],
         metavar="TOOL",
         help="a tool that the request is for: it needs no naming there",
+    )
+    proxy.add_argument(
+        "--user", type=identifier, metavar="ID", help="whom the agent acts for: a name in the log"
+    )
+    proxy.add_argument(
+        "--tenant", type=identifier, metavar="ID", help="whose they are: a name in the log"
     )
     proxy.add_argument(
         "--adapter",

@@ -47,7 +47,8 @@ def _guard_server(args: argparse.Namespace, log: SqlDecisionLog | None) -> Guard
     pins = pin_file(args.policy, args.pins)
     pins.read()
     guard, session = Guard(policy, log=log), f"mcp-{secrets.token_hex(8)}"
-    known = {"scope": args.scope} if args.scope else {}
+    given = {"scope": args.scope, "user": args.user, "tenant": args.tenant}
+    known = {name: value for name, value in given.items() if value}
     wire = {"event": "open", "session": session, "request": args.request, **known}
     opened = guard.handle(event_of(wire))
     if isinstance(opened, EventError):

@@ -18,6 +18,7 @@ from mcp import Client, StdioServerParameters
 
 from harness.integrations.mcp.mcp_stdio import _read_lines
 from harness.log import SqlDecisionLog
+from harness.log.search.listing import Listing
 from tests.harness.console import Critic, spawn
 from tests.harness.integrations.mcp import mcp_server
 from tests.harness.integrations.mcp.mcp_shop import ERAS, YES, Json, shop_policy
@@ -81,8 +82,8 @@ def test_the_real_client_sees_and_calls_what_the_policy_allows(
     era: str, answer: Json | None, tmp_path: Path
 ) -> None:
     write_policy(tmp_path)
-    log = f"{tmp_path}/audit.db"
-    found = asyncio.run(seen(tmp_path, era, answer, "--log", log))
+    log, whom = f"{tmp_path}/audit.db", ("--user", "emma", "--tenant", "acme")
+    found = asyncio.run(seen(tmp_path, era, answer, "--log", log, *whom))
     yes = answer is not None and answer["action"] == "accept"
     assert found.names == ["lookup", "issue_refund"]
     assert [result.is_error for result in found.results] == [False, not yes, True]
@@ -90,6 +91,8 @@ def test_the_real_client_sees_and_calls_what_the_policy_allows(
     assert len(found.asked) == (answer is not None)
     with SqlDecisionLog.open(log) as records:
         assert len(list(records.entries())) >= 4
+        assert Listing(records).names_in("of_user") == ["emma"]
+        assert Listing(records).names_in("of_tenant") == ["acme"]
 
 
 @pytest.mark.slow
