@@ -7,6 +7,8 @@ Rule 2: `tools/call` on a resource of type `tool` is a call of that tool with th
         arguments are the subject, the resource, and the properties of the action.
 Rule 3: each call is judged alone, at the time of the request. Those of one request that stops at
         the first denial are one plan: none is permitted unless all are.
+Rule 4: a subject of type `user` or `identity` is whom the record is for, if all its calls have
+        the same one.
 """
 
 import re
@@ -73,7 +75,7 @@ class _AuthzenDesk:
             call = _call_of(asked, 0)
         except InvalidInput as error:
             return _invalid_decision(error).wire()
-        return self._judge([call]).wire()
+        return self._judge([call], _user_of([asked])).wire()
 
     def evaluations(self, value: Any, most: int) -> Json:
         """Answer an access evaluations request: one that asks nothing more is a single one.
@@ -94,7 +96,8 @@ class _AuthzenDesk:
         judged: list[AuthzenDecision] = []
         for at, item in enumerate(asked):
             try:
-                one = self._judge([_call_of(_merge_item(defaults, item, at), 0)])
+                question = _merge_item(defaults, item, at)
+                one = self._judge([_call_of(question, 0)], _user_of([question]))
             except InvalidInput as error:
                 one = _invalid_decision(error)
             judged.append(one)
@@ -104,15 +107,16 @@ class _AuthzenDesk:
 
     def _as_a_plan(self, defaults: Json, asked: list[Any]) -> list[AuthzenDecision]:
         try:
-            calls = [_call_of(_merge_item(defaults, item, at), at) for at, item in enumerate(asked)]
+            questions = [_merge_item(defaults, item, at) for at, item in enumerate(asked)]
+            calls = [_call_of(one, at) for at, one in enumerate(questions)]
         except InvalidInput as error:
             return [_invalid_decision(error)]
-        plan = self._judge(calls)
+        plan = self._judge(calls, _user_of(questions))
         return [plan] * len(calls) if plan.decision else [plan]
 
-    def _judge(self, calls: Sequence[Call]) -> AuthzenDecision:
+    def _judge(self, calls: Sequence[Call], user: str | None) -> AuthzenDecision:
         name = f"authzen-{uuid4().hex}"
-        session = Session.opened(self._rules, name, "", scope=self._scope)
+        session = Session.opened(self._rules, name, "", scope=self._scope, user_id=user)
         batch = session.propose(calls, self._clock.now())
         verdict = verify_batch(batch)
         self._desk.record(batch.proposal, verdict, shadow=self._shadow)
@@ -203,6 +207,14 @@ def _require_object(value: Any, place: str) -> Json:
     if not isinstance(value, dict):
         raise InvalidInput(place, "must be an object")
     return value
+
+
+def _user_of(asked: Sequence[Json]) -> str | None:
+    """Return the user that all questions are of: rule 4. Another subject, or name, is none."""
+    subjects = [one["subject"] for one in asked]
+    ids = {one["id"] if one["type"] in ("user", "identity") else "" for one in subjects}
+    found = ids.pop() if len(ids) == 1 else ""
+    return found if is_identifier(found) else None
 
 
 def _call_of(asked: Json, at: int) -> Call:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from harness.log import SqlDecisionLog
+from harness.log.search.listing import Listed, Listing
+from harness.log.search.query import Filters
 from harness.replay import replay
 from tests.harness.serve.asking import BASE, app_of, ask
 from tests.support.guarding import desk
@@ -118,6 +120,27 @@ def tool_call(tool: str, **args: Any) -> Any:
     resource = {"type": "tool", "id": tool, "properties": {"arguments": args}}
     user = {"type": "identity", "id": "ada@example.org"}
     return {"subject": user, "action": {"name": "tools/call"}, "resource": resource}
+
+
+def test_a_record_is_for_the_user_that_all_its_questions_are_of(tmp_path: Path) -> None:
+    stop = {"options": {"evaluations_semantic": "deny_on_first_deny"}}
+    bob = {"subject": {"type": "user", "id": "bob"}}
+    questions: list[tuple[Any, str | None]] = [
+        (QUESTION, "alice"),
+        (tool_call("read"), "ada@example.org"),
+        ({**QUESTION, "evaluations": [{}, {}], **stop}, "alice"),
+        ({**QUESTION, "evaluations": [{}, bob], **stop}, None),
+        ({**QUESTION, "subject": {"type": "group", "id": "staff"}}, None),
+        ({**QUESTION, "subject": {"type": "user", "id": "Ada Ray"}}, None),
+    ]
+    with SqlDecisionLog.open(tmp_path / "audit.db") as log:
+        app = app_of(POLICY, log=log)
+        for question, _ in questions:
+            path = MANY if "evaluations" in question else ONE
+            assert ask(app, path, question).status_code == 200
+        rows = [one.row for one in Listing(log).rows(Filters()) if isinstance(one, Listed)]
+        users = [row.of_user for row in rows]
+    assert users == [user for _, user in questions]
 
 
 def test_a_call_of_a_tool_is_judged_with_its_arguments() -> None:
