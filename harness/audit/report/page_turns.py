@@ -41,6 +41,7 @@ class PageTurn:
         reason: the first reason of that.
         overruled: whether a verdict of it would not have allowed it.
         approver: who answered yes or no, and `answered` is the record of that answer.
+        user, tenant: whom it was for, as its caller said.
     """
 
     session: int
@@ -58,6 +59,8 @@ class PageTurn:
     kind: str | None = None
     reason: str | None = None
     overruled: bool = False
+    user: str | None = None
+    tenant: str | None = None
     worst: str | None = None
 
     @property
@@ -95,6 +98,7 @@ class TurnsOfPage:
             session = self._sessions.setdefault(key.trace, len(self._sessions) + 1)
             turn = self._turns[key] = PageTurn(session, _trace_of(record), moment_of(record))
         turn.records.append(record.seq)
+        turn.user, turn.tenant = turn.user or row.of_user, turn.tenant or row.of_tenant
         self.place[record.seq] = turn
         facts = RecordFacts(row.facts)
         turn.facts |= end_known(facts)

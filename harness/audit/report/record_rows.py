@@ -68,6 +68,7 @@ def row_of_turn(turn: PageTurn, turns: TurnsOfPage) -> dict[str, Any]:
     row: dict[str, Any] = {"n": turn.number, "fate": turns.fate_of(turn), "s": turn.session}
     row |= {"at": format_time(turn.at), "of": turn.records, "tools": turn.tools}
     texts = {"trace": turn.trace, "key": turn.decision, "said": turn.reason, "by": turn.approver}
+    texts |= {"user": turn.user, "tenant": turn.tenant}
     row |= {name: make_visible(text) for name, text in texts.items() if text is not None}
     codes = {"why": turn.kind, "answer": turn.answer, "check": turn.worst}
     row |= {name: code for name, code in codes.items() if code is not None}

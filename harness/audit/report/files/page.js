@@ -31,6 +31,7 @@
   const answered = (turn) => turn.answer && (turn.by ? `${NAMED[turn.answer]} by ${turn.by}` : NAMED[turn.answer]);
   // A run that failed policy or safety did run as planned, and is not green for that.
   const toneOf = (turn) => turn.why === "score" && words.tone[turn.fate] === "good" ? "eh" : TONES[words.tone[turn.fate]];
+  const whom = (turn) => [turn.user, turn.tenant && `tenant ${turn.tenant}`].filter(Boolean).join(", ");
   const became = (turn) => turn.fate ? tag(said("fate", turn.fate), toneOf(turn)) : outcome(turn);
 
   // ---- the list: a line for each turn, and one for what is missing or cannot be read
@@ -50,7 +51,7 @@
   const code = (turn) => turn.fate || turn.is;
   const label = (name) => Object.hasOwn(words.fate, name) ? words.fate[name] : said("is", name);
   for (const turn of lines) {
-    turn.find = [...turn.of, turn.trace, turn.key, turn.said, label(code(turn)), turn.why, turn.why && said("why", turn.why), turn.by,
+    turn.find = [...turn.of, turn.trace, turn.key, turn.said, label(code(turn)), turn.why, turn.why && said("why", turn.why), turn.by, turn.user, turn.tenant,
       ...turn.tools].join(" ").toLowerCase();
   }
   function options(name, values, label) {
@@ -87,7 +88,8 @@
       make("td", null, time(turn)),
       make("td", null, became(turn), " ", unsound(turn), answered(turn) && make("span", {class: "said"}, answered(turn)),
         turn.why && make("span", {class: "said"}, said("why", turn.why))),
-      make("td", null, turn.trace, turn.key && make("span", {class: "said"}, turn.key)),
+      make("td", null, turn.trace, turn.key && make("span", {class: "said"}, turn.key),
+        whom(turn) && make("span", {class: "said"}, `for ${whom(turn)}`)),
       make("td", null, spaced(turn.tools.map((name) => make("code", null, name)))),
       make("td", null, turn.said, turn.fate && records(turn)));
   }
@@ -216,7 +218,7 @@
     const ctx = detail.ctx || {}, spec = detail.spec;
     const turn = turnOf.get(row.seq);
     return facts([["What it says", outcome(row)], ["What became of its turn", [became(turn), " ", answered(turn) || ""]], ["Said", detail.said], ["Recorded at", row.at],
-      ["Trace", turn.trace], ["Decision", turn.key], ["Must produce", spec && listed(spec.outputs)], ["Judged as of", ctx.as_of],
+      ["Trace", turn.trace], ["For", whom(turn)], ["Decision", turn.key], ["Must produce", spec && listed(spec.outputs)], ["Judged as of", ctx.as_of],
       ["Safety mode", ctx.mode], ["Budget", budget(ctx.budget)],
       ["Spent before", ctx.spent && listed([ctx.spent.steps && many(ctx.spent.steps, "step"), ctx.spent.tokens && many(ctx.spent.tokens, "token")].filter(Boolean))],
       ["Approvals", ctx.approvals && listed(ctx.approvals.map((one) => `${one.id} by ${one.by}`))],
@@ -329,8 +331,9 @@
       return [...before, card, ...back];
     });
     const heading = make("h1", {tabindex: "-1", id: "record"}, "Session ", make("code", null, turn.trace || "without a trace"));
+    const named = [...new Set(all.map(whom).filter(Boolean))].map((one) => `For ${one}. `);
     opened.replaceChildren(make("nav", {class: "bar", "aria-label": "Session"}, make("a", {href: "#records"}, "← All turns")), heading,
-      make("p", {class: "lead"}, `${many(all.length, "turn")}: `, [...counts].map(([fate, number]) => `${number} × ${said("fate", fate)}`).join("; "), "."),
+      make("p", {class: "lead"}, named, `${many(all.length, "turn")}: `, [...counts].map(([fate, number]) => `${number} × ${said("fate", fate)}`).join("; "), "."),
       make("nav", {class: "turns-bar", "aria-label": "Turns of this session"}, all.map((one) =>
         make("a", {class: `fate-${one.fate}`, href: `#turn-${one.n}`, title: `Turn ${one.n}: ${said("fate", one.fate)}`,
           "aria-label": `Turn ${one.n}: ${said("fate", one.fate)}`}))),

@@ -21,6 +21,7 @@ from tests.harness.log.decisions import decision, filled
 from tests.harness.log.guard_logs import write_guard_log
 from tests.harness.log.search.searched import varied
 from tests.support.effort import sampled_rows
+from tests.support.guarding import ASKS, answers_to, desk, guard_of
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.slow
@@ -305,6 +306,23 @@ def test_a_session_is_a_conversation_with_each_call_once(tab: Tab, tmp_path: Pat
     tab.until(f"document.activeElement.id === 'turn-at-{mine[-1]['n']}'")
     tab.js("location.hash = 'fate-ran_in_part'")
     tab.until("document.getElementById('matches').textContent.startsWith('1 of ')")
+
+
+def test_a_turn_is_found_by_its_user_and_its_session_names_them(tab: Tab, tmp_path: Path) -> None:
+    with SqlDecisionLog.open(tmp_path / "audit.db") as log:
+        for session, user in (("s1", "emma"), ("s2", "raj")):
+            opened = {**ASKS[0], "user": user, "tenant": "acme"}
+            events = [{**one, "session": session} for one in (opened, *ASKS[1:])]
+            answers_to(guard_of(desk(), log=log), events)
+    tab.open(written(tmp_path / "users.html", text_of(tmp_path / "audit.db")))
+    tab.js("document.getElementById('text').focus()")
+    tab.write("raj")
+    tab.until("document.getElementById('matches').textContent.startsWith('2 of 4')")
+    assert "for raj, tenant acme" in tab.js("document.getElementById('body').innerText")
+    tab.js("document.querySelector('#body a').click()")
+    tab.until("!document.getElementById('opened').hidden")
+    said = tab.js("document.querySelector('#opened .lead').innerText")
+    assert said.startswith("For raj, tenant acme. 2 turns: ")
 
 
 def test_ten_thousand_decisions_open_in_two_seconds(tab: Tab, tmp_path: Path) -> None:

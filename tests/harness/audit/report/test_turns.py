@@ -83,6 +83,18 @@ def test_other_logs_have_the_same_turns_too(tmp_path: Path) -> None:
     assert shown == [(one.records, one.fate) for one in PlainReader(tmp_path / "audit.db").turns()]
 
 
+def test_each_turn_is_for_whom_its_session_was_opened(tmp_path: Path) -> None:
+    opened, *others = ASKS
+    whom = {"user": "emma@acme.example", "tenant": "acme"}
+    with SqlDecisionLog.open(tmp_path / "audit.db") as kept:
+        for session, more in (("s1", whom), ("s2", {}), ("s3", {"user": "raj"})):
+            events = [{**opened, **more}, *others]
+            answers_to(guard_of(desk(), log=kept), [{**one, "session": session} for one in events])
+    turns = page_of(tmp_path / "audit.db").turns.values()
+    told = {one["trace"]: (one.get("user"), one.get("tenant")) for one in turns}
+    assert told == {"s1": ("emma@acme.example", "acme"), "s2": (None, None), "s3": ("raj", None)}
+
+
 def test_every_number_of_the_first_screen_is_one_of_turns(log: Path, page: Page) -> None:
     turns = PlainReader(log).turns()
     counts = Counter(turn.fate for turn in turns)
