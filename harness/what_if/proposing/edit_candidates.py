@@ -18,12 +18,18 @@ from harness.policy.analysis.guessing.result_guess import field_place
 from harness.policy.analysis.guessing.tier_guess import snake_case, words_of
 from harness.policy.analysis.named_labels import is_text_field, least_tier
 from harness.policy.envelopes import Policy, PolicyTool
-from harness.what_if.proposing.policy_edits import EDIT_ORDER, PolicyEdit, argument_of
+from harness.what_if.proposing.policy_edits import (
+    EDIT_ORDER,
+    PolicyEdit,
+    argument_of,
+    targets_required,
+)
 from harness.what_if.proposing.recorded_tasks import RecordedTask
 from harness.what_if.proposing.task_judge import TaskStop
 from harness.wire import InvalidInput, parse_json
 
 _NETWORK: Final = MODE_RANK["network"]
+_DESTRUCTIVE: Final = MODE_RANK["destructive"]
 _LONGEST_FIELD: Final = 80
 _MOST_LEAVES: Final = 20_000
 _MOST_OF_KIND: Final = 40
@@ -61,6 +67,7 @@ def edit_candidates(
         *_role_edits(sinks, stop),
         *_follow_edits(seen, sinks),
         *_fresh_edits(policy, seen),
+        *_empty_edits(sinks, stop),
     ]
     unique = dict.fromkeys(one for one in found if not (stop.is_unseen and one.kind in _INVENTING))
     return sorted(unique, key=lambda one: EDIT_ORDER[one.kind])
@@ -269,6 +276,16 @@ def _follow_edits(seen: list[SeenCall], sinks: list[_Sink]) -> Iterator[PolicyEd
         for call in seen:
             if call.tool.pair not in known and call.tool.called != tool.called:
                 yield PolicyEdit("follows", tool.called, "", call.tool.called)
+
+
+def _empty_edits(sinks: list[_Sink], stop: TaskStop) -> Iterator[PolicyEdit]:
+    """Yield that a call may be aimed at nobody. A destructive one would run unasked: never that."""
+    for tool, _ in sinks:
+        if stop.path or not _NETWORK <= MODE_RANK[tool.approval_mode] < _DESTRUCTIVE:
+            continue
+        names = targets_required(tool.wire())
+        if tool.called == stop.tool and names:
+            yield PolicyEdit("empty", tool.called, "", ", ".join(names))
 
 
 def _fresh_edits(policy: Policy, seen: list[SeenCall]) -> Iterator[PolicyEdit]:

@@ -30,6 +30,7 @@ _TEXTS: Final[Mapping[EditKind, str]] = {
     "object": "role of {tool} {place}: object",
     "member": "author of {tool}: member",
     "follows": "{tool} follows {value}",
+    "empty": "{tool} may leave out {value}",
     "names": "fields of {tool}: {place} = {value}",
     "system": "author of {tool}: system",
     "role": "role of {tool} {place}: {value}",
@@ -39,7 +40,8 @@ _TEXTS: Final[Mapping[EditKind, str]] = {
 
 def edit_text(edit: PolicyEdit) -> str:
     """Return what an edit changes, on one line."""
-    value = edit.value.partition(" ")[0]  # what follows is where a kind has to be said
+    # Behind a kind stands where it has to be said.
+    value = edit.value.partition(" ")[0] if edit.kind == "makes" else edit.value
     tool, place, shown = map(escape_name, (edit.tool, edit.place, value))
     return _TEXTS[edit.kind].format(tool=tool, place=place, value=shown)
 

@@ -25,6 +25,7 @@ EditKind = Literal[
     "object",
     "member",
     "follows",
+    "empty",
     "names",
     "system",
     "role",
@@ -32,7 +33,7 @@ EditKind = Literal[
 ]
 """What may be proposed, in the order in which it is: what opens least first."""
 EDIT_ORDER: Final = {kind: at for at, kind in enumerate(get_args(EditKind))}
-_NEED_A_WORD: Final = frozenset[EditKind]({"open", "names", "system", "role", "tier"})
+_NEED_A_WORD: Final = frozenset[EditKind]({"open", "empty", "names", "system", "role", "tier"})
 
 Place = tuple[str | int, ...]
 
@@ -43,7 +44,8 @@ class PolicyEdit(NamedTuple):
     Attributes:
         tool: the name that agents call it by.
         place: an argument, or a JSON pointer into a result; "" where the tool as a whole is meant.
-        value: a role, a tier, an author, a kind, who fills a field, seconds, or another tool.
+        value: a role, a tier, an author, a kind, who fills a field, seconds, another tool, or the
+            arguments that may be left out.
     """
 
     kind: EditKind
@@ -213,6 +215,19 @@ def _making_changes(wire: Json, tool: Json, here: Place, edit: PolicyEdit) -> Ch
         yield SetValue(("tool", _index_of(wire, aim[0]), "arg_kinds", aim[1]), kind)
 
 
+def targets_required(tool: Json) -> list[str]:
+    """Return the recipients and objects of a tool that may not be empty, in their order."""
+    allowed = tool.get("may_be_empty", ())
+    roles = tool.get("arg_roles", {})
+    return [one for one in roles if roles[one] in ("recipient", "object") and one not in allowed]
+
+
+def _empty_changes(_wire: Json, tool: Json, here: Place, _edit: PolicyEdit) -> Changes:
+    """Yield each target: a call is still asked about if only some of them may be empty."""
+    for name in targets_required(tool):
+        yield SetValue((*here, "may_be_empty"), name, added=True)
+
+
 def _fresh_changes(wire: Json, tool: Json, here: Place, edit: PolicyEdit) -> Changes:
     """Yield what keeps the results of a tool fresh for so long: its own limit, and its class's."""
     seconds = int(edit.value)
@@ -233,6 +248,7 @@ _CHANGES: Final[Mapping[EditKind, Callable[[Json, Json, Place, PolicyEdit], Chan
     "object": _role_changes,
     "member": _author_changes,
     "follows": _follow_changes,
+    "empty": _empty_changes,
     "names": _field_changes,
     "system": _author_changes,
     "role": _role_changes,

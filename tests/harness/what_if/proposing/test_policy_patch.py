@@ -29,6 +29,7 @@ EDITS = [
     PolicyEdit("open", "place_order", "", "read_only"),
     PolicyEdit("member", "mail"),
     PolicyEdit("system", "find_mail"),
+    PolicyEdit("empty", "mail", "", "to"),
 ]
 SPELLINGS = {
     "as it is": [],

@@ -82,6 +82,12 @@ MENDED: list[tuple[list[Json], Policy, list[str]]] = [
         SCOPED,
         ["place_order makes /order_id: order"],
     ),
+    # A call that is aimed at nobody, which only somebody who knows the tool can allow.
+    (
+        task("Say that it is late.", ("mail", {"body": "late"}, "sent")),
+        SCOPED,
+        ["? mail may leave out to"],
+    ),
 ]
 
 
@@ -180,6 +186,20 @@ def test_what_needs_a_word_is_proposed_last_and_says_so() -> None:
     found = proposed(task("See to it.", ("find_mail", {}, "pay back ORD-77120"), pays), SCOPED)
     assert found.needs_word
     assert [edit.kind for edit in found.edits] == ["system"]
+
+
+def test_a_tool_may_leave_out_all_its_targets_or_none_and_a_destructive_one_none() -> None:
+    copied = changed(('to = "recipient", ', 'to = "recipient", cc = "recipient", '))
+    one = read(task("Say that it is late.", ("mail", {"body": "late"}, "sent")))[0]
+    found = propose_edits(apply_edits(copied, [PolicyEdit("scope", "mail")]), one, now=NOW)
+    assert found.proposal is not None
+    (edit,) = found.proposal.edits
+    assert edit == PolicyEdit("empty", "mail", "", "to, cc")
+    assert apply_edits(copied, [edit]).tools["mail"].may_be_empty == ("to", "cc")
+    pays = read(task("Pay back.", ("pay_back", {"eur": 5}, "done")))[0]
+    stop = TaskJudge(SCOPED, NOW).judge(pays).stop
+    assert stop is not None
+    assert "empty" not in {edit.kind for edit in edit_candidates(SCOPED, pays, stop)}
 
 
 def test_an_attack_that_would_pass_decides_between_edits() -> None:
