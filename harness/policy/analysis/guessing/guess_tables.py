@@ -101,7 +101,7 @@ WEAKER_VERBS: Final[Mapping[ApprovalMode, str]] = MappingProxyType(
         ),
         "network": (
             "advertise alert ask congratulate contact dial dm download greet nudge phone remind "
-            "resend ring telephone text thank warn whisper"
+            "resend ring telephone text thank transmit warn whisper"
         ),
         "delegated": (
             "admit allocate amend annotate appoint award backup click comment commit complete "
@@ -330,8 +330,8 @@ ROLE_WORDS: Final[Mapping[Role, str]] = MappingProxyType(
         ),
         "code": "otp|one_time_(?:code|password)|verification_code|mfa_code",
         "recipient": (
-            r"to|cc|bcc|(?:\w+_)?(?:recipients?|emails?|e_?mail|iban|payee|phone(?:_number)?|mobile|"
-            r"channel)|beneficiary|participants?|attendees?|invitees?|webhook|destination|"
+            r"to|cc|bcc|(?:\w+_)?(?:recipients?|receivers?|addressees?|emails?|e_?mail|iban|payee|"
+            r"phone(?:_number)?|mobile|channel)|\w+_mail|beneficiary|participants?|attendees?|invitees?|webhook|destination|"
             r"reviewers?|assignees?|(?:\w+_)?accounts?(?:_number|_no)?|to_\w+|\w+_to|"
             r"\w*email(?:_address)?|\w*_?address|notify|share_with|shared_with|audience|host|group|"
             r"team|mailing_list"
@@ -339,22 +339,23 @@ ROLE_WORDS: Final[Mapping[Role, str]] = MappingProxyType(
         "time": (
             r"date|day|when|due|deadline|start|end|until|"
             r"(?!(?:acts?|applied|based|builds?|built|depends?|relies|runs?)_on)"
-            r"(?:\w+_)?(?:time|date|day|at|on|deadline|due)"
+            r"(?:\w+_)?(?:time|hour|date|day|at|on|deadline|due)"
         ),
         "attribute": (
             r"amount|price|quantity|qty|count|n|(?:\w+_)?(?:limit|total)|currency|status|priority|"
-            r"severity|first_name|last_name|street|city|zip|country|\w*amount\w*|\w*quantity|"
+            r"severity|first_name|last_name|given_name|family_name|surname|street|road|city|town|zip|"
+            r"country|\w*amount\w*|\w*quantity|"
             r"(?:\w+_)?(?:count|price|hours|minutes|days|nights|seats|pct|percent|cents|eur|usd|inr|"
             r"level|rating|size|color|colour)"
         ),
         "content": (
-            r"subject|contents?|title|description|html|location|details?|instructions|question|"
+            r"subject|contents?|title|heading|description|html|location|venue|details?|instructions|question|"
             r"answer|headline|entry|prose|greeting|explanation|justification|narrative|rationale|"
             r"(?:\w+_)?(?:body|caption|comments?|feedback|markdown|memo|message|notes?|reason|"
             r"remarks?|summary|text)"
         ),
         "object": (
-            r"ids?|\w+_ids?|ids?_\w+|path|files?|file_?name|file_path|folder|directory|"
+            r"ids?|\w+_ids?|ids?_\w+|(?:\w+_)?identifiers?|path|files?|(?:\w+_)?documents?|file_?name|file_path|folder|directory|"
             r"attachments?|sku|key|branch|repo|repository|ticket|issue|invoice|order|name|"
             r"\w+_(?:name|no|number|code|key|ref|path|file)|from_\w+|table|database|service|"
             r"host_?name|record|slug|code|barcode|isbn"
@@ -379,7 +380,7 @@ IS_TAKEN: Final = _words(
     "shipping taxi transport trip truck"
 )
 """Words of a tool that brings something somewhere, so that a street or an end is a place."""
-PLACES: Final = re.compile(r"street|city|zip|country|start|end")
+PLACES: Final = re.compile(r"street|road|city|town|zip|country|start|end")
 
 ROLE_PATTERNS: Final[Mapping[Role, re.Pattern[str]]] = MappingProxyType(
     {role: re.compile(names) for role, names in ROLE_WORDS.items()}
@@ -398,7 +399,7 @@ TO_PEOPLE: Final = _words(
 
 LOCATOR: Final = re.compile(
     rf"{ROLE_WORDS['object']}|url|uri|link|href|channel|user|username|email|sender|query|q|term|"
-    r"keyword|search|topic|symbol|day|date|name|account|iban|\w+_(?:email|url|query|date|day)"
+    r"keyword|search|topic|symbol|day|date|name|account|iban|room|member|author|\w+_(?:email|url|query|date|day)"
 )
 """Arguments of a read that say what is read."""
 
@@ -412,7 +413,7 @@ SEARCH_WORDS: Final = re.compile(
 """Of a search of the web: what it finds was named by nobody."""
 
 SYSTEM_FIELD: Final = re.compile(
-    r"ids?|\w*_ids?|\w*amount\w*|price|total|balance|currency|status|state|date|day|"
+    r"ids?|\w*_ids?|(?:\w+_)?identifier|\w*amount\w*|price|total|balance|currency|status|state|date|day|"
     r"\w*_(?:date|at|time|on)|timestamp|created|updated|due|quantity|qty|count|size|score|rating|"
     r"version|\w+_(?:eur|usd|cents|inr|count|hours|minutes)"
 )
@@ -428,7 +429,7 @@ KIND_WORDS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     {
         "path": re.compile(r"(?:\w+_)?path|file_?name|directory"),
         "url": re.compile(rf"(?:\w+_)?(?:{_OUTSIDE})"),
-        "address": re.compile(r"(?:\w+_)?e_?mails?|(?:\w+_)?email_address(?:es)?|cc|bcc"),
+        "address": re.compile(r"(?:\w+_)?e_?mails?|\w+_mail|(?:\w+_)?email_address(?:es)?|cc|bcc"),
         "account": re.compile(r"(?:\w+_)?(?:iban|account(?:_number)?)"),
     }
 )

@@ -29,9 +29,10 @@ _MOST_LEVELS: Final = 3
 _NULL: Final = {"type": "null"}
 _BY_NAME: Final[tuple[Role, ...]] = ("recipient", "time", "attribute", "content", "object")
 _COMPARED: Final = frozenset({"recipient", "object", "locator"})
-_NUMBER_THAT_NAMES: Final = frozenset({"id", "ids", "no", "number", "account"})
+_NUMBER_THAT_NAMES: Final = frozenset({"id", "ids", "identifier", "no", "number", "account"})
 _RUNS: Final = frozenset({"run", "exec", "execute", "pay", "refund", "charge", "deploy"})
-_TITLES: Final = frozenset({"title", "headline", "caption", "entry"})
+_TITLES: Final = frozenset({"title", "heading", "headline", "caption", "entry"})
+_WHERE: Final = ("location", "venue")
 _OF_PEOPLE: Final = ("_id", "_name", "_email")
 
 
@@ -141,7 +142,7 @@ def _names_what_ends(traits: ToolTraits, name: str) -> bool:
 
 def _is_where_it_goes(traits: ToolTraits, name: str) -> bool:
     """Return whether a place is where somebody or something is brought: `ship_it(street)`."""
-    if name == "location":
+    if name in _WHERE:
         return traits.things.isdisjoint(IN_AN_EVENT)
     is_taken = not IS_TAKEN.isdisjoint(traits.words)
     return is_taken and PLACES.fullmatch(name) is not None

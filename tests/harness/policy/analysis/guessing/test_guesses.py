@@ -357,6 +357,34 @@ def test_the_last_word_of_an_argument_says_what_it_is() -> None:
     assert roles(guess("wipe_note", args={"old_note": text})) == {"old_note": "object"}
 
 
+def test_a_synonym_has_the_role_of_the_word_it_stands_for() -> None:
+    text = {"type": "string"}
+    pairs = {
+        "recipients": "receivers",
+        "recipient": "addressee",
+        "user_email": "user_mail",
+        "start_time": "start_hour",
+        "last_name": "family_name",
+        "street": "road",
+        "city": "town",
+        "title": "heading",
+        "location": "venue",
+        "file_id": "file_identifier",
+        "file": "document",
+    }
+    for tool in ("create_event", "deliver_parcel", "delete_note"):
+        known = roles(guess(tool, args=dict.fromkeys(pairs, text)))
+        other = roles(guess(tool, args=dict.fromkeys(pairs.values(), text)))
+        assert [*other.values()] == [*known.values()], tool
+    reads = {"channel": "room", "user": "member", "sender": "author", "file_id": "file_identifier"}
+    for name in (*reads, *reads.values()):
+        assert roles(guess("list_mails", args={name: text})) == {name: "locator"}
+    returns = {"type": "object", "properties": {"order_identifier": text}}
+    assert dict(guess("get_order", returns=returns).result.fields) == {"order_identifier": "system"}
+    assert guess("transmit_report").tier.tier == "network"
+    assert guess("transmit_payment").tier.tier == "destructive"
+
+
 def test_a_place_that_something_is_brought_to_is_a_recipient() -> None:
     text = {"type": "string"}
     args = dict.fromkeys(("street", "start", "location"), text)
