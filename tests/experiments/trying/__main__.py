@@ -21,7 +21,7 @@ from harness.guard.session_events import event_of
 from harness.policy import Policy, parse_policy
 from harness.policy.analysis.derive_tools import ResultType, ToolDraft
 from harness.policy.analysis.policy_writing import derived_policy
-from harness.what_if.proposing.edit_proposals import EditProposal, EditProposer
+from harness.what_if.proposing.edit_proposals import EditProposer
 from harness.what_if.proposing.edit_words import edit_text
 from harness.what_if.proposing.policy_edits import PolicyEdit, apply_edits
 from harness.what_if.proposing.recorded_tasks import RecordedTask, TaskEvent
@@ -29,25 +29,42 @@ from harness.wire import build
 from tests.experiments.sessions import recordings
 from tests.experiments.sessions.recordings import DATA, Recording
 from tests.experiments.sessions.replaying import Judged, judge_all
+from tests.experiments.trying.renaming import rename_call, rename_calls, rename_tool
 
 MOST_EDITS: Final = 12
 _RUNS_OF_TASK: Final = 2
+_WORDS_GIVEN: Final = frozenset({"names", "empty"})
+"""What the person who takes the edits agrees to: a list of names, and a call aimed at nobody."""
 _NOW: Final = datetime(2026, 5, 9, 12, tzinfo=UTC)
 
-Edits = dict[str, list[PolicyEdit]]
+GroupEdit = tuple[str, PolicyEdit]
 
 
 class Learned(NamedTuple):
-    """A proposal, the group whose policy it is for, and the task that it lets through."""
+    """Edits that take a task further, and the group whose policy they are for."""
 
     group: str
     task: str
-    proposal: EditProposal
+    edits: tuple[PolicyEdit, ...]
+
+    @property
+    def pairs(self) -> tuple[GroupEdit, ...]:
+        """The edits, each with its group."""
+        return tuple((self.group, edit) for edit in self.edits)
+
+    @property
+    def words(self) -> set[str]:
+        """The kinds of edit that need a person's word."""
+        return {edit.kind for edit in self.edits if edit.needs_word}
 
 
-def guessed_policies(path: Path, groups: Iterable[str]) -> dict[str, Policy]:
+def guessed_policies(
+    path: Path, groups: Iterable[str], *, is_renamed: bool = False
+) -> dict[str, Policy]:
     """Return the policy that is guessed for the tools of each group."""
     suites = json.loads(path.read_bytes())["suites"]
+    if is_renamed:
+        suites = {name: list(map(rename_tool, tools)) for name, tools in suites.items()}
     return {name: _guessed(name, suites[name]) for name in groups}
 
 
@@ -102,42 +119,47 @@ def _events_of(one: Recording, turn: Any) -> Iterator[Any]:
 
 
 def learn_edits(group: str, policy: Policy, runs: Iterable[Recording]) -> Iterator[Learned]:
-    """Yield what is proposed for the runs of a group, two of each task at most."""
+    """Yield what is proposed for the runs of a group, two of each task at most.
+
+    What leaves a question is tried once more, as a person would, for what ends it.
+    """
     proposer, often = EditProposer(policy, _NOW), Counter[str]()
     for one in runs:
         known = all(call["tool"] in policy.tools for turn in one.turns for call in turn["calls"])
         if often[one.task] >= _RUNS_OF_TASK or not known:
             continue
         often[one.task] += 1
-        found = proposer.propose(task_of(one)).proposal
-        if found is not None:
-            yield Learned(group, one.task, found)
+        task = task_of(one)
+        found = proposer.propose(task).proposal
+        if found is None:
+            continue
+        yield Learned(group, one.task, found.edits)
+        if not found.judged.is_through:
+            edited = apply_edits(policy, found.edits)
+            again = EditProposer(edited, _NOW).propose(task).proposal
+            if again is not None:
+                yield Learned(group, one.task, (*found.edits, *again.edits))
 
 
-def choose_edits(learned: list[Learned]) -> list[tuple[str, PolicyEdit]]:
-    """Return the edits of the proposals that let most tasks through: all of one, or none."""
-    chosen: dict[tuple[str, PolicyEdit], None] = {}
-    left = [one for one in learned if not (_words(one) - {"names"})]
+def choose_edits(learned: Iterable[Learned]) -> list[GroupEdit]:
+    """Return the edits that let most runs through for each of them, twelve at most."""
+    chosen: dict[GroupEdit, None] = {}
+    left = [one for one in learned if one.words <= _WORDS_GIVEN]
     while left:
-        gains = Counter[tuple[tuple[str, PolicyEdit], ...]]()
-        for one in left:
-            new = tuple((one.group, edit) for edit in one.proposal.edits)
-            gains[tuple(edit for edit in new if edit not in chosen)] += 1
-        fits = [edits for edits in gains if edits and len(chosen) + len(edits) <= MOST_EDITS]
-        if not fits:
+        offers = dict.fromkeys(
+            tuple(pair for pair in one.pairs if pair not in chosen) for one in left
+        )
+        gains = {
+            new: sum({*one.pairs} <= {*chosen, *new} for one in left)
+            for new in offers
+            if len(chosen) + len(new) <= MOST_EDITS
+        }
+        if not gains:
             break
-        best = max(fits, key=lambda edits: gains[edits] / len(edits))
+        best = max(gains, key=lambda new: (gains[new] / len(new), -len(new)))
         chosen |= dict.fromkeys(best)
-        left = [
-            one
-            for one in left
-            if any((one.group, edit) not in chosen for edit in one.proposal.edits)
-        ]
+        left = [one for one in left if not set(one.pairs) <= chosen.keys()]
     return list(chosen)
-
-
-def _words(one: Learned) -> set[str]:
-    return {edit.kind for edit in one.proposal.edits if edit.needs_word}
 
 
 def row_of(judged: Iterable[Judged]) -> str:
@@ -163,14 +185,20 @@ def main() -> None:
     options.add_argument("--tools", type=Path, required=True)
     options.add_argument("--bare", action="store_true", help="judge the bare guesses as well")
     options.add_argument("--group", action="append")
+    options.add_argument(
+        "--renamed", action="store_true", help="give tools and arguments other names first"
+    )
     args = options.parse_args()
     groups = args.group or recordings.groups(args.data)
-    policies = guessed_policies(args.tools, groups)
+    policies = guessed_policies(args.tools, groups, is_renamed=args.renamed)
     began = time.process_time()
     runs = list(recordings.recordings(args.data, groups))
+    wanted = recordings.intended(args.data)
+    if args.renamed:
+        runs = list(map(rename_calls, runs))
+        wanted = {task: list(map(rename_call, calls)) for task, calls in wanted.items()}
     taught = [one for one in runs if half_of(one.task) == 0 and not one.is_attacked]
     held = [one for one in runs if half_of(one.task) == 1]
-    wanted = recordings.intended(args.data)
     if args.bare:
         _say(f"guesses: {row_of(judge_all(held, policies, wanted, with_scope=False))}")
     learned = [
