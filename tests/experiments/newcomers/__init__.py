@@ -1,0 +1,1 @@
+"""What first policies make of the tasks of agents that a careful person has labelled."""
