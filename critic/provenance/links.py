@@ -243,14 +243,21 @@ def _links_beside(host: str, looks: Looks) -> Iterator[tuple[WebLink, Looks]]:
 
 
 def _each_wide(text: str) -> Iterator[re.Match[str]]:
-    """Yield the matches, also a link whose scheme reads as the host of another scheme before it."""
-    for match in _WIDE_IN_TEXT.finditer(text):
+    """Yield the matches, also a link whose scheme reads as the host of another scheme before it.
+
+    No text is read twice: what is behind such a link is looked at behind it alone.
+    """
+    at = 0
+    while (match := _WIDE_IN_TEXT.search(text, at)) is not None:
         yield match
-        if text.startswith(":", match.end()):
+        at = match.end()
+        while text.startswith(":", at):
             last = match.start("host") + match["host"].rfind(".") + 1
             inner = _WIDE_IN_TEXT.match(text, last)
-            if inner is not None and inner["scheme"] is not None:
-                yield inner
+            if inner is None or inner["scheme"] is None:
+                break
+            yield inner
+            match, at = inner, inner.end()
 
 
 def looks_like_link(text: str) -> bool:

@@ -20,6 +20,12 @@ def test_a_scheme_before_a_link_does_not_hide_it(text: str) -> None:
     assert [link.key for link, _ in wide_links_in(text)] == DOUBLED[text]
 
 
+@pytest.mark.parametrize("unit", ["a_.http://b/", "http:http://", "http://http:80:", "//a.https:"])
+def test_no_part_of_a_text_is_read_again_for_each_scheme_in_it(unit: str) -> None:
+    text = unit * 300
+    assert sum(len(link.key) for link, _ in wide_links_in(text)) <= 2 * len(text)
+
+
 @pytest.mark.parametrize("ending", ["cc", "md", "mov", "pl", "ps", "py", "rs", "sh", "so", "zip"])
 def test_a_file_name_that_may_be_a_host_is_a_link_with_something_behind_it(ending: str) -> None:
     looks = {
