@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, assert_never
 
 from evals.escaping import escape_line, escape_name
 from harness.commands.documents import InputDocument, read_lines, read_whole
+from harness.commands.misspelt import nearest
 from harness.errors import UsageError
 from harness.failures import describe_error
 from harness.guard import CallsEvent, ResultEvent, SessionEvent, parse_event
@@ -132,8 +133,9 @@ def _object_at(module: ModuleType, path: str, shown: str) -> Any:
     for name in path.split(".") if path else ():
         if not hasattr(found, name):
             known = [one for one in vars(module) if one[:1] != "_"] if found is module else []
-            listed = f": it has {', '.join(map(escape_name, known[:20]))}" if known else ""
-            raise UsageError(f"there is no {shown}{listed}")
+            listed = f"it has {', '.join(map(escape_name, known[:20]))}" if known else ""
+            near = escape_line(nearest(name, known))
+            raise UsageError(f"there is no {shown}: {near}{listed}".rstrip(" :"))
         found = getattr(found, name)
     return found
 

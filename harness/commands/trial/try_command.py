@@ -19,7 +19,7 @@ from harness.what_if.proposing.policy_patch import unified_patch, write_edits
 from harness.what_if.proposing.recorded_tasks import RecordedTask, read_tasks
 from harness.what_if.proposing.untried_tools import find_untried
 from harness.whole_files import replace_file
-from harness.wire import InvalidInput
+from harness.wire import InvalidInput, parse_json
 
 _MOST_NAMED: Final = 5
 _MOST_UNTRIED: Final = 20
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     if [args.policy, *args.tasks, *args.attacks].count("-") > 1:
         raise UsageError("standard input is one of the files: name files for the others")
     _require_own_file(args.patch, [args.policy, *args.tasks, *args.attacks])
-    document = load_policy(args.policy)
+    document = _read_policy(args.policy)
     tasks = _read_all(args.tasks, "task")
     attacks = _read_all(args.attacks, "attack") if args.attacks else []
     _require_tools(document, args.tasks, tasks)
@@ -44,6 +44,35 @@ def run(args: argparse.Namespace) -> int:
     if args.patch is not None:
         _write_patch(args.policy, args.patch, tried)
     return EXIT_OK if all(one.judged.is_through for one in tried.tasks) else EXIT_REFUSED
+
+
+def _read_policy(name: str) -> PolicyDocument:
+    """Return the policy of a file.
+
+    Raises:
+        UsageError: it is not a policy, or holds tasks: the arguments are in the wrong order.
+    """
+    try:
+        return load_policy(name)
+    except UsageError:
+        if _holds_events(name):
+            raise UsageError(
+                f"{escape_line(name)}: these are session events: name the policy first, critic try "
+                "POLICY TASKS..."
+            ) from None
+        raise
+
+
+def _holds_events(name: str) -> bool:
+    """Return whether the first line of a file is an event."""
+    if name == "-":
+        return False
+    try:
+        lines = read_whole(name).data.lstrip().splitlines()
+        event = parse_json(lines[0]) if lines else None
+    except InvalidInput:
+        return False
+    return isinstance(event, dict) and "event" in event
 
 
 def _require_own_file(patch: str | None, others: Sequence[str]) -> None:
@@ -94,7 +123,8 @@ def _read_all(names: Sequence[str], kind: str) -> list[RecordedTask]:
         try:
             tasks = read_tasks(_lines_of(name))
         except InvalidInput as error:
-            raise UsageError(f"{source}: {error}") from None
+            what = f"{error}" if error.path else error.message
+            raise UsageError(f"{source}: not session events: {what}") from None
         if not tasks:
             raise UsageError(
                 f"{source}: no {kind} in it: write session events, one a line, each session "

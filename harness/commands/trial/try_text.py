@@ -134,7 +134,7 @@ def _offer_lines(tried: TriedTasks, offer: _Offer) -> Iterator[str]:
 def _allowed_lines(too: AllowedToo) -> list[str]:
     found = [opening_text(one) for one in too.openings]
     if not found and too.plan is not None:
-        found.append(f"what is refused now: {refusal_text(too.plan.verdict.reasons)}")
+        found.append(f"a call that is refused now: {refusal_text(too.plan.verdict.reasons)}")
     return found
 
 

@@ -178,6 +178,7 @@ def test_several_sources_have_an_adapter_each(critic: Critic, folder: Path) -> N
     ("named", "words"),
     [
         ("own_odd.py:gone", "there is no own_odd.py:gone: it has number, TOOLS, broken"),
+        ("own_odd.py:TOLS", "there is no own_odd.py:TOLS: did you mean TOOLS? it has number"),
         ("own_odd.py:TOOLS.gone", "there is no own_odd.py:TOOLS.gone\n"),
         ("own_odd.py:number", "number has no tools, it is of type int: write MODULE:OBJECT"),
         ("own_odd.py:broken", "cannot read the tools of own_odd.py:broken: "),

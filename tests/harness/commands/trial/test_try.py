@@ -125,7 +125,8 @@ BAD = [
         "the policy has none of the tools that are called (fly)",
     ),
     ("late.jsonl", '{"event":"said","session":"s","text":"x"}\n', "does not begin with open"),
-    ("torn.jsonl", "{\n", "line 1"),
+    ("torn.jsonl", "{\n", "torn.jsonl: not session events: line 1: not strict JSON"),
+    ("agent.py", "import agent\n", "agent.py: not session events: line 1: not strict JSON"),
     ("gone.jsonl", None, "no such file"),
     ("scope.jsonl", lines(task("x", LOOKS, scope=["get_ordr"])), "did you mean get_order?"),
 ]
@@ -141,6 +142,17 @@ def test_what_is_no_task_is_one_line(
     assert (said.status, said.out) == (2, "")
     assert said.err.count("\n") == 1
     assert words in said.err
+
+
+def test_tasks_before_the_policy_are_told_to_come_last(critic: Critic, folder: Path) -> None:
+    (folder / "blank.jsonl").write_text("\n" + lines(DONE))
+    for name in ("tasks.jsonl", "blank.jsonl"):
+        said = critic("try", name, "shop.toml")
+        assert (said.status, said.out) == (2, "")
+        words = "these are session events: name the policy first, critic try POLICY TASKS..."
+        assert said.err == f"critic: {name}: {words}\n"
+    (folder / "events.toml").write_text('event = "open"\n')
+    assert "these are session events" not in critic("try", "events.toml", "tasks.jsonl").err
 
 
 def test_an_attack_without_calls_is_one_line(critic: Critic, folder: Path) -> None:
