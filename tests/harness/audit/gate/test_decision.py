@@ -1,5 +1,8 @@
 """Laws of the release gate: what never blocks, what never passes."""
 
+from collections import Counter
+from fractions import Fraction
+from math import comb, sqrt
 from random import Random
 from typing import Any
 
@@ -7,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.audit.gate.bootstrap import mean_drop, mean_rise, quantile
+from harness.audit.gate.bootstrap import binomial, mean_drop, mean_rise, quantile
 from harness.audit.gate.release_decision import (
     GateBounds,
     GateStatus,
@@ -149,6 +152,42 @@ def test_an_interval_holds_what_was_observed_and_is_the_same_each_time(
     for interval in (mean_drop(baseline, candidate), mean_rise(baseline, candidate)):
         assert interval.low <= interval.observed <= interval.high
     assert mean_drop(baseline, candidate) == mean_drop(baseline, candidate)
+
+
+@pytest.mark.parametrize(
+    ("size", "share"), [(3, Fraction(1, 3)), (5, Fraction(7, 8)), (4, Fraction(1, 2))]
+)
+def test_how_many_are_below_a_share_is_drawn_as_often_as_it_should(
+    size: int, share: Fraction
+) -> None:
+    random, draws = Random(7), 20_000  # noqa: S311 - the same draws each time
+    seen = Counter(binomial(random, size, share) for _ in range(draws))
+    for number in range(size + 1):
+        chance = float(comb(size, number) * share**number * (1 - share) ** (size - number))
+        spread = sqrt(draws * chance * (1 - chance))
+        assert abs(seen[number] - draws * chance) < 5 * spread, number
+    assert binomial(random, 0, share) == binomial(random, 9, Fraction(0)) == 0
+
+
+@pytest.mark.parametrize("is_paired", [True, False])
+def test_an_interval_of_shares_is_as_wide_as_its_cases_allow_and_draws_none_of_them_alone(
+    is_paired: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tenth of 10,000 cases changed, of which a third got better."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("each case was drawn alone")
+
+    baseline = [1.0] * 5_000 + [0.0] * 5_000
+    candidate = [0.0] * 600 + [1.0] * 4_400 + [1.0] * 300 + [0.0] * 4_700
+    with monkeypatch.context() as patched:
+        patched.setattr(Random, "choices", refuse)
+        interval = mean_drop(baseline, candidate, is_paired=is_paired)
+    variance = 0.09 - 0.03**2 if is_paired else 0.5 * 0.5 + 0.47 * 0.53
+    wide = 1.96 * sqrt(variance / 10_000)
+    assert interval.observed == pytest.approx(0.03)
+    assert 0.03 - interval.low == pytest.approx(wide, rel=0.15)
+    assert interval.high - 0.03 == pytest.approx(wide, rel=0.15)
 
 
 @given(st.lists(AMOUNTS, min_size=1), st.integers(1, 100))
