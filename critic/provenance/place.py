@@ -6,6 +6,7 @@ Rule 1: an index is made when it is first asked for, and reads each entry once.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar
 
+from critic.provenance.accounts import account_groups_in, by_lines
 from critic.provenance.boundaries import ALL_CHANGES, ScriptPattern
 from critic.provenance.day_forms import Day, days_in, keys_of
 from critic.provenance.folding import narrow, wide, wide_links
@@ -103,6 +104,12 @@ class Place:
             return self.texts(reading).entry(value.narrow, shown)
         keys_in = _all_links if value.names_no_host else _NARROW_IN[value.form]
         return self._first(keys_in, value.form, value.narrow, shown)
+
+    def says_group(self, value: Sought, shown: Shown | None) -> ItemText | None:
+        """Return the first entry in whose text a value is a group of a longer number."""
+        if value.form != "account":
+            return None
+        return self._first(_account_groups, "account", value.narrow, shown)
 
     def mentions(self, value: Sought, shown: Shown | None) -> ItemText | None:
         """Return the first entry in whose text the value stands in its wide form, else a narrow.
@@ -219,7 +226,11 @@ def _wide_addresses(entry: ItemText) -> Iterator[_Key]:
 
 
 def _accounts(entry: ItemText) -> Iterator[_Key]:
-    return (("account", one) for one in accounts_in(entry.text(narrow)))
+    return (("account", one) for one in accounts_in(entry.text(by_lines)))
+
+
+def _account_groups(entry: ItemText) -> Iterator[_Key]:
+    return (("account", one) for one in account_groups_in(entry.text(by_lines)))
 
 
 def _wide_accounts(entry: ItemText) -> Iterator[_Key]:

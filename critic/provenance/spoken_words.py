@@ -130,7 +130,7 @@ def find_meant(
         return None, False
     found = place.says(value, shown)
     if value.form not in ("path", "text"):
-        return found, found is not None
+        return found or place.says_group(value, shown), found is not None
     if found is None:
         return find_adjoining(place, value, nouns.own, shown)
     return _weigh_said(place, found, value, role, nouns, shown=shown)

@@ -9,8 +9,18 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, Literal, NamedTuple
 
+from critic.provenance.accounts import (
+    IBAN_SHAPE,
+    SEPARATED,
+    WIDELY_SEPARATED,
+    account_form,
+    account_parts,
+    accounts_in,
+    is_phone,
+    wide_account_form,
+    wide_accounts_in,
+)
 from critic.provenance.addresses import ADDRESS, address_parts, addresses_in, wide_addresses_in
-from critic.provenance.boundaries import CHANGES, compile_pattern
 from critic.provenance.folding import (
     QUOTES,
     SEPARATORS,
@@ -42,24 +52,11 @@ _FORMS: Final[dict[str, ValueForm]] = {
     "address": "address",
     "account": "account",
 }
-_SEPARATED: Final = re.compile("[ -]+")
-_MORE_DIGITS: Final = re.compile(r"[ -]+(?=\w*[0-9])\w")
-_WIDELY_SEPARATED: Final = re.compile("[ ./\u2010-\u2015\u2212-]+")
-_GROUP: Final = re.compile(f"(?:(?!_){WORD})++")
-_PARTED_GROUP: Final = f"(?!_){WORD}(?:(?!_|{CHANGES}){WORD})*+"
-_ASCII_GROUP: Final = re.compile("[A-Za-z0-9]++")
-# A colon behind a letter ends a label, `IBAN:`, and no part of a number.
-_INSIDE_BEFORE: Final = re.compile(rf"(?<=[_+%~\\])|(?<={WORD}[./@-])|(?<=(?![A-Za-z]){WORD}:)")
-_INSIDE_AFTER: Final = re.compile(rf"[_+%~\\]|[./:@-]{WORD}")
-_ACCOUNT: Final = re.compile("[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{8,30}")
-_OTHER_ACCOUNT: Final = re.compile("bc1[a-z0-9]{11,59}|0x[0-9a-f]{40}")
-_DIGIT: Final = re.compile("[0-9]")
 _SHORT_NUMBER: Final = re.compile("[0-9]{1,3}")
 _LETTERS: Final = f"(?:(?![0-9_]){WORD})++"
 _WORDS: Final = re.compile(rf"{_LETTERS}(?:[ '\u2019-]{_LETTERS})*+")
 _NO_WORD: Final = re.compile(f"[{SEPARATORS}]++")
 _PATH_BEGINS: Final = re.compile(r"[~.]{0,2}/|[A-Za-z]:[/\\]")
-_SHORTEST, _LONGEST, _MOST_GROUPS = 4, 62, 12
 
 
 class Sought(NamedTuple):
@@ -121,8 +118,8 @@ def wide_form(text: str) -> str:
 
 def plain_form(value: Sought) -> str:
     """Return the wide form of a value, by which spellings of one account number are one text."""
-    joined = _WIDELY_SEPARATED.sub("", value.wide)
-    return joined if _ACCOUNT.fullmatch(joined) else value.wide
+    joined = WIDELY_SEPARATED.sub("", value.wide)
+    return joined if IBAN_SHAPE.fullmatch(joined) else value.wide
 
 
 def is_only_words(form: str) -> bool:
@@ -164,14 +161,8 @@ def _as_address(text: str) -> Sought | None:
 
 
 def _as_account(text: str) -> Sought | None:
-    form = _SEPARATED.sub("", small(text))
-    is_one = _GROUP.fullmatch(form) is not None and _SHORTEST <= len(form) <= _LONGEST
-    if not is_one or _DIGIT.search(form) is None:
-        return None
-    groups = _GROUP.findall(small(text))
-    if len(groups) > _MOST_GROUPS:
-        return None
-    return Sought("account", form, _WIDELY_SEPARATED.sub("", wide(text)))
+    form = account_form(text)
+    return None if form is None else Sought("account", form, wide_account_form(text))
 
 
 _READ: Final[dict[ValueForm, Callable[[str], Sought | None]]] = {
@@ -187,98 +178,11 @@ def _shape_of(text: str) -> ValueForm:
         return "address"
     if looks_like_link(text):
         return "url"
-    if _ACCOUNT.fullmatch(_SEPARATED.sub("", text)):
+    if IBAN_SHAPE.fullmatch(SEPARATED.sub("", text)) or is_phone(text):
         return "account"
     if _PATH_BEGINS.match(text) or ("/" in text and " " not in text):
         return "path"
     return "text"
-
-
-class _Group(NamedTuple):
-    """A group of an account number, and where it stands."""
-
-    start: int
-    end: int
-    text: str
-    has_digit: bool
-
-
-def accounts_in(text: str) -> Iterator[str]:
-    """Yield what may be an account number in a narrow text, without what separates its groups."""
-    for group in (_GROUP,) if text.isascii() else (_GROUP, compile_pattern(_PARTED_GROUP)):
-        yield from _joined_groups(group, text, _SEPARATED, strict=True)
-
-
-def wide_accounts_in(text: str) -> Iterator[str]:
-    """Yield what may be an account number in a wide text, without what separates its groups."""
-    for group in (
-        (_GROUP,) if text.isascii() else (_GROUP, compile_pattern(_PARTED_GROUP), _ASCII_GROUP)
-    ):
-        yield from _joined_groups(group, text, _WIDELY_SEPARATED, strict=False)
-
-
-def _joined_groups(
-    groups: re.Pattern[str], text: str, separated: re.Pattern[str], *, strict: bool
-) -> Iterator[str]:
-    """Yield each run of groups that are only separated, joined, if it is of an account's length.
-
-    A strict run of some groups ends where no further group has a digit: else it is a part.
-    """
-    run: list[_Group] = []
-    since_digit = _MOST_GROUPS
-    for match in groups.finditer(text):
-        if run and separated.fullmatch(text, run[-1].end, match.start()) is None:
-            run.clear()
-        has_digit = _DIGIT.search(match[0]) is not None
-        run.append(_Group(match.start(), match.end(), match[0], has_digit))
-        del run[:-_MOST_GROUPS]
-        since_digit = 0 if has_digit else since_digit + 1
-        if since_digit >= len(run):
-            continue  # a run without a digit is no account
-        if not (strict and _INSIDE_AFTER.match(text, match.end())):
-            yield from _joined_ends(text, run, strict=strict)
-
-
-def _joined_ends(text: str, run: list[_Group], *, strict: bool) -> Iterator[str]:
-    """Yield the last groups of a run joined, one and more of them, unless they are a part."""
-    goes_on = strict and _MORE_DIGITS.match(text, run[-1].end) is not None
-    joined, has_digit = "", False
-    for group, before in zip(reversed(run), [*reversed(run[:-1]), None], strict=True):
-        is_grouped, joined = joined != "", group.text + joined
-        if len(joined) > _LONGEST or (is_grouped and goes_on):
-            return  # so is any longer one
-        has_digit = has_digit or group.has_digit
-        is_part = strict and is_grouped and before is not None and before.has_digit
-        if len(joined) < _SHORTEST or not has_digit or is_part:
-            continue
-        if not (strict and _INSIDE_BEFORE.match(text, group.start)):
-            yield joined
-
-
-def account_parts(text: str) -> Iterator[tuple[str, ...]]:
-    """Yield the account numbers in a wide text, each as all of its parts that end at a separator.
-
-    A word behind a number does not hide it.
-    """
-    groups: list[tuple[int, int, str]] = [
-        (match.start(), match.end(), match[0]) for match in _ASCII_GROUP.finditer(text)
-    ]
-    for first, (_, group_end, group) in enumerate(groups):
-        if _OTHER_ACCOUNT.fullmatch(group):
-            yield (group,)
-        if not (len(group) >= 4 and group[:2].isalpha() and group[2:4].isdigit()):
-            continue
-        joined, end, parts = group, group_end, list[str]()
-        for start, after, more in groups[first + 1 : first + _MOST_GROUPS]:
-            if _ACCOUNT.fullmatch(joined):
-                parts.append(joined)
-            if _WIDELY_SEPARATED.fullmatch(text, end, start) is None:
-                break
-            joined, end = joined + more, after
-        if _ACCOUNT.fullmatch(joined) and joined not in parts:
-            parts.append(joined)
-        if parts:
-            yield tuple(parts)
 
 
 __all__ = [

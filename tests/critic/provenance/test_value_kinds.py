@@ -1,9 +1,6 @@
 """How a value is read by its kind, and which values a text holds: each sign and each length."""
 
-import random
 import re
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import Final
 
 import pytest
@@ -11,8 +8,6 @@ import pytest
 from critic.provenance.folding import QUOTES, WORD
 from critic.provenance.value_kinds import (
     Sought,
-    account_parts,
-    accounts_in,
     address_parts,
     addresses_in,
     holds_no_word,
@@ -21,7 +16,6 @@ from critic.provenance.value_kinds import (
     read_value,
     same_values,
     text_form,
-    wide_accounts_in,
     wide_addresses_in,
     wide_form,
 )
@@ -191,102 +185,6 @@ def test_an_address_has_the_parts_that_end_at_a_dot_of_its_host() -> None:
         assert [*address_parts(text)] == parts, text
     (longest,) = address_parts("a@" + ".".join("b" * 12))
     assert len(longest) == 11
-
-
-NARROW_GAP, WIDE_GAP = re.compile("[ -]+"), re.compile("[ ./\u2010-\u2015\u2212-]+")
-
-
-def numbers_in(text: str, gap: re.Pattern[str], *, strict: bool) -> Iterator[str]:
-    """Yield what may be account numbers, by trying each run of groups: the definition."""
-    groups = [*re.finditer(r"[^\W_]+", text)]
-    for last, end in enumerate(groups):
-        for first in range(last, max(-1, last - 12), -1):
-            run = groups[first : last + 1]
-            gaps = [text[one.end() : two.start()] for one, two in pairwise(run)]
-            if not all(map(gap.fullmatch, gaps)):
-                break
-            joined = "".join(one[0] for one in run)
-            if not 4 <= len(joined) <= 62 or not re.search("[0-9]", joined):
-                continue
-            before = text[: run[0].start()]
-            if strict and is_inside(before, text[end.end() :]):
-                continue
-            further = re.match(r"[ -]+\w*[0-9]", text[end.end() :])
-            earlier = last - first < 11 and re.search("[0-9][^\\W_]*[ -]+$", before)
-            if not (strict and len(run) > 1 and (further or earlier)):
-                yield joined
-
-
-def is_inside(before: str, after: str) -> bool:
-    """Return whether a number between two texts is a part of something longer."""
-    begun = re.search(r"([_+%~\\]|\w[./@-]|[\d_]:)$", before)
-    return begun is not None or re.match(r"[_+%~\\]|[./:@-]\w", after) is not None
-
-
-def test_account_numbers_are_runs_of_groups_that_are_only_separated() -> None:
-    """By many texts of few characters, always the same."""
-    chance = random.Random(0)  # noqa: S311 - chance, not a secret
-    for _ in range(2_000):
-        text = "".join(chance.choices(["ab", "a1", "11", "1", " ", " ", "-", *"./:@_+%~\\"], k=9))
-        expected = [*numbers_in(text, NARROW_GAP, strict=True)]
-        assert [*accounts_in(text)] == expected, text
-        expected = [*numbers_in(text, WIDE_GAP, strict=False)]
-        assert [*wide_accounts_in(text)] == expected, text
-
-
-def test_account_numbers_have_twelve_groups_and_62_characters_at_most() -> None:
-    for count in (11, 12, 13, 14):
-        for text in ("1 " + "a " * count, "a " * count + "1", "12 " * count, "1 a " * count):
-            expected = [*numbers_in(text, NARROW_GAP, strict=True)]
-            assert [*accounts_in(text)] == expected, text
-            expected = [*numbers_in(text, WIDE_GAP, strict=False)]
-            assert [*wide_accounts_in(text)] == expected, text
-    for length in (61, 62, 63):
-        long = "1" * length
-        found = [long] if length < 63 else []
-        assert [*accounts_in(long)] == [*wide_accounts_in(long)] == found
-        assert [*accounts_in(f"ab {long[2:]}")][-1:] == ([f"ab{long[2:]}"] if found else [long[2:]])
-
-
-def test_what_separates_the_groups_of_an_account_number() -> None:
-    for char in CHARS:
-        if is_word(char) and char != "_":
-            continue
-        text = f"ab12{char}cd34"
-        assert ("ab12cd34" in accounts_in(text)) == (char in " -"), ascii(char)
-        is_wide = char in " ./-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
-        assert ("ab12cd34" in wide_accounts_in(text)) == is_wide, ascii(char)
-        before = char in "_+%~\\./@-"
-        assert ("cd34" in accounts_in(f"ab{char}cd34")) != before, ascii(char)
-        after = char in "_+%~\\./:@-"
-        assert ("cd34" in accounts_in(f"cd34{char}ab")) != after, ascii(char)
-    for gap in ("- ", "--", " -", " ", "---"):
-        assert [*accounts_in(f"ab 1234{gap}5")] == ["1234", "12345", "ab12345"], gap
-    assert [*accounts_in("iban:cd34")] == ["cd34"]
-    assert [*accounts_in("1:cd34")] == []
-
-
-LETTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789" + "a" * 23
-HEX: Final = "0123456789abcdef" * 2 + "a" * 8
-IBAN: Final = "gb29nwbk60161331926819"
-
-
-def test_account_numbers_in_a_wide_text_have_parts() -> None:
-    """A word behind one may belong to it or not."""
-    for text, parts in (
-        *((f"to {IBAN}.", [(IBAN,)]), (f"{IBAN} now", [(IBAN, f"{IBAN}now")])),
-        *(("gb29 nwbk 6016", [("gb29nwbk6016",)]), ("gb29 nwbk 601", []), ("gb29-nwbk/6016", 1)),
-        *(("gb29, nwbk 6016", []), ("g129 nwbk 6016", []), ("gbx9 nwbk 6016", []), ("gb2 9", [])),
-        *(("gb2 9nwbk6016a", []), (f"gb29{'a' * 30} b", [(f"gb29{'a' * 30}",)])),
-        *((f"gb29{'a' * 31}", []), (f"x {IBAN}", [(IBAN,)]), ("gb29" + " a" * 8, 1)),
-        *(("gb29" + " a" * 13, [tuple(f"gb29{'a' * count}" for count in (8, 9, 10, 11))]),),
-        *(("bc1" + "a" * 11, [("bc1" + "a" * 11,)]), ("bc1" + "a" * 10, [])),
-        *(("bc1" + LETTERS, [("bc1" + LETTERS,)]), ("bc1" + "a" * 60, [])),
-        *(("0x" + HEX, [("0x" + HEX,)]), ("0x" + "a" * 39, [])),
-        *(("0x" + "a" * 41, []), ("0x" + "g" * 40, []), ("bc1" + "a" * 10 + "_", [])),
-    ):
-        found = [*account_parts(text)]
-        assert (len(found) if isinstance(parts, int) else found) == parts, text
 
 
 def test_a_short_number_has_three_digits_at_most() -> None:

@@ -17,6 +17,8 @@ WORD = r"[\w\u0300-\u036f\u3099\u309a\xad\u200b-\u200f\u2060-\u2064\ufeff]"
 JOINED = r"[./:@\\+%~-]"
 BEFORE = f"(?<!{WORD})(?<!{WORD}{JOINED})"
 AFTER = f"(?!{WORD}|{JOINED}{WORD})"
+NOT_INSIDE = rf"(?<![+%~\\])(?:(?<=[a-z]:)|(?<!{WORD}[./:@-]))"
+NOT_BEFORE = rf"(?!{WORD}|[+%~\\]|[./:@-]{WORD})"
 
 PHRASES = "\ufdfa\ufdfb"
 UNSPACED = "[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
@@ -27,6 +29,15 @@ HOST_NAME = r"(?:[\w-]+\.)+[a-z]{2,}"
 FILE_NAME = re.compile(r"(?!www\.)[\w.-]*\.(?:md|mov|py|zip|txt|pdf|csv|json|html)")
 ADDRESS = r"[\w.+&-]+(?:(?<=\w)['\u2019](?=\w)[\w.+&-]+)*@[\w-]+(?:\.[\w-]+)+"
 ACCOUNT = r"[a-z]{2}\d{2}(?:[ -]?[a-z0-9]){8,}"
+PHONE = r"(?:\+\d{1,4}(?:[ -]?\((?:0|\d{2,5})\))?|(?:\d{1,9}[ -]?)?\(\d{2,5}\))(?:[ -]*\d+)+"
+IBANS = (
+    "no15 be16 dk18 fk18 fi18 fo18 gl18 nl18 sd18 mk19 si19 at20 ba20 ee20 kz20 lt20 lu20 mn20"
+    " xk20 ch21 hr21 li21 lv21 bg22 bh22 cr22 de22 gb22 ge22 ie22 me22 rs22 va22 ae23 gi23 il23"
+    " iq23 om23 so23 tl23 ad24 cz24 es24 md24 pk24 ro24 sa24 se24 sk24 tn24 vg24 ly25 pt25 st25"
+    " is26 tr26 bi27 dj27 fr27 gr27 it27 mc27 mr27 sm27 al28 az28 by28 cy28 do28 gt28 hn28 hu28"
+    " lb28 ni28 pl28 sv28 br29 eg29 ps29 qa29 ua29 jo30 kw30 mu30 ye30 mt31 sc31 lc32 ru33"
+)
+"""The countries that have IBANs, each with the length of its own."""
 RUN = re.compile(r"[^\s<>\"'`|{}()\[\]\u2018\u201c-\u201e\xab\xbb]+")
 """What may be a link in a text: a run without what ends one."""
 PUNCTUATION = ".,;:!?*_\u2019\u2026"
@@ -56,7 +67,7 @@ def shape_of(value: Any) -> str:
     text = text_of(value).strip()
     if re.fullmatch(ADDRESS, text):
         return "address"
-    if re.fullmatch(ACCOUNT, text.lower()):
+    if re.fullmatch(ACCOUNT, text.lower()) or is_phone(text_of(value)):
         return "account"
     if has_link_shape(text):
         return "url"
@@ -70,6 +81,11 @@ def has_link_shape(text: str) -> bool:
         return True
     host = re.match(HOST_NAME + r"(?=$|[/:?#])", low)
     return host is not None and not re.search(r"[@\s]", text) and not FILE_NAME.fullmatch(host[0])
+
+
+def is_phone(text: str) -> bool:
+    digits = re.sub("[^0-9]", "", text)
+    return re.fullmatch(PHONE, text) is not None and 7 <= len(digits) <= 15
 
 
 # --- the narrow form --------------------------------------------------------------------------
@@ -100,9 +116,15 @@ def narrow(kind: str, value: Any) -> Any:
     if kind == "address":
         return fold(text)
     if kind == "account":
-        return re.sub(r"[\s-]", "", fold(text))
+        return joined_number(fold(text))
     plain = fold(even(text).replace("\n", " ").strip())
     return plain[1:] if plain[:1] in ("#", "@") and len(plain) > 1 else plain
+
+
+def joined_number(text: str) -> str:
+    """Return a number without what parts its groups; a zero in brackets is none of it."""
+    plain = re.sub(r"\(0\)|[()]", "", text) if re.fullmatch(PHONE, text) else text
+    return re.sub(r"[\s-]", "", plain)
 
 
 def spelling(kind: str, value: Any) -> tuple[str, Any]:
@@ -126,8 +148,8 @@ def is_unreadable(kind: str, value: Any) -> bool:
     if kind == "url":
         return read_url(text) is None
     if kind == "account":
-        joined = re.sub("[ -]", "", text)
-        return re.fullmatch(r"(?=.*[0-9])[^\W_]{4,62}", joined) is None
+        joined = joined_number(text)
+        return re.fullmatch(r"(?=.*[0-9])\+?[^\W_]{4,62}", joined) is None
     return kind == "address" and not re.fullmatch(ADDRESS, text)
 
 
@@ -222,10 +244,11 @@ def places(kind: str, value: Any, text: str) -> list[Place]:
         return []
     if kind == "path":
         return places_in(not_bold(text), not_bold(text), pattern)
+    if kind == "account":
+        return account_places(pattern, text)
     plain = even(text)
     texts = [parted(plain)] if kind == "text" else list(dict.fromkeys((plain, parted(plain))))
-    found = [place for one in texts for place in places_in(one, fold(one), pattern)]
-    return [one for one in found if kind != "account" or is_whole_account(one)]
+    return [place for one in texts for place in places_in(one, fold(one), pattern)]
 
 
 def places_in(text: str, searched: str, pattern: str) -> list[Place]:
@@ -252,18 +275,74 @@ def pattern_of(kind: str, value: Any) -> str:
         begins, ends = rf"(?<!{WORD})(?<![.+&@-])(?<!{WORD}['\u2019])", rf"(?!{WORD}|[.@-]{WORD})"
         return f"{begins}(?:{re.escape(form)}|_+{re.escape(form)}_+){ends}"
     if kind == "account":
-        begins = f"(?<!{WORD})(?:(?<=[a-z]:)|(?<!{WORD}[./:@-]))"
-        return begins + "[ -]?".join(map(re.escape, form)) + AFTER
+        return f"(?<!{WORD}){NOT_INSIDE}" + "[ -]?".join(map(re.escape, form)) + NOT_BEFORE
     return BEFORE + "[ \n]".join(map(re.escape, parted(form).split(" "))) + AFTER
 
 
+A_PHONE = f"(?:(?<!{WORD})|(?<={UNSPACED})){NOT_INSIDE}{PHONE}{NOT_BEFORE}"
+
+
+def account_places(pattern: str, text: str) -> list[Place]:
+    """Return where a number stands that is no part of another on its line."""
+    found = [place for one in lines_of(text) for place in places_in(*[apart(one)] * 2, pattern)]
+    return [one for one in found if is_whole_account(one)]
+
+
+def lines_of(text: str) -> list[str]:
+    plain = fold(even(text.replace("\t", "\n")))
+    return list(dict.fromkeys((plain, parted(plain))))
+
+
+def apart(text: str) -> str:
+    """Return a text with each telephone number and IBAN joined, on a line of its own."""
+    phone = rf"{A_PHONE}(?![ -]+\w*\d)"
+    return with_ibans_apart(re.sub(phone, lambda one: joined_phone(one[0]), text))
+
+
+def with_ibans_apart(text: str) -> str:
+    for country, length in ((one[:2], int(one[2:])) for one in IBANS.split()):
+        if country in text:
+            iban = rf"(?<!{WORD}){NOT_INSIDE}{country}\d\d(?:[ \n-]*[a-z0-9]){{{length - 4}}}"
+            text = re.sub(iban + NOT_BEFORE, lambda one: joined_iban(one[0]), text)
+    return text
+
+
+def is_group(value: Any, text: str) -> bool:
+    """Return whether a number is one group of another, or what a telephone number begins with."""
+    form = narrow("account", value)
+    one = f"(?<!{WORD}){NOT_INSIDE}{re.escape(form)}{NOT_BEFORE}"
+    for line in lines_of(text):
+        phones = re.findall(A_PHONE, line)
+        if form in [begun for phone in phones for begun in beginnings(phone)]:
+            return True
+        if re.search(one, with_ibans_apart(re.sub(A_PHONE, ";", line))):
+            return True
+    return False
+
+
+def beginnings(phone: str) -> list[str]:
+    """Return what a telephone number begins with, of seven digits and more."""
+    groups = re.findall("[0-9]+", phone.replace("(0)", ""))
+    found = ["".join(groups[:count]) for count in range(1, len(groups) + 1)]
+    found = [one for one in found if 7 <= len(one) <= 15]
+    return [*found, *(f"+{one}" for one in found if phone[0] == "+")]
+
+
+def joined_phone(text: str) -> str:
+    return f"\n{joined_number(text)}\n" if text[0] == "+" else joined_number(text)
+
+
+def joined_iban(text: str) -> str:
+    """Return an IBAN with the right check digits on a line of its own; else the text."""
+    joined = re.sub("[^a-z0-9]", "", text)
+    digits = "".join(str(int(char, 36)) for char in joined[4:] + joined[:4])
+    return f"\n{joined}\n" if int(digits) % 97 == 1 else text
+
+
 def is_whole_account(place: Place) -> bool:
-    """Return whether no group of digits goes on before or behind a number written in groups."""
-    inside = place.text[place.start : place.end]
-    if not re.search("[ -]", inside):
-        return True
-    behind = re.match(r"[ -](\w+)", place.text[place.end :])
-    before = re.search(r"(\w+)[ -]$", place.text[: place.start])
+    """Return whether no group with a digit stands beside a number on its line."""
+    behind = re.match(r"[ -]+(\w+)", place.text[place.end :])
+    before = re.search(r"(\w+)[ -]+\Z", place.text[: place.start])
     return not any(one and re.search(r"\d", one[1]) for one in (behind, before))
 
 
@@ -340,9 +419,9 @@ def mentions(value: Any, text: str, kind: str = "") -> bool:
             is not None
         )
     if kind == "account":
-        apart = "[ ./\u2010-\u2015\u2212-]*"
-        inside = apart.join(map(re.escape, re.sub("[ -]", "", form)))
-        sought = rf"(?<!{WORD}){inside}(?!{WORD})"
+        gap = r"[ ./()\u2010-\u2015\u2212-]*"
+        inside = gap.join(map(re.escape, re.sub("[ ()+-]", "", form)))
+        sought = rf"(?<!(?!_){WORD}){inside}(?!(?!_){WORD})"
         return any(re.search(sought, one) for one in (wide(text), words_of(text)))
     if kind == "address":
         marked = f"(?:{re.escape(form)}|_+{re.escape(form)}_+)"

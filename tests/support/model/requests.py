@@ -17,6 +17,7 @@ from tests.support.model.kinds import (
     has_no_word,
     has_only_words,
     is_escaped,
+    is_group,
     is_short_number,
     is_unreadable,
     links_in,
@@ -62,6 +63,8 @@ def named_as(p: Json, tool: Json, value: Value, text: str) -> str:
     if is_short_number(value.kind, value.value):
         return "U" if numbers_it(p, tool, value, text) else ""
     found = places(value.kind, value.value, text)
+    if not found and value.kind == "account":
+        return "W" if is_group(value.value, text) else ""
     if not found:
         return adjoins(nouns_of(tool, value), value, text)
     if not has_only_words(value.kind, value.value):

@@ -1,0 +1,285 @@
+"""Numbers of accounts and telephones in texts: as a tool would read them, and as a reader may.
+
+Rule 1: a number is written in groups, which spaces and hyphens part, on one line. A group with a
+        digit beside others with digits is a part of their number, and no number by itself.
+Rule 2: groups that are an IBAN, of the length that its country has and with the right check digits,
+        are one number: what stands beside it is another. So are those of a telephone number with a
+        `+`, which counts. Round brackets do not.
+Rule 3: what doubts may be any run of groups.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from critic.provenance.boundaries import CHANGES, UNSPACED, compile_pattern
+from critic.provenance.folding import WORD, mark_lines, small, wide
+
+SEPARATED: Final = re.compile("[ -]+")
+WIDELY_SEPARATED: Final = re.compile("[ ./\u2010-\u2015\u2212-]+")
+_WRAPPED: Final = re.compile("[ \n-]+")
+_WIDE_GAPS: Final = re.compile("[ ./()\u2010-\u2015\u2212-]+")
+_GROUP: Final = f"(?:(?!_){WORD})++"
+_PARTED_GROUP: Final = f"(?!_){WORD}(?:(?!_|{CHANGES}){WORD})*+"
+_GROUPS: Final = re.compile(_GROUP)
+_ASCII_GROUPS: Final = re.compile("[A-Za-z0-9]++")
+_IN_BRACKETS: Final = r"\([0-9]{2,5}\)"
+
+
+def _phone_of(ends: str) -> str:
+    """Return a pattern of a telephone number, of which each group ends so."""
+    code = rf"\+[0-9]{{1,4}}+(?:[ -]?(?:\(0\)|{_IN_BRACKETS}))?+"
+    return rf"(?:{code}|(?:[0-9]{{1,9}}+[ -]?)?+{_IN_BRACKETS})(?:[ -]*+[0-9]++{ends})++"
+
+
+_ASCII_UNITS: Final = re.compile(r"(?<!\w)" + _phone_of(r"(?!\w)") + "|[A-Za-z0-9]++", re.ASCII)
+_UNITS: Final = f"(?<!{WORD}){_phone_of(f'(?!{WORD})')}|{_GROUP}"
+_PARTED_UNITS: Final = (
+    f"(?:(?<!{WORD})|(?<=[{UNSPACED}]))"
+    + _phone_of(f"(?:(?!{WORD})|{CHANGES})")
+    + f"|{_PARTED_GROUP}"
+)
+_ONE_PHONE: Final = re.compile(_phone_of(""))
+_DROPPED: Final = re.compile(r"\(0\)|[ ()-]")
+# A colon behind a letter ends a label, `IBAN:`, and no part of a number.
+_INSIDE_BEFORE: Final = re.compile(rf"(?<=[_+%~\\])|(?<={WORD}[./@-])|(?<=(?![A-Za-z]){WORD}:)")
+_INSIDE_AFTER: Final = re.compile(rf"[_+%~\\]|[./:@-]{WORD}")
+IBAN_SHAPE: Final = re.compile("[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{8,30}")
+_OTHER_ACCOUNT: Final = re.compile("bc1[a-z0-9]{11,59}|0x[0-9a-f]{40}")
+_DIGIT: Final = re.compile("[0-9]")
+_SHORTEST, _LONGEST, _MOST_GROUPS = 4, 62, 12
+_SHORTEST_PHONE, _LONGEST_PHONE = 7, 15
+_COUNTRIES: Final = {
+    15: "no",
+    16: "be",
+    18: "dk fi fk fo gl nl sd",
+    19: "mk si",
+    20: "at ba ee kz lt lu mn xk",
+    21: "ch hr li lv",
+    22: "bg bh cr de gb ge ie me rs va",
+    23: "ae gi il iq om so tl",
+    24: "ad cz es md pk ro sa se sk tn vg",
+    25: "ly pt st",
+    26: "is tr",
+    27: "bi dj fr gr it mc mr sm",
+    28: "al az by cy do gt hn hu lb ni pl sv",
+    29: "br eg ps qa ua",
+    30: "jo kw mu ye",
+    31: "mt sc",
+    32: "lc",
+    33: "ru",
+}
+_LENGTHS: Final = {one: length for length, names in _COUNTRIES.items() for one in names.split()}
+
+
+class _Group(NamedTuple):
+    """A group of a number, or all of one, and where it stands."""
+
+    start: int
+    end: int
+    text: str
+    has_digit: bool
+    is_whole: bool = False
+
+
+def account_form(text: str) -> str | None:
+    """Return a number without what parts its groups; None where a text is none."""
+    plain = small(text)
+    form = _DROPPED.sub("", plain) if is_phone_like(plain) else SEPARATED.sub("", plain)
+    is_one = _GROUPS.fullmatch(form.removeprefix("+")) is not None
+    if not is_one or not _SHORTEST <= len(form) <= _LONGEST or _DIGIT.search(form) is None:
+        return None
+    return form if len(_GROUPS.findall(plain)) <= _MOST_GROUPS else None
+
+
+def wide_account_form(text: str) -> str:
+    """Return the wide form of a number."""
+    return _WIDE_GAPS.sub("", wide(text)).removeprefix("+")
+
+
+def is_phone_like(text: str) -> bool:
+    """Return whether a text is written as a telephone number with a `+` or brackets."""
+    return _ONE_PHONE.fullmatch(text) is not None
+
+
+def is_phone(text: str) -> bool:
+    """Return whether a text is a telephone number by its shape alone."""
+    count = len(_DIGIT.findall(text)) if is_phone_like(text) else 0
+    return _SHORTEST_PHONE <= count <= _LONGEST_PHONE
+
+
+def by_lines(text: str) -> str:
+    """Return a narrow text with the breaks of its lines and cells: so are numbers read."""
+    return small(mark_lines(text.replace("\t", "\n")))
+
+
+def accounts_in(text: str) -> Iterator[str]:
+    """Yield what is an account number in a text by lines, without what separates its groups."""
+    for units in _units_for(text):
+        run: list[_Group] = []
+        groups, since_digit = _groups_in(units, text), _MOST_GROUPS
+        group = next(groups, None)
+        while group is not None:
+            following = next(groups, None)
+            if run and (group.is_whole or not _are_beside(text, run[-1], group)):
+                run.clear()
+            run.append(group)
+            del run[:-_MOST_GROUPS]
+            since_digit = 0 if group.has_digit else since_digit + 1
+            is_end = following is None or not _goes_on(text, group, following)
+            # A run without a digit is no account.
+            if since_digit < len(run) and is_end and not _INSIDE_AFTER.match(text, group.end):
+                yield from _ending_here(text, run)
+            if group.is_whole:
+                run.clear()
+            group = following
+
+
+def _units_for(text: str) -> tuple[re.Pattern[str], ...]:
+    if text.isascii():
+        return (_ASCII_UNITS,)
+    return compile_pattern(_UNITS), compile_pattern(_PARTED_UNITS)
+
+
+def account_groups_in(text: str) -> Iterator[str]:
+    """Yield each group of a text by lines, and what a telephone number begins with.
+
+    A person may have meant such a part: with a number behind it, or without its `+`.
+    """
+    for units in _units_for(text):
+        for group in _groups_in(units, text):
+            if _INSIDE_AFTER.match(text, group.end) or _INSIDE_BEFORE.match(text, group.start):
+                continue
+            written = text[group.start : group.end]
+            if "+" in written or "(" in written:
+                yield from _phone_beginnings(written)
+            elif len(group.text) >= _SHORTEST and group.has_digit:
+                yield group.text
+
+
+def _phone_beginnings(written: str) -> Iterator[str]:
+    joined = ""
+    for group in _GROUPS.finditer(written.replace("(0)", " ")):
+        joined += group[0]
+        if len(joined) > _LONGEST_PHONE:
+            return
+        if len(joined) >= _SHORTEST_PHONE:
+            yield joined
+            if written[0] == "+":
+                yield f"+{joined}"
+
+
+def _goes_on(text: str, group: _Group, following: _Group) -> bool:
+    is_iban = group.is_whole and group.text[0] != "+"
+    is_more = following.has_digit and not following.is_whole and not is_iban
+    return is_more and _are_beside(text, group, following)
+
+
+def _ending_here(text: str, run: list[_Group]) -> Iterator[str]:
+    """Yield the last groups of a run joined, one and more of them, unless they are a part."""
+    joined, has_digit = "", False
+    for group, before in zip(reversed(run), [*reversed(run[:-1]), None], strict=True):
+        joined, has_digit = group.text + joined, has_digit or group.has_digit
+        if len(joined) > _LONGEST:
+            return  # so is any longer one
+        is_part = before is not None and before.has_digit
+        if len(joined) < _SHORTEST or not has_digit or is_part:
+            continue
+        if not _INSIDE_BEFORE.match(text, group.start):
+            yield joined
+
+
+def _are_beside(text: str, one: _Group, other: _Group) -> bool:
+    return SEPARATED.fullmatch(text, one.end, other.start) is not None
+
+
+def _groups_in(units: re.Pattern[str], text: str) -> Iterator[_Group]:
+    """Yield the groups of a text. A whole number is one group."""
+    at = 0
+    while (match := units.search(text, at)) is not None:
+        start, at = match.span()
+        one = match[0]
+        is_whole = one[0] == "+"
+        if is_whole or "(" in one:
+            one = _DROPPED.sub("", one)
+        elif (iban := _iban_at(units, text, match)) is not None:
+            one, at = iban
+            is_whole = True
+        yield _Group(start, at, one, _DIGIT.search(one) is not None, is_whole)
+
+
+def _iban_at(units: re.Pattern[str], text: str, head: re.Match[str]) -> tuple[str, int] | None:
+    """Return the IBAN that begins with a group, and where it ends."""
+    joined, end = head[0], head.end()
+    length = _LENGTHS.get(joined[:2]) if joined[2:4].isdigit() else None
+    for _ in range(_MOST_GROUPS - 1):
+        if length is None or len(joined) >= length:
+            break
+        gap = _WRAPPED.match(text, end)
+        more = gap and units.match(text, gap.end())
+        if more is None:
+            return None
+        joined, end = joined + more[0], more.end()
+    return (joined, end) if len(joined) == length and _is_checked(joined) else None
+
+
+def _is_checked(iban: str) -> bool:
+    """Return whether the check digits of an IBAN are right."""
+    if not iban.isascii() or not iban.isalnum():
+        return False
+    return int("".join(str(int(char, 36)) for char in iban[4:] + iban[:4])) % 97 == 1
+
+
+def wide_accounts_in(text: str) -> Iterator[str]:
+    """Yield what may be an account number in a wide text, without what separates its groups."""
+    patterns = (_ASCII_GROUPS,)
+    if not text.isascii():
+        patterns = (_GROUPS, compile_pattern(_PARTED_GROUP), _ASCII_GROUPS)
+    for groups in patterns:
+        run: list[re.Match[str]] = []
+        since_digit = _MOST_GROUPS
+        for match in groups.finditer(text):
+            if run and _WIDE_GAPS.fullmatch(text, run[-1].end(), match.start()) is None:
+                run.clear()
+            run.append(match)
+            del run[:-_MOST_GROUPS]
+            since_digit = 0 if _DIGIT.search(match[0]) else since_digit + 1
+            if since_digit < len(run):
+                yield from _all_endings(run, since_digit)
+
+
+def _all_endings(run: list[re.Match[str]], since_digit: int) -> Iterator[str]:
+    """Yield the last groups of a run joined, one and more of them, from the last with a digit."""
+    joined = ""
+    for count, group in enumerate(reversed(run)):
+        joined = group[0] + joined
+        if len(joined) > _LONGEST:
+            return  # so is any longer one
+        if len(joined) >= _SHORTEST and count >= since_digit:
+            yield joined
+
+
+def account_parts(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield the account numbers in a wide text, each as all of its parts that end at a separator.
+
+    A word behind a number does not hide it.
+    """
+    groups: list[tuple[int, int, str]] = [
+        (match.start(), match.end(), match[0]) for match in _ASCII_GROUPS.finditer(text)
+    ]
+    for first, (_, group_end, group) in enumerate(groups):
+        if _OTHER_ACCOUNT.fullmatch(group):
+            yield (group,)
+        if not (len(group) >= 4 and group[:2].isalpha() and group[2:4].isdigit()):
+            continue
+        joined, end, parts = group, group_end, list[str]()
+        for start, after, more in groups[first + 1 : first + _MOST_GROUPS]:
+            if IBAN_SHAPE.fullmatch(joined):
+                parts.append(joined)
+            if WIDELY_SEPARATED.fullmatch(text, end, start) is None:
+                break
+            joined, end = joined + more, after
+        if IBAN_SHAPE.fullmatch(joined) and joined not in parts:
+            parts.append(joined)
+        if parts:
+            yield tuple(parts)
