@@ -1,4 +1,4 @@
-"""Guard an agent that acts call by call: events in, rulings out.
+"""Guard an agent call by call: events in, rulings out.
 
 guard = Guard("critic.toml", log="audit.db")
 guard.open("s1", "Pay the bill in bill.txt")

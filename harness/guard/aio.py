@@ -1,4 +1,4 @@
-"""The guard for an event loop: what may wait for a disk or a lock runs in threads of its own."""
+"""The guard for an event loop: work that may wait for a disk or a lock runs in its own threads."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -30,7 +30,7 @@ _P = ParamSpec("_P")
 def _make_awaitable(
     method: Callable[Concatenate[Guard, _P], _T],
 ) -> Callable[Concatenate["AsyncGuard", _P], Coroutine[Any, Any, _T]]:
-    """Return a method of a guard to be awaited. Its first argument is the session."""
+    """Return an awaitable form of a method of the guard. Its first argument is the session."""
 
     @wraps(method)
     async def run(guard: "AsyncGuard", /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -43,11 +43,11 @@ def _make_awaitable(
 class AsyncGuard:
     """A guard whose answers are awaited. Use it from one event loop.
 
-    An event whose caller is cancelled is taken in to its end all the same, or not at all.
+    If its caller is cancelled, an event is still handled to its end, or not at all.
     """
 
     def __init__(self, guard: Guard, *, threads: int = 8) -> None:
-        """Await the answers of a guard, of which at most `threads` are worked out at once."""
+        """Wrap a guard, which handles at most `threads` events at once."""
         self._guard: Final = guard
         self._pool: Final = ThreadPoolExecutor(threads, thread_name_prefix="guard")
         self._locks: Final[WeakValueDictionary[str, asyncio.Lock]] = WeakValueDictionary()
@@ -59,7 +59,7 @@ class AsyncGuard:
         self.shutdown()
 
     def shutdown(self) -> None:
-        """End the threads once the events that they work on are answered."""
+        """End the threads once they have answered their events."""
         self._pool.shutdown(wait=False)
 
     open = _make_awaitable(Guard.open)
@@ -86,11 +86,11 @@ class AsyncGuard:
     @overload
     async def handle(self, event: SessionEvent, *, note: str | None = None) -> Answer: ...
     async def handle(self, event: SessionEvent, *, note: str | None = None) -> Answer:
-        """Take in one event. Total, like `Guard.handle`."""
+        """Handle one event. Total, like `Guard.handle`."""
         return await self._run_alone(event.session, lambda: self._guard.handle(event, note=note))
 
     async def resume(self, data: bytes) -> str:
-        """Go on with a session that was handed over. See `Guard.resume`."""
+        """Continue an exported session. See `Guard.resume`."""
         return await self._in_thread(lambda: self._guard.resume(data))
 
     def status(self, session: str) -> SessionStatus | None:
@@ -102,7 +102,7 @@ class AsyncGuard:
         return self._guard.permit(session, call)
 
     async def _run_alone(self, session: str, work: Callable[[], _T]) -> _T:
-        """Run work of a session, so that no thread waits for another event of that session."""
+        """Run work of a session so that no thread waits for another event of it."""
         lock = self._locks.setdefault(session, asyncio.Lock())
         async with lock:
             return await self._in_thread(work)

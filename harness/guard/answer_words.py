@@ -1,4 +1,4 @@
-"""Have answers worded that do not simply let all run. What words them is loaded with the first."""
+"""Add texts to answers that stop something. The code for it is loaded with the first one."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class AnswerWords:
-    """Words the answers of the sessions of one policy."""
+    """Adds texts to the answers of sessions of one policy."""
 
     def __init__(self, policy: Policy) -> None:
-        """Word answers in the terms of a policy's tools."""
+        """Use the names of a policy's tools."""
         self._policy: Final = policy
 
     def word(self, answered: Answered) -> Answered:
-        """Return an answer with its texts. What is recorded of it stays as it is."""
+        """Return an answer with its texts. Its record stays unchanged."""
         ruling = answered.answer
         if not isinstance(ruling, Ruling) or not (
             ruling.unknown or isinstance(ruling.verdict, Refused)

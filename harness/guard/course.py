@@ -1,9 +1,10 @@
-"""The course of a guarded session: what each event makes of it, and what it is answered. Pure.
+"""The state of a guarded session, and the answer to each event. Pure.
 
-Rule 1: what `verify` passes may run, unless a person said no to it. What it refuses does not run:
-        a person is asked where that would help, is there to be asked, and was not asked too often.
-Rule 2: an event in the wrong place changes nothing.
-Rule 3: a shadow lets everything run, asks nothing, and answers with the verdict all the same.
+Rule 1: calls that `verify` passes may run, unless a person said no to them. Calls that it refuses
+        do not run. A person is asked where an approval would help, someone is there to ask, and
+        the limit of questions is not reached.
+Rule 2: an event that is out of order changes nothing.
+Rule 3: a shadow lets everything run and asks nothing, but still answers with the verdict.
 """
 
 from collections.abc import Iterable
@@ -49,7 +50,7 @@ _TOO_LATE: Final = "the question has expired: have the agent ask again"
 
 
 class OutOfPlace(HarnessError):
-    """An event came where it cannot be. It changed nothing."""
+    """An event is out of order. It changed nothing."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(message)
@@ -57,16 +58,16 @@ class OutOfPlace(HarnessError):
 
 
 class NoOpenQuestion(OutOfPlace):
-    """An answer came where nobody was asked, as in a process that does not have the session."""
+    """An answer without an open question, such as in a process that does not have the session."""
 
     def __init__(self, why: str) -> None:
         super().__init__("/event", f"{why}: resume the session first")
 
 
 class ToRecord(NamedTuple):
-    """A ruling, an answer, or a batch that ended, as it is to be recorded.
+    """A ruling, an answer, or a finished batch, to be recorded.
 
-    `begins` says that the batch may run from now on.
+    `begins`: the batch may run from now on.
     """
 
     batch: Batch
@@ -79,20 +80,21 @@ class ToRecord(NamedTuple):
 
     @property
     def facts(self) -> RunFacts | None:
-        """The run of a batch that ended, without its proposal."""
+        """The run of a finished batch, without its proposal."""
         return None if self.ended is None else RunFacts(**self.ended.running.run_facts)
 
     @property
     def score(self) -> ScoreVerdict | None:
-        """The score of the run, if it was not only a shadow that let it run."""
+        """The score of the run; None if only a shadow let it run."""
         return self.ended.score if self.ended and self.verdict.ok else None
 
 
 class OpenQuestion(NamedTuple):
     """A batch that waits for a person.
 
-    `expires_at` is when the first evidence that its plan pins does, or when the policy says. After
-    that, no yes counts, and once that is on record the question `has_lapsed`. A no still does.
+    `expires_at` is when the first pinned evidence of its plan expires, or the time that the policy
+    sets. After that, a yes no longer counts, and a no still does. Once the expiry is recorded, the
+    question `has_lapsed`.
     """
 
     batch: Batch
@@ -103,14 +105,14 @@ class OpenQuestion(NamedTuple):
 
     @property
     def doubted(self) -> list[Call]:
-        """The calls that a no is about."""
+        """The calls that a no applies to."""
         steps = {violation.offending_step for violation in self.verdict.violations}
         # An entry without a step speaks of the plan as a whole, or of those left out of the list.
         return [call for at, call in enumerate(self.batch.calls) if None in steps or at in steps]
 
 
 class Answered(NamedTuple):
-    """The session after an event, the answer to it, and what has to be recorded first."""
+    """The session after an event, its answer, and the records to write first."""
 
     course: "Course"
     answer: Ruling | SessionReport | EventError | None = None
@@ -118,9 +120,9 @@ class Answered(NamedTuple):
 
 
 class Ruled(NamedTuple):
-    """The decision about a batch, and why it is stricter than the verdict, if it is.
+    """The decision about a batch, and the reason if it is stricter than the verdict.
 
-    `answer` is what it follows from, if a person was asked.
+    `answer` is the person's answer, if there was one.
     """
 
     action: Action
@@ -134,9 +136,9 @@ class Course:
     """A session with its open question, the answers so far, and the settings of its policy.
 
     Attributes:
-        time: when its last event was, as the events and the clock tell it.
-        asked: how many questions there were since the last yes.
-        denied: what a person said no to, in the form of `_denial_key`.
+        time: the time of its last event, by the events and the clock.
+        asked: the number of questions since the last yes.
+        denied: the calls that a person said no to, as `_denial_key` returns them.
     """
 
     settings: GuardSettings
@@ -148,12 +150,12 @@ class Course:
     has_halted: bool = False
 
     def add_words(self, event: SaidEvent) -> Answered:
-        """Take in more words of the user."""
+        """Add a message of the user."""
         self._require_running()
         return Answered(replace(self, session=self.session.said(event.text)))
 
     def calls(self, event: CallsEvent, as_of: datetime) -> Answered:
-        """Rule on a batch. A question that is open lapses."""
+        """Rule on a batch. An open question expires."""
         self._require_running()
         self._require_new_ids(event)
         calls = [
@@ -172,7 +174,7 @@ class Course:
         return self._apply_ruling(batch, ruled, verdict, unknown)
 
     def _knows_tool(self, name: str) -> bool:
-        """Return whether a call of a tool is judged: in a shadow, any that a plan can name."""
+        """Return whether calls of a tool are judged; in a shadow, any tool that a plan can name."""
         known = name in self.session.rules.tools
         return known or (self.settings.shadow and is_identifier(name))
 
@@ -202,13 +204,13 @@ class Course:
         return [at for at, call in enumerate(batch.calls) if self._denial_key(call) in self.denied]
 
     def _denial_key(self, call: Call) -> bytes:
-        """Return what a denial is of: the tool and its targets, however they are spelled."""
+        """Return the key of a denial: the tool and its targets, in any spelling."""
         tool = self.session.rules.tools.get(call.tool)
         about = dict(call.args) if tool is None else tool.denied_by(call.args)
         return canonical_json([call.tool, about])
 
     def _ask_person(self, verdict: Refused) -> Ruled:
-        """Decide about a batch that an approval would clear."""
+        """Decide about a batch that an approval would allow."""
         if self.settings.on_ask == "refuse":
             return Ruled("refuse", verdict, "nobody is there to be asked")
         if self.asked >= self.settings.max_questions:
@@ -218,7 +220,7 @@ class Course:
 
     @property
     def question_note(self) -> str | None:
-        """What is said beside the open question: that no other comes before a yes, if so."""
+        """The note on the open question: it says if this is the last one before a yes."""
         is_last = self.question is not None and self.asked >= self.settings.max_questions
         return _LAST_QUESTION if is_last else None
 
@@ -229,7 +231,7 @@ class Course:
         judged: Verified | Refused,
         unknown: tuple[UnknownCall, ...] | None = None,
     ) -> Answered:
-        """Return what a ruling makes of the session. `judged` is what `verify` said."""
+        """Return the session after a ruling. `judged` is the verdict of `verify`."""
         plan_digest = digest(batch.plan)
         session = self.session.decided(batch, ruled.action, judged, plan_digest)
         asks = ruled.action == "ask"
@@ -258,14 +260,14 @@ class Course:
         )
 
     def _to_record(self, batch: Batch, judged: Verified | Refused, ruled: Ruled) -> ToRecord:
-        """Return a ruling as it is recorded: what the action or the answer says is not a note."""
+        """Return a ruling as it is recorded, without notes that repeat its action or its answer."""
         begins = ruled.action == "allow"
         action: RecordedAction = "shadow" if begins and not judged.ok else ruled.action
         note = None if ruled.answer or action == "shadow" else ruled.note
         return ToRecord(batch, judged, action, ruled.answer, note=note, begins=begins)
 
     def _end_of_question(self) -> tuple[ToRecord, ...]:
-        """Return the end of a question that is open without an answer, if there is one."""
+        """Return the end of an open question that nobody answered, if there is one."""
         question = self.question
         if question is None or question.has_lapsed:
             return ()
@@ -273,26 +275,26 @@ class Course:
         return (ToRecord(question.batch, question.verdict, "refuse", lapsed),)
 
     def expire_question(self, as_of: datetime) -> Answered:
-        """Note that a question has expired, if one has."""
+        """Mark the open question as expired, if its time is over."""
         question = self.question
         if question is None or is_unexpired(question.expires_at, as_of):
             return Answered(self)
         return self._lapse_question()
 
     def _lapse_question(self) -> Answered:
-        """Note that a question, if one is open, takes no yes any more."""
+        """Mark the open question, if any: it accepts no yes from now on."""
         if self.question is None:
             return Answered(self)
         lapsed = replace(self, question=self.question._replace(has_lapsed=True))
         return Answered(lapsed, None, self._end_of_question())
 
     def answer(self, event: AnswerEvent, as_of: datetime, record: int | None = None) -> Answered:
-        """Take in a person's answer to the open question. It is judged as of the question.
+        """Apply a person's answer to the open question, judged as of the time of the question.
 
-        A yes that comes too late is answered with an error, and then the question has lapsed.
+        A yes that comes too late returns an error, and the question has expired.
 
-        `record` is the number of the last record of the session: it tells this approval from those
-        of other sessions of the same id.
+        `record` is the number of the last record of the session. It distinguishes this approval
+        from those of other sessions with the same id.
         """
         question = self._question(event, as_of)
         if event.yes and not is_unexpired(question.expires_at, as_of):
@@ -333,7 +335,7 @@ class Course:
         return denied._apply_ruling(question.batch, ruled, question.verdict)
 
     def result(self, event: ResultEvent, as_of: datetime) -> Answered:
-        """Take in how an allowed call ended, or that one ran which nobody was asked about."""
+        """Apply the result of an allowed call, or of a call that ran without a ruling."""
         if event.sent is not None and event.id not in self.session.open_calls:
             return self._take_unruled(event, event.sent, as_of)
         self._require_running()
@@ -349,9 +351,9 @@ class Course:
         return Answered(replace(self, session=ran.session), None, records)
 
     def _take_unruled(self, event: ResultEvent, sent: SentCall, as_of: datetime) -> Answered:
-        """Take in a call that ran without a ruling: a turn that is refused, and has a run.
+        """Apply a call that ran without a ruling: a refused turn that has a run.
 
-        What it spent counts, and nothing that it returned does.
+        What it spent counts. What it returned is not evidence.
         """
         call = Call(event.id, sent.tool if is_identifier(sent.tool) else "unnamed", sent.args)
         batch = self.session.propose([call], as_of)
@@ -367,7 +369,7 @@ class Course:
         return Answered(replace(self, session=ran.session, question=None), None, records)
 
     def _sent_call(self, sent: SentCall) -> OtherCall:
-        """Return a call that nobody ruled on, by the name that the policy has for its tool."""
+        """Return a call without a ruling, with its tool as the policy names it."""
         tool = self.session.rules.tools.get(sent.tool)
         if tool is None:
             name = sent.tool if is_identifier(sent.tool) else "unnamed"
@@ -376,14 +378,14 @@ class Course:
         return OtherCall(capability.adapter_id, capability.capability_id, sent.args)
 
     def close(self, event: CloseEvent, as_of: datetime) -> Answered:
-        """Answer with the report of the session."""
+        """Return the report of the session."""
         closed = self.session.closed(event.outputs, as_of)
         return Answered(
             self, closed.report, (*self._end_of_question(), *map(_outcome, closed.ended))
         )
 
     def _require_new_ids(self, event: CallsEvent) -> None:
-        """Check that no result could be taken for that of another call."""
+        """Check that no result could belong to two calls."""
         for at, call in enumerate(event.calls):
             if call.id in self.session.open_calls:
                 shown = escape_name(call.id)
@@ -398,10 +400,10 @@ class Course:
 def apply_event(
     course: Course, event: SessionEvent, as_of: datetime, record: int | None
 ) -> Answered:
-    """Return what an event other than `open` makes of a session.
+    """Apply any event but `open` to a session.
 
     Raises:
-        OutOfPlace: it came where it cannot be.
+        OutOfPlace: it is out of order.
     """
     match event:
         case CallsEvent():
@@ -427,7 +429,7 @@ def _result_of(event: ResultEvent) -> CallResult:
 
 
 def _without_output(result: CallResult) -> CallResult:
-    """Return the result of a call that no ruling was about: what it returned is not evidence."""
+    """Return the result of a call without a ruling. Its output is not evidence."""
     status = "unknown" if result.status == "completed" else result.status
     return result._replace(status=status, output=None, error=None, cut=True)
 
@@ -438,7 +440,7 @@ def _outcome(ended: EndedBatch) -> ToRecord:
 
 
 def _denial(steps: Iterable[int]) -> Refused:
-    """Return the refusal of calls that `verify` would pass, and that a person said no to."""
+    """Return the refusal of calls that `verify` would pass but a person denied."""
     return Refused.because(
         tuple(
             Violation(
@@ -456,7 +458,7 @@ def _denial(steps: Iterable[int]) -> Refused:
 def open_question(
     settings: GuardSettings, batch: Batch, verdict: Refused, plan_digest: str
 ) -> OpenQuestion:
-    """Return the question that a batch asks: a yes to it counts while what it was asked on does."""
+    """Return the question about a batch. A yes to it counts while its evidence is fresh."""
     asked_at, seconds = batch.ctx.as_of, settings.question_expires_after_s
     refs = {ref for step in batch.plan.steps for ref in step.evidence_refs or ()}
     ends = [batch.trail.expiries[ref] for ref in refs if ref in batch.trail.expiries]

@@ -1,4 +1,4 @@
-"""How a session begins, and what time it is in it. Pure."""
+"""Begin a session, and keep its time. Pure."""
 
 from datetime import datetime, timedelta
 
@@ -17,10 +17,10 @@ def open_course(
     now: datetime | None,
     max_skew: timedelta | None,
 ) -> Course:
-    """Return a session that has just begun.
+    """Return a new session.
 
     Raises:
-        OutOfPlace: its scope names what the policy does not have, or it tells a wrong time.
+        OutOfPlace: its scope names an unknown tool, or its time is wrong.
     """
     session = Session.opened(
         rules,
@@ -39,10 +39,10 @@ def open_course(
 def time_after(
     event: SessionEvent, before: SessionTime, now: datetime, max_skew: timedelta | None
 ) -> SessionTime:
-    """Return the time of a session after an event, which the clock met at `now`.
+    """Return the time of a session after an event that arrived at `now`.
 
     Raises:
-        OutOfPlace: the event tells a time that cannot be.
+        OutOfPlace: the time of the event is wrong.
     """
     try:
         return before.after(event.as_of, now, max_skew)

@@ -1,4 +1,4 @@
-"""What is wrong with an event, as it is answered."""
+"""The errors that answer invalid events."""
 
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ _LONGEST_ID: Final = 256
 
 
 def event_error(value: Any, error: InvalidInput | OutOfPlace) -> EventError:
-    """Return an error, with the session where the input names one."""
+    """Return an error, with the session if the input names one."""
     named = value.get("session") if isinstance(value, dict) else None
     session = named if isinstance(named, str) and 0 < len(named) <= _LONGEST_ID else None
     message = error.message if isinstance(error, InvalidInput) else str(error)

@@ -1,7 +1,7 @@
 """The events of a session as methods of a guard, each with the type of its answer.
 
-`handle` is for whoever passes events on: it is total. These are for whoever makes them: what is
-wrong is raised, so that an answer is only ever what was asked for.
+Use `handle` to pass events on: it is total. Use these methods to make events: they raise if
+something is wrong, so each returns one type only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,10 +34,10 @@ _ABSENT: Final[Any] = object()
 
 
 class EventMethods:
-    """A guard that is told events."""
+    """A guard that receives events."""
 
     def _answer(self, event: SessionEvent, note: str | None, *, raises: bool) -> Answer:
-        """Take in one event. If `raises`, what is wrong with it is raised, or else answered."""
+        """Handle one event. Its errors are raised if `raises`, else returned."""
         raise NotImplementedError
 
     @overload
@@ -55,9 +55,9 @@ class EventMethods:
     @overload
     def handle(self, event: SessionEvent, *, note: str | None = None) -> Answer: ...
     def handle(self, event: SessionEvent, *, note: str | None = None) -> Answer:
-        """Take in one event. Total: it raises no Exception, and allows nothing by failing.
+        """Handle one event. Total: it never raises an Exception, and a failure allows nothing.
 
-        Where sessions are kept, `note` is kept with the event: see `keep_note`.
+        If sessions are kept, `note` is stored with the event: see `keep_note`.
         """
         return self._answer(event, note, raises=False)
 
@@ -73,20 +73,20 @@ class EventMethods:
         again: bool | None = None,
         as_of: _Moment = None,
     ) -> None:
-        """Begin a session with the words of its user: see `OpenEvent`.
+        """Open a session with the user's request: see `OpenEvent`.
 
         Raises:
-            InvalidInput, OutOfPlace: a member is wrong, or the id is taken.
+            InvalidInput, OutOfPlace: a field is invalid, or the id is taken.
             HarnessError: the guard failed.
         """
         known = {"system": system, "scope": scope, "tenant": tenant, "user": user, "again": again}
         self._take_told(OpenEvent, session, as_of, known, request=request)
 
     def said(self, session: str, text: str, *, as_of: _Moment = None) -> None:
-        """Tell what the user said later.
+        """Add a later message of the user.
 
         Raises:
-            InvalidInput, OutOfPlace: a member is wrong, or the session is not open.
+            InvalidInput, OutOfPlace: a field is invalid, or the session is not open.
             HarnessError: the guard failed.
         """
         self._take_told(SaidEvent, session, as_of, {}, text=text)
@@ -94,10 +94,10 @@ class EventMethods:
     def calls(
         self, session: str, calls: Sequence[RequestedCall], *, as_of: _Moment = None
     ) -> Ruling:
-        """Rule on the calls of one turn. In an `if`, the ruling is true if they may be made.
+        """Rule on the calls of one turn. In an `if`, the ruling is true if the calls may be made.
 
         Raises:
-            InvalidInput, OutOfPlace: a member is wrong, or the session is not open.
+            InvalidInput, OutOfPlace: a field is invalid, or the session is not open.
         """
         answer = self._take_told(CallsEvent, session, as_of, {}, calls=calls)
         return _require_kind(Ruling, answer)
@@ -117,10 +117,10 @@ class EventMethods:
         sent: SentCall | None = None,
         as_of: _Moment = None,
     ) -> None:
-        """Tell how an allowed call ended: see `ResultEvent`. `output` is JSON values.
+        """Report the result of an allowed call: see `ResultEvent`. `output` is a JSON value.
 
         Raises:
-            InvalidInput, OutOfPlace: a member is wrong, or no result of the call is awaited.
+            InvalidInput, OutOfPlace: a field is invalid, or no result of the call is expected.
             HarnessError: the guard failed.
         """
         known: dict[str, Any] = {
@@ -143,16 +143,16 @@ class EventMethods:
         expires_at: datetime | str = _ABSENT,
         as_of: _Moment = None,
     ) -> Ruling:
-        """Tell the answer of a person to the open question: see `AnswerEvent`.
+        """Pass on a person's answer to the open question: see `AnswerEvent`.
 
         Args:
-            plan_digest: that of the ruling that asked.
-            yes: what they said.
-            approver: who they are. The caller authenticates them.
+            plan_digest: the digest in the ruling that asked.
+            yes: whether they approved.
+            approver: who answered. The caller authenticates them.
 
         Raises:
-            NoOpenQuestion: nobody was asked in this session.
-            InvalidInput, OutOfPlace: a member is wrong, or the question was another one.
+            NoOpenQuestion: the session has no open question.
+            InvalidInput, OutOfPlace: a field is invalid, or the question was another one.
         """
         given = {} if expires_at is _ABSENT else {"expires_at": expires_at}
         said = {"plan_digest": plan_digest, "yes": yes, "approver": approver, **given}
@@ -161,10 +161,10 @@ class EventMethods:
     def close(
         self, session: str, outputs: Mapping[str, Any] | None = None, *, as_of: _Moment = None
     ) -> SessionReport:
-        """End a session with its outputs, and return its report.
+        """Close a session with its outputs, and return its report.
 
         Raises:
-            InvalidInput, OutOfPlace: a member is wrong, or the session is not open.
+            InvalidInput, OutOfPlace: a field is invalid, or the session is not open.
             HarnessError: the guard failed.
         """
         known = {"outputs": None if outputs is None else dict(outputs)}
@@ -179,7 +179,7 @@ class EventMethods:
         known: Mapping[str, Any],
         **given: Any,
     ) -> Answer:
-        """Take in an event of a kind. What is None among what is `known` is left out."""
+        """Handle an event of a kind. Fields in `known` that are None are left out."""
         told = {"session": session, "as_of": as_of, **known}
         told = {name: value for name, value in told.items() if value is not None}
         answer = self._answer(build(kind, {**told, **given}), None, raises=True)

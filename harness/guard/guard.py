@@ -1,11 +1,12 @@
-"""The guard: sessions with their policy, log, clock and locks. What integrations call.
+"""The guard: sessions with their policy, log, clock and locks. Integrations call this.
 
-Rule 1: what fails inside is a refusal with `critic_error`, or an error: no allow, and no change.
-Rule 2: what is decided is recorded before it is answered.
-Rule 3: sessions do not wait for one another, and the events of one come one at a time.
-Rule 4: what the guard decides by, it never hands out. What it is given, it copies.
-Rule 5: where sessions are kept, one is open in every process that asks for it. An event is one step
-        of its journal, and of two processes that make the same step one begins anew.
+Rule 1: an internal failure is a refusal with `critic_error`, or an error. It allows nothing and
+        changes nothing.
+Rule 2: a decision is recorded before it is returned.
+Rule 3: sessions do not wait for one another. The events of one session run one at a time.
+Rule 4: the guard never hands out its own state, and copies its inputs.
+Rule 5: a kept session is open in every process that asks for it. An event is one step of its
+        journal; if two processes make the same step, one of them starts again.
 """
 
 from collections.abc import Callable, Iterable
@@ -67,8 +68,8 @@ _MOST_TRIES: Final = 8
 class Guard(EventMethods):
     """Guards any number of sessions under one policy. Thread-safe.
 
-    A caller reports what happens in its agent, and makes a call only once it is allowed. Who
-    approves is authenticated by the caller: the guard believes the name that it is given.
+    The caller reports the events of its agent, and makes a call only after it is allowed. The
+    caller authenticates approvers: the guard does not check who they are.
     """
 
     def __init__(
@@ -82,21 +83,21 @@ class Guard(EventMethods):
         sessions: KeepsSessions | None = None,
         strict: bool = False,
     ) -> None:
-        """Guard sessions under a policy, or under the one in a file.
+        """Guard sessions by a policy, or by the one in a file.
 
         Args:
-            log: where each ruling is recorded before it is answered, or its path or URL.
-            sessions: a log or `SessionFolder` that open sessions are kept in, by default `log`: the
-                first event of an id that is not open here goes on with it as it was left.
-            clock: tells the time where events do not; by default, that of this machine.
-            max_skew: how far an event's time may be from the clock; by default, as far as it says.
-            on_decision: is given a copy of each decision that was recorded, before it is answered.
-                If it raises, nothing is allowed. It must not call the guard.
+            log: the log for each ruling before it is returned, or its path or URL.
+            sessions: a log or `SessionFolder` that keeps open sessions, by default `log`. The first
+                event of a session that is not open here continues it from there.
+            clock: the time of events that have none; by default, the clock of this machine.
+            max_skew: the largest difference between an event's time and the clock; by default, any.
+            on_decision: called with a copy of each recorded decision, before it is returned. If it
+                raises, nothing is allowed. It must not call the guard.
             strict: refuse a policy with guesses that nobody has confirmed.
 
         Raises:
-            PolicyError: a part is not what it has to be, or the policy has guesses, and `strict`.
-            InvalidPolicy, LogError, OSError, ValueError: the policy, or the log, is not one.
+            PolicyError: an argument has the wrong type, or `strict` and the policy has guesses.
+            InvalidPolicy, LogError, OSError, ValueError: the policy or the log is invalid.
         """
         self._clock: Final[Clock] = clock_from(clock)
         self._policy: Final = detached_copy(policy_at(policy))
@@ -113,7 +114,7 @@ class Guard(EventMethods):
 
     @cached_property
     def _words(self) -> AnswerWords:
-        """What words the answers that do not simply let all run."""
+        """Adds texts to answers that stop something."""
         return AnswerWords(self._policy)
 
     def __enter__(self) -> Self:
@@ -127,18 +128,18 @@ class Guard(EventMethods):
         self._owned.close()
 
     def check_tools(self, names: Iterable[str]) -> None:
-        """Check that the policy knows the tools of an agent, by the names that it calls them by.
+        """Check that the policy has the tools of an agent, by the names that the agent uses.
 
         Raises:
-            UnknownTool: it does not know some of them, so that each call of them would be refused.
+            UnknownTool: it lacks some, so each call of them would be refused.
         """
         require_known(self._rules.tools, names)
 
     def check_scope(self, scope: Any) -> None:
-        """Check that a scope is a list of names that the policy has. None sets no scope.
+        """Check that a scope lists tools of the policy. None passes.
 
         Raises:
-            PolicyError: it is not, with the nearest names.
+            PolicyError: it does not; the message has the nearest names.
         """
         require_scope(self._rules.tools, scope)
 
@@ -146,7 +147,7 @@ class Guard(EventMethods):
         return self._answer_bytes(lambda: canonical_bytes(event), None, note, raises=raises)
 
     def handle_line(self, data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Answer:
-        """Take in one event as a line of JSON. Total, like `handle`."""
+        """Handle one event as a line of JSON. Total, like `handle`."""
         return self._answer_bytes(lambda: data, max_bytes)
 
     def _answer_bytes(
@@ -189,9 +190,9 @@ class Guard(EventMethods):
         return answered.answer
 
     def _take_step(self, entry: OpenSession, event: SessionEvent, note: str | None) -> Answered:
-        """Return what an event makes of a session, once that is kept.
+        """Apply an event to a session, and return the outcome once it is kept.
 
-        Where another process went on with the session, the event comes after what happened there.
+        If another process continued the session, the event comes after the events there.
         """
         for _ in range(_MOST_TRIES):
             try:
@@ -206,7 +207,7 @@ class Guard(EventMethods):
         raise HarnessError("other processes go on with this session all the time: try again")
 
     def _answer_event(self, entry: OpenSession, event: SessionEvent, note: str | None) -> Answered:
-        """Return what an event makes of a session, once that is on record."""
+        """Apply an event to a session, and return the outcome once it is recorded."""
         now = self._clock.now()
         time = time_after(event, entry.course.time, now, self._max_skew)
         course = replace(entry.course, time=time)
@@ -232,7 +233,7 @@ class Guard(EventMethods):
         self._admit(event.session, course, 0, marks)
 
     def _reopen(self, event: OpenEvent, note: str | None) -> None:
-        """Go on with a session that was closed, here or in another process."""
+        """Reopen a closed session, of this or another process."""
         if self._current(event.session) is not None:
             raise still_open(event.session)
         marks, closed = self._recorder.find_closed(event.session)
@@ -252,7 +253,7 @@ class Guard(EventMethods):
     def _apply_again(
         self, course: Course | None, event: SessionEvent, now: datetime | None, record: int | None
     ) -> Answered:
-        """Return what an event of a journal made of a session."""
+        """Apply an event of a journal to a session."""
         if isinstance(event, OpenEvent):
             return Answered(self._opened_course(event, now))
         if course is None or now is None:
@@ -261,12 +262,12 @@ class Guard(EventMethods):
         return apply_event(replace(course, time=time), event, time.at, record)
 
     def _catch_up(self, name: str, entry: OpenSession) -> bool:
-        """Go on with a session as other processes left it: it may be over. Hold its lock.
+        """Continue a session as other processes left it: it may be over. Hold its lock.
 
-        Return whether any of them did something.
+        Return whether another process changed it.
 
         Raises:
-            JournalAltered: its journal does not go with its records.
+            JournalAltered: its journal does not match its records.
         """
         place = entry.marks.place
         rows = () if place is None else self._recorder.rows_after(place)
@@ -277,7 +278,7 @@ class Guard(EventMethods):
         return rows is None or bool(rows)
 
     def _resume_kept(self, name: str) -> OpenSession | None:
-        """Go on with a session that is open, and that this guard does not hold; None without it."""
+        """Continue an open session that this guard does not hold; None if there is none."""
         found = self._recorder.find(name)
         if found is None:
             return None
@@ -315,10 +316,10 @@ class Guard(EventMethods):
         return self._resume_kept(name) if entry is None else entry
 
     def _current(self, name: str) -> OpenSession | None:
-        """Return a session as it is now, wherever its last event came in; None if it is not open.
+        """Return the current state of a session, of any process; None if it is not open.
 
         Raises:
-            JournalAltered: its journal does not go with its records.
+            JournalAltered: its journal does not match its records.
         """
         entry = self._entry_of(name)
         if entry is None:
@@ -334,7 +335,7 @@ class Guard(EventMethods):
             self._entries.pop(name, None)
 
     def _answer_failure(self, value: Any, event: SessionEvent | None, error: Exception) -> Answer:
-        """Return the answer where the guard itself failed: nothing is allowed or changed."""
+        """Return the answer after an internal failure. Nothing is allowed or changed."""
         message = describe_failure(error)
         entry = None if event is None else self._entries.get(event.session)
         if event is not None and not isinstance(error, LogError):  # it would fail once more
@@ -346,7 +347,7 @@ class Guard(EventMethods):
         return Ruling.of_failure(event.session, turn, message)
 
     def _record_failure(self, value: Any, message: str, entry: OpenSession | None) -> None:
-        """Record a failure, of an event that is too large by its names only. Best effort."""
+        """Record a failure; of an event that is too large, only its names. Best effort."""
         trace_id = None if entry is None else entry.course.session.trace_id
         for asked in (value, {"event": value["event"], "session": value["session"]}):
             with suppress(Exception):
@@ -355,21 +356,21 @@ class Guard(EventMethods):
 
     @property
     def is_shadow(self) -> bool:
-        """Whether everything is allowed, and nothing enforced."""
+        """Whether everything is allowed and nothing is enforced."""
         return self._policy.guard.shadow
 
     @property
     def keeps_sessions(self) -> bool:
-        """Whether open sessions are kept, so that any process goes on with them."""
+        """Whether open sessions are kept, so that any process can continue them."""
         return self._recorder.keeps_sessions
 
     @property
     def open_sessions(self) -> int:
-        """How many open sessions this guard holds."""
+        """The number of open sessions that this guard holds."""
         return len(self._entries)
 
     def open_work(self) -> OpenWork:
-        """Return how much is open."""
+        """Return the numbers of open sessions, questions and batches."""
         return count_open(list(self._entries.values()))
 
     def knows_tool(self, tool: str) -> bool:
@@ -377,10 +378,10 @@ class Guard(EventMethods):
         return tool in self._rules.tools
 
     def is_open(self, session: str) -> bool:
-        """Return whether a session is open, here or where sessions are kept.
+        """Return whether a session is open, here or in the place that keeps sessions.
 
         Raises:
-            JournalAltered, LogError: that cannot be told.
+            JournalAltered, LogError: it cannot be determined.
         """
         return self._current(session) is not None
 
@@ -390,9 +391,9 @@ class Guard(EventMethods):
         return None if entry is None else entry.marks.last
 
     def abandon(self, session: str) -> None:
-        """Let go of a session that nobody goes on with here. Its permits are withdrawn.
+        """Release a session that is no longer used here. Its permits are withdrawn.
 
-        Where sessions are kept, it stays open: its next event goes on with it.
+        If sessions are kept, it stays open, and its next event continues it.
         """
         entry = self._entries.get(session)
         if entry is None:
@@ -402,22 +403,23 @@ class Guard(EventMethods):
                 self._forget(session, entry)
 
     def status(self, session: str) -> SessionStatus | None:
-        """Return where a session stands; None if it is not open.
+        """Return the status of a session; None if it is not open.
 
         Raises:
-            JournalAltered, LogError: that cannot be told.
+            JournalAltered, LogError: it cannot be determined.
         """
         entry = self._current(session)
         return None if entry is None else session_status(entry.course, self._words)
 
     def permit(self, session: str, call: str) -> CallPermit:
-        """Return the permit of an allowed call, to be redeemed right before the call is made.
+        """Return the permit of an allowed call. Redeem it right before you make the call.
 
-        Only the process that was answered has it: what another was allowed may have run there.
+        Only the process that received the ruling has it: a call that another process was allowed
+        to make may have run there.
 
         Raises:
             PermitError: the call was not allowed, has a result, or its session is not open.
-            JournalAltered, LogError: that cannot be told.
+            JournalAltered, LogError: it cannot be determined.
         """
         entry = self._current(session)
         permit = entry.permits.get(call) if entry else None
@@ -426,22 +428,22 @@ class Guard(EventMethods):
         return permit
 
     def note(self, session: str) -> str | None:
-        """Return what was noted last beside a session: see `keep_note`.
+        """Return the last note on a session: see `keep_note`.
 
         Raises:
             OutOfPlace: it is not open.
-            JournalAltered, LogError: that cannot be told.
+            JournalAltered, LogError: it cannot be determined.
         """
         marks = self._require_entry(session).marks
         return None if marks.place is None else marks.place.note
 
     def keep_note(self, session: str, note: str) -> None:
-        """Keep a text beside a session, in its journal: it goes along wherever the session does.
+        """Store a text with a session, in its journal. It moves along with the session.
 
         Raises:
-            OutOfPlace: it is not open, or nothing keeps sessions.
-            JournalMoved: another process went on with it.
-            LogError, OSError: it was not kept.
+            OutOfPlace: it is not open, or sessions are not kept.
+            JournalMoved: another process continued it.
+            LogError, OSError: it was not stored.
         """
         entry = self._require_entry(session)
         with entry.lock:
@@ -450,10 +452,10 @@ class Guard(EventMethods):
             self._recorder.keep_note(note, entry.marks)
 
     def export(self, session: str) -> bytes:
-        """Hand a session over, as JSON: it is not open here any more. Its permits are withdrawn.
+        """Export a session as JSON. It is no longer open here, and its permits are withdrawn.
 
-        Keep it where no agent can write: whoever changes it grants what it says was approved. Where
-        sessions are kept, they are gone on with by their ids, and none is handed over.
+        Keep it where no agent can write: anyone who changes it can add approvals. Sessions that are
+        kept are continued by their ids, and cannot be exported.
 
         Raises:
             OutOfPlace: it is not open, or sessions are kept.
@@ -471,12 +473,12 @@ class Guard(EventMethods):
         return data
 
     def resume(self, data: bytes) -> str:
-        """Go on with a session that was handed over, and return its id.
+        """Continue an exported session, and return its id.
 
         Raises:
-            InvalidInput: it is not a session, is of another policy, or contradicts itself.
-            OutOfPlace: it is open here, or its id was that of another session.
-            HarnessError: this guard went on from this state already.
+            InvalidInput: it is not a session, belongs to another policy, or contradicts itself.
+            OutOfPlace: it is open here, or another session has used its id.
+            HarnessError: this guard has already continued from this state.
         """
         state = parse_state(data)
         course = course_of(self._rules, self._policy.guard, state)

@@ -1,4 +1,4 @@
-"""What a guard is made of, from what its caller gives: a value, or where to find it."""
+"""Build the parts of a guard from values, paths or URLs."""
 
 import os
 from contextlib import ExitStack, closing
@@ -19,7 +19,7 @@ PathText = str | os.PathLike[str]
 
 
 def policy_at(given: Policy | PathText) -> Policy:
-    """Return a policy, read from its file where a path is given.
+    """Return a policy, or read it from the file at a path.
 
     Raises:
         InvalidPolicy, OSError: the file is not a policy, or cannot be read.
@@ -35,10 +35,10 @@ def policy_at(given: Policy | PathText) -> Policy:
 
 
 def log_at(given: GuardLog | PathText | None, opened: ExitStack) -> GuardLog | None:
-    """Return a log. Where its path or URL is given, it is opened, and closed with `opened`.
+    """Return a log, or open the one at a path or URL; `opened` closes that one.
 
     Raises:
-        LogError: what is there is no log, or cannot be opened.
+        LogError: it is not a log, or cannot be opened.
         PolicyError: it is neither a log nor a place.
     """
     if isinstance(given, str | os.PathLike):
@@ -52,7 +52,7 @@ def log_at(given: GuardLog | PathText | None, opened: ExitStack) -> GuardLog | N
 
 
 def clock_from(given: Clock | None) -> Clock:
-    """Return a clock: that of this machine where none is given.
+    """Return a clock; by default, that of this machine.
 
     Raises:
         PolicyError: it has no `now`.
@@ -67,7 +67,7 @@ def clock_from(given: Clock | None) -> Clock:
 
 
 def keeper_of(log: GuardLog | None, given: KeepsSessions | None) -> KeepsSessions | None:
-    """Return where open sessions are kept: in the log if it can, or in another place without one.
+    """Return the place that keeps open sessions: the log if it can, else the other place.
 
     Raises:
         PolicyError: it cannot keep sessions, or a log of the guard keeps them already.

@@ -1,4 +1,4 @@
-"""Refuse to guard by a policy that is not meant for these tools, or that nobody has confirmed."""
+"""Reject a policy that does not fit the tools, or that nobody has confirmed."""
 
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
@@ -11,18 +11,18 @@ from harness.policy import Policy
 
 
 class PolicyError(HarnessError, ValueError):
-    """A guard cannot be made of what it was given: the policy, the names, the log or the clock."""
+    """The policy, names, log or clock given to a guard are invalid."""
 
 
 class UnknownTool(PolicyError):
-    """An agent has tools that its policy does not know: each call of them would be refused."""
+    """An agent has tools that its policy lacks: each call of them would be refused."""
 
 
 def require_known(known: Collection[str], names: Iterable[str]) -> None:
-    """Refuse tools that a policy does not know.
+    """Reject tools that a policy lacks.
 
     Raises:
-        UnknownTool: there are some, with all of them, the nearest names, and what to do.
+        UnknownTool: there are some; the message lists them with the nearest names and the fix.
     """
     unknown = [name for name in dict.fromkeys(names) if name not in known]
     if unknown:
@@ -33,10 +33,10 @@ def require_known(known: Collection[str], names: Iterable[str]) -> None:
 def choose_scope(
     known: Collection[str], asked: Sequence[str] | None, otherwise: tuple[str, ...] | None
 ) -> Sequence[str] | None:
-    """Return the tools that a request is for: those that it says, else those of the policy.
+    """Return the tools that a request is for: its own scope, else that of the policy.
 
     Raises:
-        OutOfPlace: it says one that the policy does not know.
+        OutOfPlace: it names a tool that the policy lacks.
     """
     for index, name in enumerate(asked or ()):
         if name not in known:
@@ -47,10 +47,10 @@ def choose_scope(
 
 
 def require_scope(known: Collection[str], scope: Any) -> None:
-    """Refuse a scope with names that a policy does not have. Without a scope, all is well.
+    """Reject a scope with names that a policy lacks. None passes.
 
     Raises:
-        PolicyError: it is not a list of names, or has unknown ones, with the nearest names.
+        PolicyError: it is not a list of names, or has unknown ones; with the nearest names.
     """
     if scope is None:
         return
@@ -69,10 +69,10 @@ def _show_unknown(name: str, known: Collection[str]) -> str:
 
 
 def require_confirmed(policy: Policy, *, strict: bool) -> None:
-    """Refuse a policy with guesses, if `strict`.
+    """Reject a policy with guesses, if `strict`.
 
     Raises:
-        PolicyError: it has some, with the first and what to do.
+        PolicyError: it has some; the message has the first one and the fix.
     """
     guessed = policy.guessed if strict else None
     if guessed:

@@ -1,6 +1,6 @@
-"""A guarded session as JSON, to go on in another process, and back.
+"""Export a guarded session as JSON for another process, and read it back.
 
-Keep it where no agent can write: whoever changes it grants what it says was approved.
+Keep it where no agent can write: anyone who changes it can add approvals.
 """
 
 from collections.abc import Mapping
@@ -24,26 +24,26 @@ from harness.wire import InvalidInput, parse
 
 
 class BegunState(Envelope):
-    """The hash of the record in which a batch began whose calls have not all ended."""
+    """The hash of the record that began a batch with unfinished calls."""
 
     turn: Count
     hash: Digest
 
 
 class ToldTime(Envelope):
-    """The last time that an event told, and what the clock said then."""
+    """The last time given by an event, and the clock at that moment."""
 
     as_of: Time
     clock: Time
 
 
 class GuardState(Envelope):
-    """All that a guard knows of one session.
+    """The whole state of one session.
 
-    `as_of` is the time of its last event. `lapsed` says that the question has expired on record.
-    `revision` counts how often the session was handed over, so that a guard goes on from each state
-    once. Where there is a log, `mark` is the number of its last record, and `begun` are the
-    beginnings that have no end.
+    `as_of` is the time of its last event. `lapsed`: the expiry of the question is recorded.
+    `revision` counts the exports of the session, so that a guard continues from each state only
+    once. With a log, `mark` is the number of its last record, and `begun` are the beginnings
+    without an end.
     """
 
     session: SessionState
@@ -67,7 +67,7 @@ def dump_course(course: Course, revision: int, mark: int | None, begun: Mapping[
 def state_of_course(
     course: Course, revision: int, mark: int | None, begun: Mapping[int, str]
 ) -> GuardState:
-    """Return a session as an envelope, with the beginnings that have no end, by turn."""
+    """Return a session as an envelope, with the beginnings without an end, by turn."""
     question = course.question
     asked = question and running_state(RunningBatch.of(question.batch, question.verdict))
     return GuardState(
@@ -101,10 +101,10 @@ def _session_time(state: GuardState) -> SessionTime:
 
 
 def parse_state(data: bytes) -> GuardState:
-    """Parse a session that was handed over. It may be larger than other documents.
+    """Parse an exported session. It may be larger than other documents.
 
     Raises:
-        InvalidInput: it is none.
+        InvalidInput: it is not a session.
     """
     return parse(GuardState, data, max_bytes=max(len(data), 1))
 
@@ -113,7 +113,7 @@ def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -
     """Return the session that a state describes.
 
     Raises:
-        InvalidInput: it is of another policy, or contradicts itself.
+        InvalidInput: it belongs to another policy, or contradicts itself.
     """
     try:
         session = session_of(rules, state.session)

@@ -1,4 +1,4 @@
-"""What a guard asks of the claims of a log, which are made once. Answers come at once."""
+"""The claims of a log, each of which is made once. A guard needs the answers at once."""
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
@@ -17,7 +17,7 @@ class KeepsClaims(Protocol):
     """A log in which only one record makes a claim."""
 
     def claims(self, claims: Iterable[str]) -> Mapping[str, int]:
-        """Return the number of the record that made each claim; leave out what none made."""
+        """Return the number of the record that made each claim, without those that nobody made."""
         ...
 
     def head(self) -> Head:
@@ -26,12 +26,12 @@ class KeepsClaims(Protocol):
 
 
 def id_claim(session: str) -> str:
-    """Return the claim on an id, which may be any text: a claim is short and printable."""
+    """Return the claim on an id. The id may be any text; a claim is short and printable."""
     return f"{OPENED}{sha256(session.encode()).hexdigest()}"
 
 
 def require_stored(given: Any) -> Any:
-    """Return what a log returned, which has to be there at once."""
+    """Return the result of a log, which must not be a coroutine."""
     if not isawaitable(given):
         return given
     close = getattr(given, "close", None)

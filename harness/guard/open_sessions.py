@@ -12,9 +12,9 @@ from harness.guard.session_journal import Marks
 
 
 class OpenWork(NamedTuple):
-    """How much is open: sessions, those in which a person is asked, and batches.
+    """The numbers of open sessions, of those with an open question, and of open batches.
 
-    A batch is open from the ruling that allows it until each of its calls has a result.
+    A batch is open from the ruling that allows it until all its calls have a result.
     """
 
     sessions: int
@@ -26,7 +26,7 @@ class OpenSession:
     """An open session. Change it under its lock only."""
 
     def __init__(self, course: Course, revision: int, marks: Marks) -> None:
-        """Take in a session that was opened, or went on from another process."""
+        """Hold a session that was opened here, or continued from another process."""
         self.lock: Final = Lock()
         self.course = course
         self.revision: Final = revision
@@ -35,10 +35,9 @@ class OpenSession:
         self.is_over = False
 
     def commit(self, event: SessionEvent, answered: Answered) -> None:
-        """Go on after an event: the permits of the calls that were allowed are made.
+        """Replace the session after an event, and issue permits for the allowed calls.
 
-        A call that has ended cannot be made by an earlier permit. Where the session halts, no call
-        can be made any more.
+        The permit of a finished call is withdrawn. After a halt, all permits are.
         """
         self.course = answered.course
         if answered.course.has_halted:
@@ -49,7 +48,7 @@ class OpenSession:
             self.permits |= {call.id: permit_of(call) for call in batch.calls}
 
     def go_on(self, course: Course) -> None:
-        """Go on where another process left the session: calls that ended there have no permit."""
+        """Continue from the state of another process. Calls that finished there have no permit."""
         self.course = course
         for call in [*self.permits]:
             if course.has_halted or call not in course.session.open_calls:
@@ -71,7 +70,7 @@ class OpenSession:
 
 
 def count_open(entries: Iterable[OpenSession]) -> OpenWork:
-    """Count what is open in sessions, each as it stands."""
+    """Count the open sessions, questions and batches."""
     courses = [entry.course for entry in entries]
     return OpenWork(
         sessions=len(courses),
@@ -90,12 +89,12 @@ def unknown_session(name: str, *, was_open: bool = False) -> OutOfPlace:
 
 
 def already_open(name: str) -> OutOfPlace:
-    """Return the error for a session that cannot be opened under its id."""
+    """Return the error for a session id that is taken."""
     why = "is open already, or was before: choose a new id"
     return OutOfPlace("/session", f"session {escape_name(name)} {why}")
 
 
 def still_open(name: str) -> OutOfPlace:
-    """Return the error for a session that goes on, and is to be opened again."""
+    """Return the error for reopening a session that is still open."""
     why = "is open: close it before it is opened again"
     return OutOfPlace("/session", f"session {escape_name(name)} {why}")

@@ -1,7 +1,7 @@
-"""The permit of one call: what a caller redeems right before it makes the call.
+"""The permit of one call. The caller redeems it right before it makes the call.
 
-Rule 1: it is good for exactly the call that was ruled on, by its canonical bytes.
-Rule 2: the first attempt to redeem it uses it up, whether or not it succeeds. It cannot be copied.
+Rule 1: it covers exactly the call in the ruling, compared by canonical bytes.
+Rule 2: the first attempt to redeem it uses it up, even if that fails. It cannot be copied.
 """
 
 from collections.abc import Mapping
@@ -36,12 +36,12 @@ class CallPermit(SingleUse):
         super().__init__()
 
     def redeem(self, tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments to call the tool with, made afresh from what was ruled on.
+        """Return the arguments for the call, a new copy of those in the ruling.
 
         Works once: the first attempt uses the permit up, even if it fails. Thread-safe.
 
         Raises:
-            PermitError: the tool or the arguments differ from those that were ruled on, or the
+            PermitError: the tool or the arguments differ from those in the ruling, or the
                 permit was used or withdrawn before.
         """
         self._use_up("a call is made once per ruling")
@@ -52,12 +52,12 @@ class CallPermit(SingleUse):
         return made
 
     def give_up(self) -> bool:
-        """Withdraw the permit, and return whether the call was not made by it. Thread-safe."""
+        """Withdraw the permit. Return whether no call was made with it. Thread-safe."""
         return self._used.acquire(blocking=False) or self._missed
 
 
 def permit_of(call: Call) -> CallPermit:
-    """Return a permit for a call, for a guard to hand out."""
+    """Return a permit for a call."""
     return CallPermit(_ISSUER, call)
 
 

@@ -1,16 +1,15 @@
-"""Record what a guard decides, before it is answered.
+"""Record the decisions of a guard before they are returned.
 
-Rule 1: a ruling is a decision without a run. Where it lets a batch run, in a shadow too, the
-        beginning of its execution is recorded with it, both or neither, and uses up the approval.
-        Once the calls ended, there is a decision of the same proposal with the calls and their
-        score, which names the beginning. An answer to a question is a decision of its own, and so
-        is that it lapsed.
-Rule 2: the step of a session is kept with the records that it caused, which claim it: neither is
-        there alone, and no step is made twice.
-Rule 3: a session claims its id with its first record. What was refused, asked and spent in it
-        would be forgotten by another of that id, so a log has one.
-Rule 4: where a person settled an execution, its calls end on record only if one of them is known.
-Rule 5: a failure of the guard is recorded too, if the log still takes it.
+Rule 1: a ruling is a decision without a run. If it lets a batch run, in a shadow too, the beginning
+        of the execution is recorded with it, both or neither, and uses up the approval. After the
+        calls, a decision of the same proposal has the calls, their score and the beginning. The
+        answer to a question is a separate decision, and so is its expiry.
+Rule 2: the step of a session is stored with its records, which claim it: both or neither. No step
+        is made twice.
+Rule 3: a session claims its id with its first record, so a log has one session of an id. Another
+        one would forget its refusals, questions and spending.
+Rule 4: if a person settled an execution, the end of its calls is recorded only if one is known.
+Rule 5: a failure of the guard is recorded too, if the log still accepts it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -71,48 +70,48 @@ _APPROVAL: Final = "approval "
 
 
 class WentOnElsewhere(HarnessError):
-    """Another session has the id of this one, or made the step that this one comes to."""
+    """Another session has this id, or has already made this step."""
 
 
 class GuardLog(Protocol):
-    """Keeps decisions. Synchronous: `AsyncGuard` calls it in a thread.
+    """Stores decisions. Synchronous: `AsyncGuard` calls it in a thread.
 
-    A log that also has `begin` and `append_error` of `SqlDecisionLog` shows what may have run when
-    a process died, and where the guard failed. One that has `append_all` too keeps a ruling and
-    the beginning of what it lets run, both or neither. One that has `head` and `claims` lets no
-    session be opened under the id of another. One that `KeepsSessions` lets any process go on with
-    a session that is open. One that also has `raw_at` lets one go on that was closed.
+    Further methods of `SqlDecisionLog` are optional. With `begin` and `append_error`, the log shows
+    which calls may have run when a process died, and where the guard failed. With `append_all`, a
+    ruling and the beginning of its execution are stored together or not at all. With `head` and
+    `claims`, no two sessions can have one id. With `KeepsSessions`, any process can continue an
+    open session; with `raw_at`, also a closed one.
     """
 
     def append(self, decision: Decision) -> DecisionRecord:
-        """Keep the decision, and return its record once it is safely stored."""
+        """Store the decision, and return its record once it is durable."""
         ...
 
 
 @runtime_checkable
 class _KeepsTogether(Protocol):
-    """A log that keeps several entries or none: beginnings too, if it has `begin`."""
+    """A log that stores several entries or none; beginnings too, if it has `begin`."""
 
     def append_all(self, entries: Iterable[Decision | Begun]) -> Sequence[Any]:
-        """Keep the entries in their order, all or none. Return the `seq` and `hash` of each."""
+        """Store the entries in order, all or none. Return the `seq` and `hash` of each."""
         ...
 
 
 @runtime_checkable
 class _RecordsErrors(Protocol):
-    """A log that keeps failures of the critic."""
+    """A log that stores failures of the critic."""
 
     def append_error(self, error: CriticError) -> CriticErrorRecord:
-        """Keep the failure."""
+        """Store the failure."""
         ...
 
 
 @runtime_checkable
 class _KeepsSettlements(Protocol):
-    """A log in which a person may settle an execution that has no end."""
+    """A log in which a person may settle an execution without an end."""
 
     def find_settled(self, begun: Iterable[str]) -> Iterable[str]:
-        """Return those of some beginnings, by their hashes, that a person settled."""
+        """Return the hashes of the beginnings that a person settled."""
         ...
 
 
@@ -126,9 +125,9 @@ class RulingRecorder:
         on_decision: OnDecision | None = None,
         keeper: KeepsSessions | None = None,
     ) -> None:
-        """Record in a log, with the time of a clock, and show each decision once it is stored.
+        """Record in a log, with the time of a clock, and pass on each stored decision.
 
-        `keeper` is where open sessions are kept.
+        `keeper` keeps the open sessions.
         """
         self._log, self._clock, self._on_decision = log, clock, on_decision
         self._keeper: Final = keeper
@@ -140,7 +139,7 @@ class RulingRecorder:
         return self._keeper is not None
 
     def begin(self, session: str) -> Marks | None:
-        """Return where a new session is; None if its id is that of another session of the log."""
+        """Return the place of a new session; None if the log has another session of its id."""
         place = None if self._keeper is None else JournalPlace(session_key(session))
         if not isinstance(self._log, KeepsClaims):
             return Marks(place)
@@ -149,17 +148,17 @@ class RulingRecorder:
         return None if taken else Marks(place, claims=(claim,))
 
     def find_closed(self, session: str) -> tuple[Marks, SessionClosedRecord]:
-        """Return where a session is that was closed, and goes on: see `find_closed`."""
+        """Return the place of a closed session that may be reopened: see `find_closed`."""
         return find_closed(self._log, session)
 
     def keep_reopening(
         self, course: Course, closed: SessionClosedRecord, marks: Marks, note: str | None
     ) -> None:
-        """Keep that a session goes on which was closed, with all that it carries.
+        """Record that a closed session is reopened, with everything that it keeps.
 
         Raises:
-            JournalMoved, AlreadyClaimed: it goes on elsewhere.
-            Exception: it was not kept.
+            JournalMoved, AlreadyClaimed: it was reopened elsewhere.
+            Exception: it was not stored.
         """
         place = marks.place
         assert place is not None and self._keeper is not None  # noqa: S101 - it was found there
@@ -173,10 +172,10 @@ class RulingRecorder:
         place.advance(step.number, len(body), is_whole=True, note=note)
 
     def go_on(self, session: str, state: GuardState) -> Marks | None:
-        """Return where a session is that was handed over; None if its id is that of another.
+        """Return the place of an exported session; None if another session has its id.
 
-        In a log without journals, the next record claims the revision of the state: of two that go
-        on from one state, the log refuses the second.
+        In a log without journals, the next record claims the revision of the state, so the log
+        refuses a second session that continues from it.
         """
         if state.mark is None or self._log is None or self._keeper is not None:
             return self.begin(session)
@@ -187,7 +186,7 @@ class RulingRecorder:
         return Marks(last=state.mark, claims=(claim,), begun=begun)
 
     def find(self, session: str) -> tuple[Marks, Sequence[JournalRow]] | None:
-        """Return the journal of a session that is open; None if there is none."""
+        """Return the journal of an open session; None if there is none."""
         if self._keeper is None:
             return None
         marks = Marks(JournalPlace(session_key(session)), claims=(id_claim(session),))
@@ -200,12 +199,12 @@ class RulingRecorder:
         return self._keeper is not None and self._keeper.last_claim(prefix) is not None
 
     def rows_missed(self, marks: Marks) -> Sequence[JournalRow] | None:
-        """Return the steps that records claim, and that a journal did not have when it was read.
+        """Return the steps that records claim but the journal did not have when it was read.
 
-        None if the session ended since then.
+        None if the session has ended since.
 
         Raises:
-            JournalAltered: it does not have them now either: it was cut, or put back.
+            JournalAltered: it still lacks them: it was cut, or an old one was put back.
         """
         if self._keeper is None or marks.place is None:
             return ()
@@ -218,7 +217,7 @@ class RulingRecorder:
         return rows
 
     def rows_after(self, place: JournalPlace) -> Sequence[JournalRow] | None:
-        """Return the steps that other processes made; None if the session is over."""
+        """Return the steps of other processes; None if the session is over."""
         assert self._keeper is not None  # noqa: S101 - a place is of a keeper
         last = self._keeper.last_step(place.session)
         if last == place.number:
@@ -229,12 +228,12 @@ class RulingRecorder:
         return () if last and self._keeper.last_step(place.session) else None
 
     def record(self, answered: Answered, marks: Marks, told: ToldEvent) -> None:
-        """Record what an event decided, in order, and note where the session is then.
+        """Record the decisions of an event in order, and update the place of the session.
 
         Raises:
-            JournalMoved: another process went on with the session. Nothing was recorded.
-            WentOnElsewhere: another session of its id is in the log.
-            Exception: the log did not take it.
+            JournalMoved: another process continued the session. Nothing was recorded.
+            WentOnElsewhere: the log has another session of its id.
+            Exception: the log did not accept it.
         """
         is_wanted = self._log is not None or self._on_decision is not None
         entries = self._say_more(answered.records, marks) if is_wanted else ()
@@ -253,9 +252,9 @@ class RulingRecorder:
             marks.place.advance(step.number, len(step.body), is_whole=False, note=told.note)
 
     def _say_more(self, records: Sequence[ToRecord], marks: Marks) -> Sequence[ToRecord]:
-        """Return records without the ends of which a person said more, who settled the execution.
+        """Return records without the ends of executions that a person settled with more knowledge.
 
-        A session that is closed knows nothing of calls without a result.
+        A closed session knows nothing of calls without a result.
         """
         wanted = {
             begun: one.batch.turn
@@ -271,7 +270,7 @@ class RulingRecorder:
     def _decide(
         self, entries: Sequence[ToRecord], marks: Marks, step: JournalStep | None
     ) -> tuple[list["BatchInputs"], list[Decision]]:
-        """Return the inputs and the decisions that are recorded."""
+        """Return the inputs and the decisions to record."""
         inputs = [marks.inputs_of(entry.batch) for entry in entries]
         claims = marks.claims if self._log is not None else ()
         if step is not None and not step.is_end and self._log is not None:
@@ -283,7 +282,7 @@ class RulingRecorder:
         return inputs, decisions
 
     def _step_of(self, answered: Answered, marks: Marks, told: ToldEvent) -> JournalStep | None:
-        """Return the step of an event; None where sessions are not kept."""
+        """Return the step of an event; None if sessions are not kept."""
         if marks.place is None:
             return None
         ruled = answered.answer.action if isinstance(answered.answer, Ruling) else None
@@ -298,7 +297,7 @@ class RulingRecorder:
         step: JournalStep | None,
         course: Course,
     ) -> None:
-        """Store decisions, each with the beginning of what it lets run, and the step."""
+        """Store decisions, each with the beginning of its execution, and the step."""
         given: list[tuple[int, StepEntry]] = []
         for told, inputs, decision in decided if self._log is not None else ():
             given.append((told.batch.turn, decision))
@@ -319,7 +318,7 @@ class RulingRecorder:
     def _close_of(
         self, marks: Marks, step: JournalStep, course: Course, *, is_recorded: bool
     ) -> list[tuple[int, StepEntry]]:
-        """Return the record that a session was closed; none where none of it is on record."""
+        """Return the record of a close; none if the log has no record of the session."""
         if marks.last is None and not is_recorded:
             return []
         session, now = course.session, self._clock.now()
@@ -330,7 +329,7 @@ class RulingRecorder:
     def _append_entries(
         self, entries: Sequence[StepEntry], step: JournalStep | None
     ) -> Iterator[Any]:
-        """Yield the records of entries, once they are stored: at once if the log can do that."""
+        """Yield the records of entries once they are stored: together, if the log supports it."""
         log = self._log
         if step is not None and self._keeper is not None:
             yield from require_stored(self._keeper.append_step(entries, step))
@@ -342,36 +341,36 @@ class RulingRecorder:
                 yield require_stored(keep(entry))
 
     def keep_opening(self, told: ToldEvent, policy: str, marks: Marks) -> None:
-        """Keep the first step of a session, under rules with this digest.
+        """Store the first step of a session, under rules with this digest.
 
         Raises:
             JournalMoved: another process opened it.
-            Exception: it was not kept.
+            Exception: it was not stored.
         """
         if marks.place is not None:
             body = event_body(told, policy=policy)
             self._keep(marks, marks.place.step(body, None), told.note)
 
     def keep_whole(self, course: Course, marks: Marks) -> None:
-        """Keep all that is known of a session as its next step. Raises what `keep_opening` does."""
+        """Store the whole state of a session as its next step. Raises what `keep_opening` does."""
         if marks.place is not None:
             body = state_body(course, marks.begun, marks.place.note)
             self._keep(marks, marks.place.step(body, marks.last, is_whole=True))
 
     def keep_note(self, note: str, marks: Marks) -> None:
-        """Keep a note of the caller as the next step.
+        """Store a note of the caller as the next step.
 
         Raises:
-            OutOfPlace: nothing keeps sessions.
+            OutOfPlace: sessions are not kept.
             JournalMoved: another process went on with it.
-            Exception: it was not kept.
+            Exception: it was not stored.
         """
         if marks.place is None:
             raise OutOfPlace("/session", "nothing keeps the sessions of this guard: give it a log")
         self._keep(marks, marks.place.step(note_body(note), marks.last), note)
 
     def shorten(self, course: Course, marks: Marks) -> None:
-        """Keep all that is known of a session if its journal is long. It need not succeed."""
+        """Store the whole state of a session if its journal is long. It may fail."""
         if marks.place is not None and marks.place.is_long:
             with suppress(Exception):  # the steps are still there
                 self.keep_whole(course, marks)
@@ -383,7 +382,7 @@ class RulingRecorder:
         marks.place.advance(step.number, len(step.body), is_whole=step.is_whole, note=note)
 
     def _beginning_of(self, inputs: "BatchInputs", ruling: Decision) -> Begun:
-        """Return that a batch may run from here on."""
+        """Return the beginning of a batch that may run from now on."""
         batch, now = inputs.batch, self._clock.now()
         used = used_approvals(batch.proposal) if batch.ctx.approvals else ()
         return Begun.of(
@@ -397,7 +396,7 @@ class RulingRecorder:
         """Record that the guard failed.
 
         Raises:
-            Exception: the log did not take it.
+            Exception: the log did not accept it.
         """
         if not isinstance(self._log, _RecordsErrors):
             return
@@ -406,7 +405,7 @@ class RulingRecorder:
         require_stored(self._log.append_error(error))
 
     def _time_of_failure(self) -> datetime:
-        """Return the time, even if it is the clock that failed."""
+        """Return the time, even if the clock failed."""
         try:
             now = self._clock.now()
             if now.utcoffset() is not None:
@@ -423,7 +422,7 @@ def _decision_of(
     marks: Marks,
     claims: tuple[str, ...],
 ) -> Decision:
-    """Return an entry as a decision. With a run, it names the beginning of its execution."""
+    """Return an entry as a decision. With a run, it has the hash of its beginning."""
     report = consolidate(
         trace_id=inputs.batch.ctx.trace_id,
         decision_key=inputs.batch.rules.batch_spec.id,

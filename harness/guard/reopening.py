@@ -1,9 +1,9 @@
-"""Another life of a session that was closed: where it is found, what it carries, how it begins.
+"""Reopen a closed session: find it, keep what binds it, and begin it again.
 
-Rule 1: what binds a session is carried: what a person said no to, the questions that were asked,
-        what was spent, and what was sent. What gave it authority is not: words of the user,
-        evidence, approved values, things that it made.
-Rule 2: turns count on, so that no turn of one life is taken for one of another.
+Rule 1: everything that binds the session is kept: denials, questions, spending, and sent values.
+        Everything that gave it authority is dropped: the user's words, evidence, approved values,
+        and what it made.
+Rule 2: the numbers of turns continue, so that each is used once.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ from harness.wire import InvalidInput, build
 
 @runtime_checkable
 class _KeepsCloses(KeepsClaims, KeepsSessions, Protocol):
-    """A log that keeps sessions, and in which the record of a close is found."""
+    """A log that keeps sessions and finds the record of a close."""
 
     def raw_at(self, numbers: Iterable[int]) -> Sequence[RawRecord]:
         """Return the records with these numbers, unchecked."""
@@ -30,11 +30,11 @@ class _KeepsCloses(KeepsClaims, KeepsSessions, Protocol):
 
 
 def find_closed(log: Any, session: str) -> tuple[Marks, SessionClosedRecord]:
-    """Return where a session is that is closed and may go on, and the record of its close.
+    """Return the place of a closed session that may be reopened, and the record of its close.
 
     Raises:
-        OutOfPlace: it cannot go on.
-        LogError: that cannot be told.
+        OutOfPlace: it cannot be reopened.
+        LogError: it cannot be determined.
     """
     if not isinstance(log, _KeepsCloses):
         raise _cannot_reopen(session, "nothing here remembers what was closed, only a log does")
@@ -52,7 +52,7 @@ def find_closed(log: Any, session: str) -> tuple[Marks, SessionClosedRecord]:
 
 
 def _closed_by(rows: Iterable[RawRecord]) -> SessionClosedRecord | None:
-    """Return the record of a close that is the row of a log; None if it is another, or unsound."""
+    """Return the record of a close in a row of a log; None if it is another record, or altered."""
     for raw in rows:
         document = read_text_of(raw)
         if document.own_hash == raw.hash and document.kind == "closed":
@@ -64,7 +64,7 @@ def _closed_by(rows: Iterable[RawRecord]) -> SessionClosedRecord | None:
 
 
 def carried_of(course: Course) -> CarriedSession:
-    """Return what a session that is closed now would carry into another life."""
+    """Return what a session keeps if it is closed now and reopened later."""
     session = course.session
     sent, denied = tuple(session.ledger.sent), sorted(key.decode() for key in course.denied)
     return CarriedSession(
@@ -78,10 +78,10 @@ def carried_of(course: Course) -> CarriedSession:
 
 
 def next_life(opened: Course, closed: SessionClosedRecord) -> Course:
-    """Return a session that has just begun as the next life of one that was closed.
+    """Return a new session that continues a closed one.
 
     Raises:
-        OutOfPlace: it cannot go on.
+        OutOfPlace: it cannot be reopened.
     """
     session, carried = opened.session, closed.carried
     if closed.trace_id != session.trace_id:
@@ -98,6 +98,6 @@ def next_life(opened: Course, closed: SessionClosedRecord) -> Course:
 
 
 def _cannot_reopen(name: str, why: str) -> OutOfPlace:
-    """Return the error for a session that was closed, and cannot go on."""
+    """Return the error for a closed session that cannot be reopened."""
     shown = escape_name(name)
     return OutOfPlace("/again", f"session {shown} cannot go on: {why}: choose a new id")

@@ -1,6 +1,8 @@
-"""Word a ruling: what its model is told, and what a person is asked. Loaded for refusals only.
+"""Add texts to a ruling: the reply to the model, and the question to a person.
 
-Rule: words are put to an answer, and never to what is recorded: they may change at any time.
+Loaded for refusals only.
+
+Rule: texts are added to answers, never to records: they may change at any time.
 """
 
 from collections.abc import Callable
@@ -23,19 +25,19 @@ from harness.policy.policy_rules import catalogue_of
 
 
 class RulingWords:
-    """Words the rulings of one policy."""
+    """Adds texts to the rulings of one policy."""
 
     def __init__(self, policy: Policy) -> None:
-        """Word rulings in the terms of a policy's tools."""
+        """Use the names of a policy's tools."""
         self._catalogue: Final = catalogue_of(policy)
         self._is_silent: Final = policy.guard.say == "none"
 
     def word(self, ruling: Ruling, batch: Batch | None, course: Course) -> Ruling:
-        """Return a ruling with its words. What a shadow lets run has no reply.
+        """Return a ruling with its texts. A ruling of a shadow has no reply.
 
         Args:
-            batch: what it is about; None where there is no tool for any of the calls.
-            course: its session, which knows what a person said no to.
+            batch: the batch; None if the policy has none of the tools.
+            course: its session, which knows the denials.
         """
         unknown = tuple(map(self._word_unknown, ruling.unknown or ()))
         said = [one.say for one in unknown]
@@ -81,14 +83,14 @@ class RulingWords:
 
 
 def _find_asking(ruling: Ruling) -> Asking:
-    """Return whether a person is asked now, or can be."""
+    """Return whether a person is asked, now or later."""
     if not (isinstance(ruling.verdict, Refused) and ruling.verdict.approvable):
         return "later"
     return "never" if ruling.action == "refuse" else "now"
 
 
 def _turn_finder(batch: Batch, course: Course) -> Callable[[int], int | None]:
-    """Return what tells in which turn a session made the call of a step before."""
+    """Return a function that finds the earlier turn with the call of a step."""
 
     def find_turn(index: int) -> int | None:
         call = batch.calls[index]

@@ -18,10 +18,10 @@ FAILED: Final = (
 
 
 class Question(Envelope):
-    """A question to a person about one call, whose `args` are all that a yes is to.
+    """A question to a person about one call. A yes covers exactly its `args`.
 
-    `ask` is the question in words for whoever decides; `reason` is for the operator of the policy.
-    `path` is a JSON pointer into the plan.
+    `ask` is the question in the person's words, `reason` is for the operator of the policy. `path`
+    is a JSON pointer into the plan.
     """
 
     call: CallId
@@ -33,7 +33,7 @@ class Question(Envelope):
 
 
 class UnknownCall(Envelope):
-    """A call of a tool that the policy does not have, and what to tell the agent about it."""
+    """A call of a tool that the policy lacks, and the message to the agent."""
 
     id: CallId
     tool: CallId
@@ -41,16 +41,16 @@ class UnknownCall(Envelope):
 
 
 class Ruling(Envelope):
-    """The ruling on a batch: in an `if` it is true only where the batch may run.
+    """The ruling on a batch. In an `if` it is true only if the batch may run.
 
-    `verdict` is what `verify` says of the batch. The action may be stricter: nobody is there to be
-    asked, a person said no. Until `expires_at`, a yes to its questions counts. `critic_error` says
-    that the guard itself failed: a verdict is missing, nothing may run, and the session is as it
-    was. Calls of `unknown` tools are never made, and have no part in the rest: where there are no
-    others, there is no plan.
+    `verdict` is the verdict of `verify` on the batch. The action may be stricter: nobody is there
+    to ask, or a person said no. A yes to its questions counts until `expires_at`. `critic_error`
+    means that the guard itself failed: there is no verdict, nothing may run, and the session is
+    unchanged. Calls of `unknown` tools never run and are left out of the verdict; if there are no
+    other calls, there is no plan.
 
-    `reply` is what to tell the model: the `say` of all violations, those first that no approval
-    clears, and of unknown tools. It is there unless all may run.
+    `reply` is the message to the model: the `say` of all violations, those first that no approval
+    clears, and of unknown tools. It is absent if everything may run.
     """
 
     session: SessionId
@@ -70,21 +70,21 @@ class Ruling(Envelope):
 
     @classmethod
     def of_failure(cls, session: str, turn: int, message: str) -> "Ruling":
-        """Return the refusal where the guard itself failed."""
+        """Return the refusal after an internal failure."""
         return cls(session=session, turn=turn, action="refuse", critic_error=message, reply=FAILED)
 
 
 class EventFault(Envelope):
-    """Where an event is wrong, and what to do: one line, safe to print."""
+    """The place of an error in an event, and the fix: one line, safe to print."""
 
     path: Text
     message: Text
 
 
 class EventError(Envelope):
-    """An event that changed nothing and allows nothing: invalid, or in the wrong place.
+    """The answer to an invalid event or one that is out of order. It changed nothing.
 
-    The message begins with `critic_error: ` where the guard itself failed. In an `if` it is false.
+    The message begins with `critic_error: ` if the guard itself failed. In an `if` it is false.
     """
 
     session: Annotated[SessionId | None, OPTIONAL] = None

@@ -22,23 +22,22 @@ _SPOKEN: Final = ("open", "said", "calls")
 
 
 class _Event(Envelope):
-    """Base of the events. `as_of` stands until another event of the session has one."""
+    """Base of the events. `as_of` counts until another event of the session has one."""
 
     session: SessionId
     as_of: Annotated[Time | None, OPTIONAL] = None
 
 
 class OpenEvent(_Event):
-    """A session begins: the words of the user, the system prompt, the tools and whom it is for.
+    """Opens a session: the user's request, the system prompt, the scope and the user.
 
-    `scope` holds names of the policy's tools: another is an error. Without it, the scope of the
-    policy counts; without that, nothing is known of which tools the request is for. `tenant` and
-    `user` stand in the context of every turn. The caller authenticates them: they are recorded, and
-    nothing is decided by them.
+    `scope` lists tools of the policy; any other name is an error. By default, the scope of the
+    policy counts. Without that, it is unknown which tools the request is for. `tenant` and `user`
+    are in the context of every turn. The caller authenticates them: they are recorded, but decide
+    nothing.
 
-    `again` opens a session once more that was closed, under its id: what a person said no to, what
-    was asked and what was spent comes along, and nothing that gave authority. The log has to hold
-    the record of the close.
+    `again` reopens a closed session under its id. Denials, questions and spending are kept, and
+    everything that gave authority is dropped. The log must have the record of the close.
     """
 
     event: Literal["open"] = "open"
@@ -66,14 +65,14 @@ class OpenEvent(_Event):
 
 
 class SaidEvent(_Event):
-    """The user said something more."""
+    """A later message of the user."""
 
     event: Literal["said"] = "said"
     text: Text
 
 
 class RequestedCall(Envelope):
-    """A call as the agent asks for it. `tool` is a name that the policy has, or any other."""
+    """A call that the agent requests. `tool` is any name, in the policy or not."""
 
     id: CallId
     tool: CallId
@@ -82,7 +81,7 @@ class RequestedCall(Envelope):
 
 
 class CallsEvent(_Event):
-    """The calls of one turn of the agent, before any of them is made."""
+    """The calls of one turn of the agent, before any of them runs."""
 
     event: Literal["calls"] = "calls"
     calls: Annotated[tuple[RequestedCall, ...], ARRAY, Field(min_length=1)]
@@ -112,20 +111,20 @@ class CallsEvent(_Event):
 
 
 class SentCall(Envelope):
-    """A call that was made in the place of the one that was allowed, or without any ruling."""
+    """A call that ran in place of the allowed one, or without a ruling."""
 
     tool: CallId
     args: JsonObject
 
 
 class ResultEvent(_Event):
-    """How an allowed call ended. `error` is the text of its failure: evidence, like `output`.
+    """The result of an allowed call. `error` is the text of its failure: evidence, like `output`.
 
-    `sent` is what was made, where that is another call, which somebody changed after the ruling: it
-    ran although no ruling allowed it, and what it returned is not evidence. With an `id` that no
-    result is awaited of, it is a call that nobody had asked about: a turn of its own.
+    `sent` is the call that really ran, if somebody changed it after the ruling. No ruling allowed
+    it, and its output is not evidence. If no result with this `id` is expected, it is a call that
+    ran without a ruling: a turn of its own.
 
-    `cut` says that the call returned more than is told here. The rest may mention anything: it
+    `cut`: the call returned more than is reported here. The rest may mention anything, so it
     contests each field value until the session closes, and each link in content asks.
     """
 
@@ -142,9 +141,9 @@ class ResultEvent(_Event):
 
 
 class AnswerEvent(_Event):
-    """A person's answer to the open question, by the digest of the plan that it is about.
+    """A person's answer to the open question, with the digest of its plan.
 
-    The caller authenticates `approver`. What is approved holds until `expires_at`.
+    The caller authenticates `approver`. The approval expires at `expires_at`.
     """
 
     event: Literal["answer"] = "answer"
@@ -155,7 +154,7 @@ class AnswerEvent(_Event):
 
 
 class CloseEvent(_Event):
-    """The session ends with these outputs."""
+    """Closes the session with these outputs."""
 
     event: Literal["close"] = "close"
     outputs: Annotated[dict[Identifier, JsonValue], MEMBERS] = Field(default_factory=dict)
@@ -175,7 +174,7 @@ _EVENTS: dict[str, type[SessionEvent]] = {
 
 
 def event_of(value: Any) -> SessionEvent:
-    """Build the event that a parsed JSON value spells.
+    """Build an event from a parsed JSON value.
 
     Raises:
         InvalidInput: it is not an event.
@@ -190,10 +189,10 @@ def event_of(value: Any) -> SessionEvent:
 
 
 def require_event_size(value: Any, size: int) -> None:
-    """Check how long an event is that a person or a model writes.
+    """Check the length of an event whose text a person or a model wrote.
 
     Raises:
-        InvalidInput: it is over the limit.
+        InvalidInput: it is too long.
     """
     name = value.get("event") if isinstance(value, dict) else None
     if name not in _SPOKEN:
@@ -207,7 +206,7 @@ def require_event_size(value: Any, size: int) -> None:
 
 
 def _values_in(value: Any) -> int:
-    """Return how many values a JSON value holds, itself included. It need not count further."""
+    """Return the number of values in a JSON value, itself included. It may stop at the limit."""
     count, waiting = 1, [value]
     while waiting and count <= _MOST_VALUES:
         current = waiting.pop()

@@ -1,11 +1,11 @@
-"""Where sessions are kept that have no log: one private file each, of lines, in a private folder.
+"""Keep sessions without a log: one private file of lines each, in a private folder.
 
-Rule 1: one process at a time reads or writes the file of a session. The system releases the lock
-        however a process ends.
-Rule 2: a step counts once its line is whole. A process that is killed leaves the steps before it.
-Rule 3: a line names the one before it by digest. One that was taken out, moved or edited shows.
-Rule 4: a file that others could have written is not believed: whoever changes it grants what it
-        says was approved.
+Rule 1: one process at a time reads or writes the file of a session. The operating system releases
+        the lock when a process ends, for whatever reason.
+Rule 2: a step counts once its line is complete. A killed process leaves the steps before it.
+Rule 3: a line has the digest of the one before it, so a removed, moved or edited line is found.
+Rule 4: a file that others could have written is rejected: anyone who changes it can add
+        approvals.
 """
 
 import hashlib
@@ -30,25 +30,25 @@ _OTHERS: Final = 0o077
 
 
 class StateUnusable(HarnessError):
-    """The state of a session cannot be believed, or is held by another process."""
+    """The state of a session may have been altered, or another process holds it."""
 
 
 class SessionFolder:
-    """The sessions in a folder, which is made if it is missing. Processes may share it."""
+    """The sessions in a folder, which is created if needed. Processes may share it."""
 
     def __init__(self, folder: Path, *, wait_s: float = 20.0) -> None:
-        """Take a folder, and wait so many seconds for other processes of a session."""
+        """Use a folder, and wait this many seconds for other processes of a session."""
         self._folder: Final = folder
         self._wait_s: Final = wait_s
         self._tails: Final[dict[str, _Tail]] = {}
 
     @contextmanager
     def hold(self, session: str) -> Iterator[None]:
-        """Keep other processes that hold it from a session, which `session_key` stands for.
+        """Lock the session with a `session_key` against other processes.
 
         Raises:
-            StateUnusable: the folder is not private, or another process does not let go.
-            OSError: the folder or the lock cannot be made.
+            StateUnusable: the folder is not private, or another process keeps the lock.
+            OSError: the folder or the lock cannot be created.
         """
         with self._hold_lock(session, ".hold"):
             yield
@@ -57,7 +57,7 @@ class SessionFolder:
         """Return the steps of a session after one, in their order.
 
         Raises:
-            StateUnusable: they cannot be believed.
+            StateUnusable: they may have been altered.
             OSError: they cannot be read.
         """
         with self._hold_lock(session, ".lock"):
@@ -73,11 +73,11 @@ class SessionFolder:
             return self._tail(session).number
 
     def append_step(self, entries: Iterable[StepEntry], step: JournalStep) -> Sequence[Sealed]:
-        """Keep a step. A folder keeps no records.
+        """Store a step. A folder stores no records.
 
         Raises:
             JournalMoved: another process has made that step.
-            StateUnusable: what is there cannot be believed.
+            StateUnusable: the file may have been altered.
             OSError: it cannot be written.
         """
         assert not tuple(entries)  # noqa: S101 - a guard without a log makes none
@@ -92,7 +92,7 @@ class SessionFolder:
         """Return None: without records, nothing is claimed."""
 
     def _tail(self, session: str) -> "_Tail":
-        """Return the end of a file. What this object has seen whole is not read again."""
+        """Return the end of a file. Lines that this object has read are not read again."""
         known = self._tails.get(session, _NOTHING)
         with suppress(FileNotFoundError):
             found = self._path(session).lstat()
@@ -156,7 +156,7 @@ class SessionFolder:
 
 
 class _Tail(NamedTuple):
-    """The end of a file: its place and size on the disk, and its last line."""
+    """The end of a file: its inode, its size, and its last line."""
 
     inode: int = 0
     size: int = 0
@@ -168,7 +168,7 @@ _NOTHING: Final = _Tail()
 
 
 def _line_of(number: int, body: bytes, before: bytes) -> bytes:
-    """Return a line with its digest, which is of the one before it too."""
+    """Return a line with its digest, which covers the line before it too."""
     digest = hashlib.sha256(b"%d %s %s" % (number, before, body)).hexdigest()
     return b"%d %s %s" % (number, digest.encode(), body)
 
@@ -178,7 +178,7 @@ def _digest_of(line: bytes) -> bytes:
 
 
 def _rows_of(data: bytes, path: Path) -> list[JournalRow]:
-    """Return the rows of a file. What follows its last line break was never kept."""
+    """Return the rows of a file. Text after its last line break does not count."""
     rows: list[JournalRow] = []
     before = b""
     for line in data.split(b"\n")[:-1]:
@@ -202,7 +202,7 @@ def _make_private(folder: Path) -> None:
 
 
 def _keep_out_of_git(folder: Path) -> None:
-    """Write what tells git to leave the folder alone, where a project is committed as a whole."""
+    """Write a .gitignore, so that git does not commit the folder with its project."""
     with suppress(FileExistsError):  # another process was faster
         descriptor = os.open(folder / ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:

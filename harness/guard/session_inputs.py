@@ -1,10 +1,9 @@
-"""The inputs of a batch as its records name them, at the cost of what is new since the last one.
+"""Spell the inputs of a batch for its records, at the cost of what is new since the last one.
 
-Rule 1: evidence is only added. Each item is spelled, hashed and taken apart once; digests go on
-        from running hashes, and the form in which it is stored from groups that are closed once.
-        What a session did grows too, in arrays of the run's context: their elements are spelled
-        and taken apart once.
-Rule 2: digests and bytes are those of the whole proposal. Whoever looks at it has it made whole.
+Rule 1: evidence is only added. Each item is spelled, hashed and split once. Digests continue from
+        running hashes, and the stored form from groups that are closed once. The acts of a session
+        grow too, in arrays of the run's context: their elements are spelled and split once.
+Rule 2: digests and bytes are those of the whole proposal, which is built when somebody reads it.
 
 For example, a record of turn 400 stores the item that turn 399 returned, and references:
 
@@ -40,7 +39,7 @@ _GROWING: Final = {"session": {"own", "sent"}, "spent": {"calls"}}
 
 
 class _Tools:
-    """What of a context does not grow: what stands before and after its evidence."""
+    """The part of a context that does not grow: before and after its evidence."""
 
     def __init__(self, bare: CompiledContext, opening: bytes) -> None:
         whole = canonical_bytes(bare)
@@ -65,7 +64,7 @@ class _Tools:
 
 
 class _Evidence(NamedTuple):
-    """The evidence of a trail: its hash, what stands for its items, and how long they are."""
+    """The evidence of a trail: its hash, the references to its items, and their lengths."""
 
     hash: Any
     elements: bytes
@@ -74,7 +73,7 @@ class _Evidence(NamedTuple):
 
 
 class _Grown:
-    """The evidence of trails that go on from one another, as far as it was spelled."""
+    """The evidence of trails that continue one another, as far as it was spelled."""
 
     def __init__(self, opening: bytes) -> None:
         self._lock: Final = Lock()
@@ -85,7 +84,7 @@ class _Grown:
         self._array: Final = GrowingArray(self._pieces, SMALLEST)
 
     def spell(self, trail: Trail) -> _Evidence:
-        """Return the evidence of a trail; of what was spelled before, nothing is again."""
+        """Return the evidence of a trail. What was spelled before is not spelled again."""
         with self._lock:
             if self._count > len(trail):  # a batch of before
                 return _Grown(trail.opening).spell(trail)
@@ -116,7 +115,7 @@ class _GrowingMember:
         self._array = GrowingArray(self._pieces, LARGE + 1)
 
     def spell(self, elements: Sequence[Envelope]) -> tuple[bytes, Parted]:
-        """Return the bytes of the array, whole and in parts. What is known is not spelled again."""
+        """Return the bytes of the array, whole and in parts. Known elements are not respelled."""
         with self._lock:
             is_next = len(elements) >= len(self._known) and all(map(is_, self._known, elements))
             if not is_next:  # an act was taken back, or this is a batch of before
@@ -130,7 +129,7 @@ class _GrowingMember:
 
 
 class _Acts:
-    """What of a run's context grows with its session."""
+    """The part of a run's context that grows with its session."""
 
     def __init__(self) -> None:
         self._members: Final = {
@@ -164,7 +163,7 @@ class _Acts:
 
 
 def _refer_to_members(value: Any, pieces: dict[str, bytes]) -> Any:
-    """Return a member with references for what is large in it, whose pieces are kept."""
+    """Return a member with references for its large parts, which are stored."""
     if isinstance(value, dict):
         return {name: _refer_to_members(inner, pieces) for name, inner in value.items()}
     if isinstance(value, Fragment):
@@ -185,7 +184,7 @@ class BatchInputs(RecordInputs):
     __slots__ = ("_bare", "_parts", "_rest", "_tools", "batch", "digest", "proposal")
 
     def __init__(self, batch: Batch) -> None:
-        """Spell what is new."""
+        """Spell the new parts."""
         self.batch: Final = batch
         self._bare: Final = batch.rules.compiled_for(call.tool for call in batch.calls)
         self._tools: Final = _tools_of(self._bare, batch.trail)
@@ -214,7 +213,7 @@ class BatchInputs(RecordInputs):
         return self._parts
 
     def handed_out(self) -> Proposal:
-        """Return a copy for somebody else. It shares nothing with this or any other."""
+        """Return an independent copy."""
         return unread_proposal(self._make_copy)
 
     def _make_copy(self) -> Proposal:
@@ -258,7 +257,7 @@ def _tools_of(bare: CompiledContext, trail: Trail) -> _Tools:
 
 
 def _body_of(whole: bytes, pieces: dict[str, bytes]) -> bytes:
-    """Return the bytes of an element with references for its pieces, which are kept."""
+    """Return the bytes of an element with references for its pieces, which are stored."""
     apart = part_document(whole)
     pieces.update(apart.pieces)
     return apart.body

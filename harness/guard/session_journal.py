@@ -1,18 +1,18 @@
-"""The journal of a session: what any process needs to go on with it. Pure.
+"""The journal of a session: everything that a process needs to continue it. Pure.
 
-Each event that changes a session is one step, appended with the records that it caused before it
-is answered. Whoever goes on takes the events in again, in order, and comes to the same session:
-what an event makes of a session depends on nothing else. A step may say the whole session instead,
-so that nobody has to begin at the beginning. For example:
+Each event that changes a session is one step, appended with its records before it is answered. A
+process that continues the session applies the events again, in order, and gets the same session,
+because the outcome of an event depends on nothing else. A step may hold the whole session instead,
+so that readers can start there. For example:
 
     1  {"clock":"2026-05-09T12:00:00Z","event":{"event":"open",...},"policy":"..."}
     2  {"action":"allow","clock":"...","event":{"calls":[...],...}}    and records 7 and 8
     3  {"clock":"...","event":{"event":"result",...}}                  and record 9
 
-Rule 1: a step is believed for what happened, and not for what that means: rulings are made anew.
-        Where one comes out another way, the journal is of other rules, and nobody goes on from it.
-Rule 2: a step that caused records claims its number. A journal that lacks a claimed step was cut,
-        or an older one was put back.
+Rule 1: a step is trusted for the event, not for the outcome: rulings are made again. If one is
+        different, the journal belongs to other rules, and nobody continues from it.
+Rule 2: a step with records claims its number. A journal that lacks a claimed step was cut, or an
+        older one was put back.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -46,7 +46,7 @@ _LARGEST: Final = 1 << 30
 
 
 class JournalAltered(OutOfPlace):
-    """The journal of a session does not go with its records, or is of other rules."""
+    """The journal of a session does not match its records, or belongs to other rules."""
 
     def __init__(self, why: str) -> None:
         what = f"cannot go on with this session from its journal: {why}: begin a new session"
@@ -59,10 +59,10 @@ StepEntry = Decision | Begun | SessionClosed | SessionReopened
 
 @runtime_checkable
 class KeepsSessions(Protocol):
-    """Where sessions are kept while they are open: a log, or a folder."""
+    """A place that keeps open sessions: a log or a folder."""
 
     def append_step(self, entries: Iterable[StepEntry], step: JournalStep) -> Sequence[Sealed]:
-        """Keep a step with the records that it caused: all or nothing.
+        """Store a step with its records: all or nothing.
 
         Raises:
             JournalMoved: another process has made that step.
@@ -78,12 +78,12 @@ class KeepsSessions(Protocol):
         ...
 
     def last_claim(self, prefix: str) -> str | None:
-        """Return the last claim of a record that begins with a text, by the order of its bytes."""
+        """Return the last claim of a record with a prefix, in the order of bytes."""
         ...
 
 
 class _Body(Envelope):
-    """The body of a step: an event, a note of the caller, or all that is known (`state`)."""
+    """The body of a step: an event, a note of the caller, or the whole session (`state`)."""
 
     event: Annotated[JsonObject | None, OPTIONAL] = None
     clock: Annotated[Time | None, OPTIONAL] = None
@@ -95,13 +95,13 @@ class _Body(Envelope):
 
 @dataclass(slots=True)
 class JournalPlace:
-    """Where a session is in its journal.
+    """The place of a session in its journal.
 
     Attributes:
-        session: what stands for its id.
-        number: of its last step.
-        size: bytes of the steps since the last that said all.
-        whole: bytes of that step.
+        session: the key of its id.
+        number: the number of its last step.
+        size: the bytes of the steps since the last whole session.
+        whole: the bytes of that step.
         note: the last note of the caller.
     """
 
@@ -116,7 +116,7 @@ class JournalPlace:
         return JournalStep(self.session, self.number + 1, body, seq, **kind)
 
     def advance(self, number: int, size: int, *, is_whole: bool, note: str | None) -> None:
-        """Go on after a step that was kept."""
+        """Advance by a stored step."""
         self.note = self.note if note is None else note
         self.number = number
         self.size = 0 if is_whole else self.size + size
@@ -124,20 +124,20 @@ class JournalPlace:
 
     @property
     def is_long(self) -> bool:
-        """Whether the next step had better say all: the events are twice what that takes."""
+        """Whether the next step should hold the whole session: the events take twice its size."""
         return self.size > max(_SMALLEST, self.whole)
 
 
 @dataclass(slots=True)
 class Marks:
-    """Where a session is in the log, and in its journal.
+    """The place of a session in the log and in its journal.
 
     Attributes:
-        place: where its journal ends; None if nobody keeps one.
+        place: the end of its journal; None without a journal.
         last: the number of its last record; None before the first.
-        claims: on its id, while it has no record.
-        begun: the hashes of the beginnings of batches whose calls have not all ended, by turn.
-        inputs: of these batches, where they were ruled on in this process.
+        claims: the claims on its id, while it has no record.
+        begun: the hashes of the beginnings of batches with unfinished calls, by turn.
+        inputs: the inputs of those of these batches that this process ruled on.
     """
 
     place: JournalPlace | None = None
@@ -147,7 +147,7 @@ class Marks:
     inputs: "dict[int, BatchInputs]" = field(default_factory=dict)
 
     def inputs_of(self, batch: Batch) -> "BatchInputs":
-        """Return the inputs of a batch, which are those that it was ruled on with."""
+        """Return the inputs that a batch was ruled on with."""
         from harness.guard.session_inputs import (  # noqa: PLC0415 - only what records needs it
             BatchInputs,
         )
@@ -155,7 +155,7 @@ class Marks:
         return self.inputs.get(batch.turn) or BatchInputs(batch)
 
     def note_ends(self, records: Iterable[ToRecord], begun: str | None) -> None:
-        """Note which executions began and ended with the records of a step."""
+        """Update which batches have begun, after the records of a step."""
         for record in records:
             if record.ended is not None:
                 self.begun.pop(record.batch.turn, None)
@@ -170,12 +170,12 @@ def step_claim(step: JournalStep) -> str:
 
 
 def claim_prefix(session: str) -> str:
-    """Return how the claims of the steps of a session begin."""
+    """Return the prefix of the claims of a session's steps."""
     return f"{_STEP}{session} "
 
 
 class ToldEvent(NamedTuple):
-    """An event, what the clock said then, and what its caller notes beside the session."""
+    """An event, the time of the clock, and the caller's note on the session."""
 
     event: SessionEvent
     clock: datetime | None
@@ -183,7 +183,7 @@ class ToldEvent(NamedTuple):
 
 
 def event_body(told: ToldEvent, action: Action | None = None, policy: str | None = None) -> bytes:
-    """Return the body of a step: an event, and what was ruled.
+    """Return the body of a step: an event and its ruling.
 
     `policy` is the digest of the rules, with the event that opens a session.
     """
@@ -194,12 +194,12 @@ def event_body(told: ToldEvent, action: Action | None = None, policy: str | None
 
 
 def note_body(note: str) -> bytes:
-    """Return the body of a step that keeps a note of the caller."""
+    """Return the body of a step with a note of the caller."""
     return canonical_bytes(_Body(note=note))
 
 
 def state_body(course: Course, begun: dict[int, str], note: str | None) -> bytes:
-    """Return the body of a step that says all that is known of a session."""
+    """Return the body of a step with a whole session."""
     known: dict[str, Any] = {} if note is None else {"note": note}
     return canonical_bytes(_Body(state=state_of_course(course, 1, None, begun), **known))
 
@@ -209,19 +209,19 @@ Apply = Callable[[Course | None, SessionEvent, datetime | None, int | None], Ans
 
 
 class JournalReader:
-    """Goes on with sessions as their journals tell them."""
+    """Continues sessions from their journals."""
 
     def __init__(self, rules: SessionRules, settings: GuardSettings, apply: Apply) -> None:
-        """Go on under a policy; `apply` says what an event makes of a session."""
+        """Continue under a policy; `apply` applies an event to a session."""
         self._rules: Final = rules
         self._settings: Final = settings
         self._apply: Final = apply
 
     def go_on(self, course: Course | None, marks: Marks, rows: Sequence[JournalRow]) -> Course:
-        """Take in the steps that come next, and return the session; `marks` go along.
+        """Apply the next steps, and return the session with its `marks`.
 
         Raises:
-            JournalAltered: they are not such steps, or those of another policy or other rules.
+            JournalAltered: they are not valid steps, or belong to another policy or other rules.
         """
         for row in rows:
             try:

@@ -1,7 +1,7 @@
-"""The time of a session: what its events tell, and the clock from there on. Pure.
+"""The time of a session, by its events and the clock. Pure.
 
-Rule 1: it never goes back. An event with an earlier time than the last is in the wrong place.
-Rule 2: what an event tells does not stand: the clock goes on from it, by whole seconds.
+Rule 1: it never goes back. An event with an earlier time than the last one is out of order.
+Rule 2: after an event with a time, the clock continues from there, in whole seconds.
 """
 
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ _SECOND = timedelta(seconds=1)
 
 
 class WrongTime(HarnessError, ValueError):
-    """An event tells a time that cannot be."""
+    """The time of an event is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,9 @@ class SessionTime:
     """The time of a session.
 
     Attributes:
-        latest: when its last event was judged.
-        told: the last time that an event told, if one did.
-        read: what the clock said then.
+        latest: the time of its last event.
+        told: the last time given by an event, if any.
+        read: the clock at that moment.
     """
 
     latest: datetime | None = None
@@ -37,12 +37,12 @@ class SessionTime:
         """Return the time at an event.
 
         Args:
-            as_of: what the event tells.
-            now: what the clock says.
-            max_skew: how far both may differ.
+            as_of: the time in the event.
+            now: the clock.
+            max_skew: the largest difference of both.
 
         Raises:
-            WrongTime: the event tells an earlier time than the last, or differs too much.
+            WrongTime: the event is earlier than the last one, or differs too much.
         """
         if as_of is None:
             return replace(self, latest=self._go_on(now))

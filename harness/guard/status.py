@@ -1,4 +1,4 @@
-"""Where an open session of a guard stands: has it halted, and is a person asked something."""
+"""The status of an open session: whether it has halted, and its open question."""
 
 from typing import NamedTuple
 
@@ -11,12 +11,12 @@ from harness.guard.session_events import RequestedCall
 
 
 class PendingQuestion(NamedTuple):
-    """A question that waits for a person.
+    """An open question.
 
     Attributes:
-        ruling: the ruling that asks, as it was given.
-        calls: the calls of the turn that it is about, in order.
-        doubted: ids of calls that were denied for the rest of the session.
+        ruling: the ruling that asks, as it was returned.
+        calls: the calls of its turn, in order.
+        doubted: the ids of the calls that a no denies for the rest of the session.
     """
 
     ruling: Ruling
@@ -25,7 +25,7 @@ class PendingQuestion(NamedTuple):
 
     @property
     def plan_digest(self) -> str:
-        """The digest that an answer has to name."""
+        """The digest that an answer must name."""
         return str(self.ruling.plan_digest)
 
     @property
@@ -35,13 +35,13 @@ class PendingQuestion(NamedTuple):
 
 
 class SessionStatus(NamedTuple):
-    """Where a session stands.
+    """The status of a session.
 
     Attributes:
-        turn: how many turns there were.
-        has_halted: it halted at a refusal, and only `close` is left.
-        question: what a person is asked, if a question is open.
-        awaited: the ids of the calls that were allowed and have no result.
+        turn: the number of turns so far.
+        has_halted: it halted at a refusal; only `close` is possible.
+        question: the open question, if any.
+        awaited: the ids of the allowed calls without a result.
     """
 
     turn: int
@@ -51,7 +51,7 @@ class SessionStatus(NamedTuple):
 
 
 def session_status(course: Course, words: AnswerWords) -> SessionStatus:
-    """Return where a session stands. It shares nothing that the guard decides by."""
+    """Return the status of a session. It shares no state with the guard."""
     question = course.question
     pending = None if question is None else _pending_question(course, question, words)
     awaited = frozenset(course.session.open_calls)
