@@ -123,6 +123,7 @@ def _print_line(one: CheckedRow | ListedTurn | Gap) -> None:
         return
     row = one.row
     time, trace = time_text(row.at_us), escape_line(row.trace or "-")
+    trace += f" for {escape_line(row.of_user)}" if row.of_user else ""
     text = f"{one.fate}: {_why(one)}" if isinstance(one, ListedTurn) else _describe_row(one)
     sys.stdout.write(f"{row.seq:>6}  {time}  {trace}  {escape_line(text)}\n")
 
@@ -130,6 +131,8 @@ def _print_line(one: CheckedRow | ListedTurn | Gap) -> None:
 def _why(one: ListedTurn) -> str:
     """Return why a turn was decided so: what made a ruling stricter comes first."""
     said, error = one.said_last("said"), one.said_last("error")
+    if said is None:
+        return f"an execution began, plan {one.row.plan} may have run"
     return f"{error}; {said}" if one.fate == "refused" and error else f"{said}"
 
 

@@ -169,6 +169,12 @@ def test_turns_are_listed_and_counted_by_it(log: Path, critic: Critic, name: str
     assert f"--{name} {WHOM[name]}x: no turn has it: did you mean {WHOM[name]}?" in missed.out
 
 
+def test_a_line_of_the_list_names_the_user(log: Path, critic: Critic) -> None:
+    lines = critic("log", "list", log).lines[:3]
+    whom = [" s1 for ada@example.org  ", " s2 for Ada@example.org  ", " s3  "]
+    assert [one in line for one, line in zip(whom, lines, strict=True)] == [True] * 3
+
+
 def test_a_record_shows_it(log: Path, critic: Critic) -> None:
     said = critic("log", "show", log, "1", "--format", "text")
     assert "session s1 turn 1, for user ada@example.org of tenant acme" in said.out

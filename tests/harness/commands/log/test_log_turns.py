@@ -8,10 +8,12 @@ import pytest
 
 from evals.kinds import FATES
 from evals.plan import Proposal
+from harness.canonical import digest
 from harness.log import SqlDecisionLog
+from harness.record import Begun
 from harness.wire import build
 from tests.harness.console import Critic
-from tests.harness.log.decisions import decision, judged, meddle, proposal, run_of
+from tests.harness.log.decisions import NOON, decision, judged, meddle, proposal, run_of
 from tests.harness.log.guard_logs import write_guard_log
 from tests.support.turns import turns_in, wires
 
@@ -100,6 +102,16 @@ def test_an_open_turn_is_a_state(critic: Critic, tmp_path: Path) -> None:
         ci = critic(*command, log, "--format", "junit").out
         assert 'failures="0"' in ci
         assert 'failures="2"' in critic(*command, log, "--no-open", "--format", "junit").out
+
+
+def test_an_execution_of_which_nothing_else_is_on_record_is_said_to_have_begun(
+    critic: Critic, tmp_path: Path
+) -> None:
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        log.begin(Begun(proposal=proposal(), begun_at=NOON))
+    said = critic("log", "list", tmp_path / "log.db").lines[0]
+    plan = digest(proposal().plan)
+    assert said.endswith(f"  trace_1  open: an execution began, plan {plan} may have run")
 
 
 def test_a_record_shows_its_turn(critic: Critic, log: Path) -> None:
