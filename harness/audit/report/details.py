@@ -3,7 +3,7 @@
 What many decisions share is put into a pool, and stands here as a number.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from critic.reports import ScoreVerdict
@@ -15,6 +15,7 @@ from evals.run import ToolCall
 from evals.timestamps import format_time, is_unexpired
 from harness.audit.report.parsed_inputs import ShownInputs
 from harness.audit.report.record_rows import Checked, record_line, tool_name
+from harness.audit.report.told_words import told_words
 from harness.audit.report.visible_text import make_visible, visible_json
 from harness.canonical import canonical_json
 from harness.record import BegunRecord, DecisionRecord, RunFacts, SettledRecord, TurnRecord
@@ -39,7 +40,7 @@ def opened_record(
     if inputs is not None:
         detail |= _of_inputs(inputs, share)
     if isinstance(record, DecisionRecord):
-        detail |= _of_decision(record)
+        detail |= _of_decision(record, inputs)
         _place_calls(detail, record, inputs)
     elif isinstance(record, BegunRecord):
         detail["permit"] = record.permit
@@ -141,8 +142,8 @@ def _item_detail(item: EvidenceItem) -> dict[str, Any]:
     return {**shown, "content": visible_json(item.content)}
 
 
-def _of_decision(record: DecisionRecord) -> dict[str, Any]:
-    shown: dict[str, Any] = {"verdict": _verdict(record.report.verify)}
+def _of_decision(record: DecisionRecord, inputs: ShownInputs | None) -> dict[str, Any]:
+    shown: dict[str, Any] = {"verdict": _verdict(record.report.verify, told_words(record, inputs))}
     if record.action == "shadow":
         shown["shadow"] = True
     if record.report.score is not None:
@@ -154,25 +155,28 @@ def _of_decision(record: DecisionRecord) -> dict[str, Any]:
     if record.begun is not None:
         shown["begun"] = record.begun
     shown["attempts"] = [
-        {"verdict": _verdict(one.verdict), "plan": visible_json(one.plan.wire())}
+        {"verdict": _verdict(one.verdict, {}), "plan": visible_json(one.plan.wire())}
         for one in record.attempts or ()
     ]
     return shown
 
 
-def _verdict(verdict: Verified | Refused) -> dict[str, Any]:
+def _verdict(verdict: Verified | Refused, words: Mapping[int, str]) -> dict[str, Any]:
     if isinstance(verdict, Verified):
         reasons = [make_visible(one) for one in verdict.reasons]
         return {"ok": True, "reasons": reasons, "caveats": [*map(make_visible, verdict.caveats)]}
-    return {"ok": False, "violations": [_violation_detail(one) for one in verdict.violations]}
+    told = [_violation_detail(one, words.get(at)) for at, one in enumerate(verdict.violations)]
+    return {"ok": False, "violations": told}
 
 
-def _violation_detail(one: Violation) -> dict[str, Any]:
+def _violation_detail(one: Violation, words: str | None) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "kind": one.kind,
         "check": one.check,
         "reason": make_visible(one.reason),
     }
+    if words is not None:
+        shown["words"] = make_visible(words, 2_000)
     if one.offending_step is not None:
         shown["step"] = one.offending_step
     return shown | ({"approvable": True} if one.approvable else {})

@@ -137,8 +137,9 @@
     : make("div", {class: "evidence"}, make("code", null, one.ref), " ", tag("no such evidence", "no"));
 
   function violation(one) {
-    return make("p", {class: "why"}, make("strong", null, said("why", one.kind)), ` (check: ${one.check}) — ${one.reason}`,
-      one.approvable && " — a person's approval would clear this");
+    const rule = [make("strong", null, said("why", one.kind)), ` (check: ${one.check}) — ${one.reason}`,
+      one.approvable && " — a person's approval would clear this"];
+    return make("p", {class: "why"}, one.words ? [one.words, make("span", {class: "said"}, rule)] : rule);
   }
   function call(one) {
     const spent = [one.duration_ms !== undefined && `${count(one.duration_ms)} ms`, one.tokens !== undefined && many(one.tokens, "token"),
@@ -181,7 +182,7 @@
     return [make("p", null, tag("not allowed", detail.shadow ? "eh" : "no"),
       detail.shadow ? " by the critic, and not enforced: it ran in shadow" : " by the critic alone"),
       given.violations.map((one) => one.step === undefined || one.step >= steps ? violation(one)
-        : make("p", {class: "why"}, make("strong", null, `Step ${one.step}: ${said("why", one.kind)}`), ` — ${one.reason}`))];
+        : make("p", {class: "why"}, make("strong", null, `Step ${one.step}: ${said("why", one.kind)}`), ` — ${one.words || one.reason}`))];
   }
   const LIMITS = [["max_steps", (it) => many(it, "step")], ["bucket_tokens", (it) => many(it, "token")],
     ["wall_ms", (it) => `${count(it)} ms`], ["cost_micros", (it) => `cost ${cost(it)}`]];
@@ -212,7 +213,8 @@
         ["Rules", `version ${detail.rules}`], ["Digest of the rules", hash(detail.code)]]),
       make("p", null, "To check it yourself: ", make("code", null, "critic log verify"), " recomputes every hash, ",
         make("code", null, "critic replay"), " derives every verdict again from the record alone, and ",
-        make("code", null, `critic log show LOG ${row.seq}`), " prints this record.")];
+        make("code", null, `critic log show LOG ${row.seq}`), " prints this record. To prove it to others: ",
+        make("code", null, `critic log prove LOG ${row.seq} --with-inputs`), ".")];
   }
   function context(detail, row) {
     const ctx = detail.ctx || {}, spec = detail.spec;
@@ -300,13 +302,14 @@
   function turnCard(turn, details, values) {
     const ran = details.filter((one) => one.run && one.plan).pop(), planned = ran || details.filter((one) => one.plan).pop();
     const policy = details.map((one) => one.spec && one.spec.id).find(Boolean), error = details.map((one) => one.error).find(Boolean);
+    const proofs = turn.of.map((seq) => make("p", null, make("code", null, `critic log prove LOG ${seq} --with-inputs`)));
     return make("section", {class: `turn fate-${turn.fate}`, id: `turn-at-${turn.n}`, "aria-label": `Turn ${turn.n}`, tabindex: "-1"},
       make("h2", null, `Turn ${turn.n} `, became(turn), " ", answered(turn) && make("span", {class: "answered"}, answered(turn))),
       make("p", {class: "small"}, time(turn), policy && [", judged by ", make("code", null, policy)], ", ", records(turn)),
       details.length === 0 ? make("p", null, spaced(turn.tools.map((name) => make("code", null, name))), ` The details of this turn are left out: critic log show LOG ${turn.n} prints them.`)
         : planned ? planned.plan.steps.map((one) => callCard(one, values)) : details.map((one) => one.said && make("p", null, one.said)),
       violations(details).map(violation), error && make("p", {class: "small"}, error),
-      unsound(turn));
+      make("details", {class: "small"}, make("summary", null, "Prove this"), proofs), unsound(turn));
   }
   function cameBack(details, waiting, values) {
     const ran = details.filter((one) => one.run && one.plan).pop();

@@ -296,6 +296,10 @@ def test_a_session_is_a_conversation_with_each_call_once(tab: Tab, tmp_path: Pat
     bar = tab.js("[...document.querySelectorAll('.turns-bar a')].map((a) => [a.hash, a.className])")
     assert bar == [[f"#turn-{one['n']}", f"fate-{one['fate']}"] for one in mine]
     said = tab.js("document.getElementById('opened').innerText")
+    asked = 'transfer(iban = "iban-4711-22", reason = "rent"). '
+    assert said.index(asked) < said.index("Beyond its mode or approval")
+    proofs = "[...document.querySelectorAll('#turn-at-13 details code')].map((a) => a.textContent)"
+    assert tab.js(proofs)[0] == "critic log prove LOG 13 --with-inputs"
     assert said.index("Do what plan.md says") < said.index("Turn 1 ") < said.index("Dear Ada")
     assert said.index("Dear Ada") < said.index("Turn 13 Ran after a yes yes by ada")
     assert said.count("Dear Ada") == 1
