@@ -23,7 +23,8 @@ From a value to its answer:
 1. Role and kind (`roles`, `call_values`). The manifest says what each argument is, a recipient, an
    object, content, and what it names, a path, a link, an order. Each scalar in an argument has its
    role, and so have the names of members of what the call is aimed at or sends. In a tool without
-   any roles, all are recipients; in one with some, scalars without a role are not judged.
+   any roles, all are recipients; in one with some, scalars without a role are not judged. A text
+   that lists mailboxes (`mailboxes`) is each of their addresses.
 2. Two forms (`folding`, `value_kinds`, `links`). The narrow form is what a tool would use, read by
    the kind of the value: it grants. The wide form is what a reader takes for the same: it only
    doubts. A target that programs may read in two ways is refused. Of content only the addresses,

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from critic.provenance.content_values import ContentValue, content_values
+from critic.provenance.mailboxes import lists_mailboxes, mailboxes_in
 from critic.provenance.roles import AIMED_AT, Placed, RoleTree, placed_values, tool_roles
 from critic.provenance.spoken_words import Nouns, nouns_in, nouns_of
 from critic.provenance.value_facts import Aim, NamePair
@@ -44,13 +45,20 @@ class CallValues:
     def _values_at(self, pair: NamePair, place: Placed, role: Role) -> Iterator[JudgedValue]:
         asked = self._asked_for(pair, place, role)
         if role == "content":
-            for one in content_values(place.value) if type(place.value) is str else ():
-                yield JudgedValue(asked, place.path, one.shown, one.parts[0], one)
+            yield from _values_in_content(asked, place.path, place.value)
             return
         found: dict[Sought, Scalar] = {}
+        names: dict[str, None] = {}
+        is_list = lists_mailboxes(role, place.kind)
         for value in elements(place.value, every=role in AIMED_AT):
-            found.setdefault(read_value(value, place.kind), value)
+            listed = mailboxes_in(value) if is_list and type(value) is str else None
+            for part in listed.targets if listed else (value,):
+                found.setdefault(read_value(part, place.kind), part)
+            names |= dict.fromkeys(listed.names if listed else ())
         yield from (JudgedValue(asked, place.path, value, one) for one, value in found.items())
+        as_content = self._asked_for(pair, place, "content") if names else asked
+        for name in names:
+            yield from _values_in_content(as_content, place.path, name)
 
     def _asked_for(self, pair: NamePair, place: Placed, role: Role) -> Aim:
         names = tuple(name for name in place.path if isinstance(name, str))
@@ -65,6 +73,11 @@ class CallValues:
             found = Aim(role, pair, rank, place.kind, Nouns(own, self._others - own))
             self._asked[key] = found
         return found
+
+
+def _values_in_content(asked: Aim, path: tuple[str | int, ...], text: Any) -> Iterator[JudgedValue]:
+    for one in content_values(text) if type(text) is str else ():
+        yield JudgedValue(asked, path, one.shown, one.parts[0], one)
 
 
 def target_keys(values: Iterable[JudgedValue]) -> frozenset[tuple[str, str]]:

@@ -9,9 +9,10 @@ from typing import Final, TypeVar
 from critic.provenance.accounts import account_groups_in, by_lines
 from critic.provenance.boundaries import ALL_CHANGES, ScriptPattern
 from critic.provenance.day_forms import Day, days_in, keys_of
-from critic.provenance.folding import narrow, wide, wide_links
+from critic.provenance.folding import narrow, small, wide, wide_links
 from critic.provenance.holders import Holders, ItemText, Shown
 from critic.provenance.links import hosts_beside, links_in, wide_links_in
+from critic.provenance.mailboxes import mailboxes_in
 from critic.provenance.texts import NARROW, PATHS, WIDE, Reading, Texts, as_written
 from critic.provenance.value_kinds import (
     Sought,
@@ -168,11 +169,17 @@ class Place:
 
 
 def _fields_in(entry: ItemText) -> Iterator[_Key]:
-    return (key for field in entry.fields for key in same_values(field))
+    return (key for field in entry.fields for key in _values_in_field(field))
 
 
 def _parties_in(entry: ItemText) -> Iterator[_Key]:
-    return (key for field in entry.parties for key in same_values(field))
+    return (key for field in entry.parties for key in _values_in_field(field))
+
+
+def _values_in_field(field: str) -> Iterator[_Key]:
+    yield from same_values(field)
+    listed = mailboxes_in(field)
+    yield from (("address", small(one)) for one in (listed.addresses if listed else ()))
 
 
 def _leaves_in(entry: ItemText) -> Iterator[_Key]:

@@ -7,6 +7,8 @@ from typing import Any, Final, NamedTuple
 from critic.prepared import PreparedPlan
 from critic.provenance.content_values import ContentValue
 from critic.provenance.day_forms import Day
+from critic.provenance.folding import small
+from critic.provenance.mailboxes import lists_mailboxes, mailboxes_in
 from critic.provenance.origins import DaySighting, Limits, Sighting
 from critic.provenance.seen_sources import Seen
 from critic.provenance.spoken_words import NO_NOUNS, Nouns
@@ -82,10 +84,20 @@ def approved_tiers(values: Iterable[ApprovedValue]) -> dict[YesKey, int]:
     tiers: dict[YesKey, int] = {}
     for one in values:
         pair, rank = (one.tool.adapter_id, one.tool.capability_id), MODE_RANK[one.approval_mode]
-        for form, spelled in narrow_forms(one.value):
+        for form, spelled in (*narrow_forms(one.value), *_addresses_approved(one)):
             key = (one.role, pair, form, spelled)
             tiers[key] = max(rank, tiers.get(key, rank))
     return tiers
+
+
+def _addresses_approved(approved: ApprovedValue) -> Iterator[tuple[str, str]]:
+    """Yield the addresses of the mailboxes that an approved recipient lists."""
+    if not lists_mailboxes(approved.role, None):
+        return
+    texts = (one for leaf in leaves(approved.value) for one in elements(leaf))
+    for text in texts:
+        listed = mailboxes_in(text) if isinstance(text, str) else None
+        yield from (("address", small(one)) for one in (listed.addresses if listed else ()))
 
 
 def narrow_forms(value: Any) -> Iterator[tuple[str, str]]:

@@ -35,7 +35,7 @@ from tests.support.model.requests import (
     names_host,
 )
 from tests.support.model.sources import Leaf, Seen, fresh_by
-from tests.support.model.values import TARGETS, Value, values_in
+from tests.support.model.values import TARGETS, Value, mailboxes, values_in
 
 Shown = list[tuple[Seen, Leaf]]
 """Leaves with the items that hold them."""
@@ -86,7 +86,7 @@ def class_in_texts(p: Json, value: Value, seen: list[Seen]) -> str:
     if any(is_mentioned(value, leaf.text) for _, leaf in texts(seen)):
         return "X"
     led = [(one, leaf) for one, leaf in leaves(seen) if leaf.field and is_led(one)]
-    same = [(one, leaf) for one, leaf in led if is_same(value, leaf.text)]
+    same = [(one, leaf) for one, leaf in led if is_field_value(value, leaf.text)]
     return "L" if vouches(p, value, same, []) or any(not one.fresh for one, _ in same) else "N"
 
 
@@ -163,7 +163,7 @@ def fields(value: Value, seen: list[Seen], letter: str) -> Shown:
     return [
         (one, leaf)
         for one, leaf in leaves(seen)
-        if leaf.field and not is_led(one) and is_same(value, leaf.text)
+        if leaf.field and not is_led(one) and is_field_value(value, leaf.text)
         if filled_by(one, leaf) == letter
     ]
 
@@ -249,7 +249,15 @@ def is_mentioned(value: Value, text: str) -> bool:
 
 
 def holds(value: Value, leaf: Leaf) -> bool:
-    return is_same(value, leaf.text) if leaf.field else says(value, leaf)
+    return is_field_value(value, leaf.text) if leaf.field else says(value, leaf)
+
+
+def is_field_value(value: Value, text: str) -> bool:
+    """Return whether a field holds it: as all of it, or as the address of a mailbox."""
+    read = mailboxes(text) if value.kind == "address" else None
+    return is_same(value, text) or any(
+        is_same(value, one) for one in (read.addresses if read else [])
+    )
 
 
 def named(p: Json, tool: Json, value: Value, seen: list[Seen]) -> list[str]:
@@ -269,8 +277,14 @@ def is_approved(p: Json, tool: Json, value: Value) -> bool:
         if one["role"] == value.role and same_pair(one["tool"], tool) and unexpired(p, one)
         if RANKS.index(tool["approval_mode"]) <= RANKS.index(one["approval_mode"])
         for leaf in scalars(one["value"])
-        for other in [leaf, *values_in(leaf)]
+        for other in [leaf, *values_in(leaf), *approved_addresses(value.role, leaf)]
     )
+
+
+def approved_addresses(role: str, leaf: object) -> list[str]:
+    """Return the addresses of the mailboxes that an approved recipient lists."""
+    read = [mailboxes(one) for one in values_in(leaf)] if role == "recipient" else []
+    return [address for one in read if one for address in one.addresses]
 
 
 def is_own(p: Json, tool: Json, value: Value, seen: list[Seen]) -> bool:

@@ -34,6 +34,7 @@ from tests.support.model.values import (
     TARGETS,
     Value,
     once,
+    roles_at,
     stem,
     stems_of_name,
     stems_of_text,
@@ -239,6 +240,7 @@ def titles(p: Json, tool: Json, step: Json) -> list[str]:
         one
         for one in values
         if one.role == "content" and isinstance(one.value, str)
+        if "content" in roles_at(tool, list(one.place))  # nor is the name of a mailbox
         if SHORTEST_TITLE <= len(one.value.strip()) <= LONGEST_TITLE
         if one.value != one.place[-1]  # the name of a member is no title
     ]

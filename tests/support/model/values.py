@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from tests.support.model.facts import Json, joined, members, scalars
 from tests.support.model.kinds import (
+    ADDRESS,
+    NFKC,
     WORD,
     covered,
     exact,
@@ -49,7 +51,56 @@ def values_of(tool: Json, args: Json) -> list[Value]:
         roles = names_roles(tool, place) if is_name else roles_at(tool, place)
         for role in [one for one in ROLES if one in roles]:
             plain = [leaf] if is_name else values_in(leaf, with_names=role in TARGETS)
-            found += [value_at(tool, role, place, one) for one in plain]
+            is_list = lists_mailboxes(tool, role, place)
+            read = [mailboxes(one) if is_list else None for one in plain]
+            parts = [
+                (one and one.targets) or [value] for one, value in zip(read, plain, strict=True)
+            ]
+            found += [value_at(tool, role, place, one) for each in parts for one in each]
+            names = [name for one in read if one for name in one.names]
+            found += [value_at(tool, "content", place, one) for one in names]
+    return found
+
+
+# --- mailboxes ----------------------------------------------------------------------------------
+
+NAME = rf"(?:{WORD}|[ .'\u2019&/+@-])*"
+QUOTED = rf"(?:{WORD}|[,;:()!# .'\u2019&/+@-])*"
+
+
+class Mailboxes(NamedTuple):
+    """The addresses in a list of mailboxes, and what stands before them."""
+
+    addresses: list[str]
+    names: list[str]
+
+    @property
+    def targets(self) -> list[str]:
+        """Return what may be sent to: a name with an @ in it looks like an address."""
+        return self.addresses + [one for one in self.names if "@" in one]
+
+
+def lists_mailboxes(tool: Json, role: str, place: list[str]) -> bool:
+    """Return whether a text may list mailboxes: as a recipient, or where the policy says so."""
+    kind = covered(tool.get("arg_kinds", {}), place)
+    return role not in ("content",) and (kind == "address" or (role, kind) == ("recipient", None))
+
+
+def mailboxes(value: Any) -> Mailboxes | None:
+    """Return the mailboxes that a text lists; nothing where any part of it is something else."""
+    if not isinstance(value, str):
+        return None
+    found = Mailboxes([], [])
+    for piece in re.split(r' *[,;] *(?=(?:[^"]*"[^"]*")*[^"]*$)', value.strip(" ")):
+        alone = re.fullmatch(ADDRESS, piece)
+        named = re.fullmatch(f'(?:"({QUOTED})" *|({NAME}))<({ADDRESS})>', piece)
+        if not alone and not named:
+            return None
+        found.addresses.append(piece if alone or not named else named[3])
+        name = (named[1] or named[2] or "").strip(" ") if named and not alone else ""
+        if not re.fullmatch(QUOTED if named and named[1] else NAME, NFKC("NFKC", name)):
+            return None
+        found.names.extend([name] if name else [])
     return found
 
 
