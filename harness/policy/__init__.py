@@ -1,4 +1,4 @@
-"""The policy file: read it, have every mistake in it explained, lint it, and compare two."""
+"""The policy file: read it, explain every mistake in it, lint it, and compare two."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
-"""The policy of a team as one value: its tools, its spec, what is always known, how it is guarded.
+"""The policy of a team as one value: its tools, its spec, its evidence, the settings of the guard.
 
-Every name is the one that the wire has. Two parts are the policy's own: the settings of the guard,
-and what a tool is called, what its results are as evidence, and how long they are fresh.
+All names are those of the wire. Two parts exist in policies only: the settings of the guard; and of
+a tool its name, the class of its results as evidence, and how long they are fresh.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -64,14 +64,14 @@ Scope = Annotated[
 
 
 class GuardSettings(Envelope):
-    """How a session is guarded.
+    """The settings of the guard for each session.
 
-    `on_refusal`: the model is answered and may go on, or the run halts. `on_ask`: a person is
-    asked, or nobody is there and the answer is no. `shadow` allows everything and records what
-    would have been refused. `scope` are the tools that a request is for which says none. `budget`
-    is for a whole session. A yes to a question counts for `question_expires_after_s` at most, and
-    while the evidence that it was asked on is fresh. With `say = "none"` a model is told that its
-    call did not run, and not why.
+    `on_refusal`: the model gets an answer and may continue, or the run halts. `on_ask`: a person is
+    asked, or nobody is there and the answer is no. `shadow` allows everything and records the
+    rulings that were not enforced. `scope` lists the tools that requests are for by default.
+    `budget` is for a whole session. A yes to a question counts for at most
+    `question_expires_after_s`, and while its evidence is fresh. With `say = "none"`, a model learns
+    that its call did not run, but not why.
     """
 
     safety_mode: ApprovalMode
@@ -102,9 +102,9 @@ class GuardSettings(Envelope):
 
 
 class PolicyClass(KeywordNamed):
-    """What results of a class are: who fills which field, their shape, how long they are fresh.
+    """A class of results: who fills which field, their schema, how long they are fresh.
 
-    `example` is an item of the class, for tools that read the policy; no plan is judged by it.
+    `example` is an item of the class for tools that read the policy. It decides nothing.
     """
 
     name: Identifier
@@ -138,12 +138,12 @@ class PolicyClass(KeywordNamed):
 
 
 class PolicyTool(ToolCapability):
-    """A tool as agents know it. `name` is its `capability_id` unless given.
+    """A tool as agents know it. `name` is its `capability_id` by default.
 
-    `yields` is the class of its results as evidence, and `expires_after_s` how many seconds they
-    are fresh. `requested = "always"` puts it into the scope. `must_reach = false` says that no call
-    of it is meant to pass: the laws of a policy demand one of every other tool. `summary` is what a
-    call does, for a person who is asked about it: arguments stand in braces.
+    `yields` is the class of its results as evidence, which are fresh for `expires_after_s` seconds.
+    `requested = "always"` adds it to the scope. `must_reach = false`: no call of it is meant to
+    pass; the laws of a policy demand one of every other tool. `summary` describes a call to the
+    person who approves it, with arguments in braces.
     """
 
     name: Annotated[Identifier | None, OPTIONAL] = None
@@ -165,19 +165,19 @@ class PolicyTool(ToolCapability):
 
     @property
     def called(self) -> str:
-        """The name that agents call the tool by."""
+        """The name that agents use for the tool."""
         return self.name or self.capability_id
 
     @property
     def pair(self) -> tuple[str, str]:
-        """The name that plans call the tool by: adapter_id and capability_id."""
+        """The name that plans use for the tool: adapter_id and capability_id."""
         return self.adapter_id, self.capability_id
 
     @property
     def result_class(self) -> str | None:
         """The class of its results as evidence: `yields`, or one made of its ids.
 
-        None where the ids are too long to make an identifier.
+        None if the ids are too long for an identifier.
         """
         made = f"result:{self.adapter_id}.{self.capability_id}"
         return self.yields or (made if len(made) <= _LONGEST_IDENTIFIER else None)
@@ -190,9 +190,9 @@ class PolicyTool(ToolCapability):
 
 
 class AcceptedFinding(Envelope):
-    """A finding of the lint that the team has read and lives with, and why.
+    """A finding of the lint that the team has read and accepts, with the reason.
 
-    Without a `tool`, it applies to all tools, and to findings about none. No call is judged by it.
+    Without a `tool`, it covers all tools, and findings about none. It decides nothing.
     """
 
     finding: Identifier
@@ -205,12 +205,11 @@ class AcceptedFinding(Envelope):
 
 
 class Policy(KeywordNamed):
-    """A policy file: a team writes it once, reviews and tests it.
+    """A policy file, which a team writes, reviews and tests.
 
-    No two tools have one name, or one pair of ids, no two classes one name, and no two pieces of
-    evidence one id. The scope names tools of the policy. `guessed` are the places, as JSON
-    pointers, that nobody has confirmed: in TOML, each is a comment behind its value, `# guessed` or
-    `# TODO`.
+    The names of tools, their pairs of ids, the names of classes and the ids of evidence are unique.
+    The scope lists tools of the policy. `guessed` lists the places, as JSON pointers, that nobody
+    has confirmed; in TOML, each has a comment after its value, `# guessed` or `# TODO`.
     """
 
     guessed: Annotated[tuple[Pointer, ...] | None, OPTIONAL, ARRAY] = None
@@ -239,19 +238,19 @@ class Policy(KeywordNamed):
 
     @property
     def classes(self) -> tuple[EvidenceClass, ...] | None:
-        """The classes of evidence, as manifests have them; None where there are none."""
+        """The classes of evidence for manifests; None without any."""
         return tuple(one.evidence_class for one in self.class_) or None
 
     @property
     def tools(self) -> Mapping[str, PolicyTool]:
-        """The tools by the name that agents call them by."""
+        """The tools by the names that agents use."""
         return MappingProxyType({tool.called: tool for tool in self.tool})
 
     @cached_property
     def scope(self) -> tuple[str, ...] | None:
-        """The tools that a request is for which says none, by name; None where that is not known.
+        """The tools that requests are for by default, by name; None if that is unknown.
 
-        The one home of it: whoever opens a session, or judges a plan, takes it from here.
+        Sessions and plans take their default scope from here.
         """
         listed = self.guard.scope
         if listed == "all":
@@ -263,7 +262,7 @@ class Policy(KeywordNamed):
 
     @cached_property
     def scope_names(self) -> tuple[ToolName, ...] | None:
-        """The scope as contexts have it: by the ids of the tools."""
+        """The scope for contexts, by the ids of the tools."""
         if self.scope is None:
             return None
         tools = self.tools
@@ -276,10 +275,7 @@ class Policy(KeywordNamed):
         )
 
     def expiries(self) -> dict[tuple[str, str], int]:
-        """Return how many seconds results are fresh, by the tool and its class, where they expire.
-
-        The keys are the tools' ids.
-        """
+        """Return for how many seconds results are fresh, by the ids of their tool."""
         fresh = {one.name: one.fresh_s for one in self.class_}
         limits = {
             tool.pair: (tool.expires_after_s, fresh.get(tool.yields or "")) for tool in self.tool
@@ -290,8 +286,8 @@ class Policy(KeywordNamed):
     def digest(self) -> str:
         """Return the SHA-256 of the policy's canonical JSON, as 64 hexadecimal digits.
 
-        Guesses and accepted findings are left out: to confirm or to accept one changes no
-        decision, and ends no open session.
+        Guesses and accepted findings are left out: confirming or accepting one changes no decision,
+        and ends no open session.
         """
         names = self.model_fields_set - {"guessed", "accept"}
         if names == self.model_fields_set:
@@ -301,11 +297,11 @@ class Policy(KeywordNamed):
     def compiled(
         self, names: Collection[str] | None = None, evidence: Iterable[EvidenceItem] = ()
     ) -> CompiledContext:
-        """Return what a planner can see: the tools, and the evidence of the policy and more.
+        """Return the context for a planner: the tools and evidence of the policy, and more.
 
         Args:
             names: the names of the tools to include; all of them by default.
-            evidence: more items, such as what was seen in a session.
+            evidence: further items, such as the results of a session.
 
         Raises:
             pydantic.ValidationError: two items of evidence have one id.
@@ -321,7 +317,7 @@ class Policy(KeywordNamed):
         return CompiledContext(manifests=manifests, pack_version=self.digest())
 
     def context(self, trace_id: str, as_of: datetime | str | None = None) -> RunContext:
-        """Return the context of one plan: safety mode, scope and budget are the guard's."""
+        """Return the context of one plan, with the safety mode, scope and budget of the guard."""
         budget = self.guard.budget
         limits: dict[str, Any] = {} if budget is None else {"run_budget": budget}
         return RunContext(

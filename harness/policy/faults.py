@@ -1,7 +1,7 @@
-"""The faults of a policy, in more words than the wire has: near keys, clashes, lines of both.
+"""Explain the faults of a policy better than the wire does: near keys, clashes with both lines.
 
-The wire judges each envelope by itself, and gives up on what it cannot read. This looks at the
-parsed text as it is, so that every mistake is found at once, wherever the others are.
+The wire validates each envelope alone and stops at what it cannot read. This reads the parsed text
+directly, so that every mistake is found at once, wherever the others are.
 """
 
 import json
@@ -99,7 +99,7 @@ _QUOTED: Final = re.compile(r"'(\w+)'")
 
 
 def faults_in(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[Fault]:
-    """Yield the faults of a parsed policy that the wire does not see, or has few words for."""
+    """Yield the faults of a parsed policy that the wire misses or explains poorly."""
     yield from unknown_keys(value, TABLES)
     yield from _clashes(value, line_of)
     for path, tool in places(value, ("tool", "*")):
@@ -123,7 +123,7 @@ def faults_in(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[Fault]
 
 
 def _lost_guesses(value: Any) -> Iterator[Fault]:
-    """Yield each guess at a place that the policy does not have."""
+    """Yield each guess at a place that the policy lacks."""
     for path, place in places(value, ("guessed", "*")):
         if not isinstance(place, str) or not is_pointer(place):
             continue  # the wire says so
@@ -132,7 +132,7 @@ def _lost_guesses(value: Any) -> Iterator[Fault]:
 
 
 def _unknown_in_scope(value: Any) -> Iterator[Fault]:
-    """Yield each name of the scope that is of no tool."""
+    """Yield each name in the scope without a tool."""
     tools = (tool for _, tool in places(value, ("tool", "*")) if isinstance(tool, dict))
     known = [tool.get("name", tool.get("capability_id")) for tool in tools]
     names = [name for name in known if isinstance(name, str)]
@@ -144,7 +144,7 @@ def _unknown_in_scope(value: Any) -> Iterator[Fault]:
 
 
 def _dates(value: Any) -> Iterator[Fault]:
-    """Yield each date and time of TOML that is not an expiry: JSON has none."""
+    """Yield each date and time of TOML outside an expiry: JSON has none."""
     waiting: list[tuple[Parts, Any]] = [((), value)]
     while waiting:
         path, current = waiting.pop()
@@ -156,7 +156,7 @@ def _dates(value: Any) -> Iterator[Fault]:
 
 
 def word_fault(message: str, value: Any, path: str) -> str:
-    """Return the wire's message, with the nearest choice where one of a few words is expected."""
+    """Return the message of the wire, with the nearest choice if one of a few words is expected."""
     for pattern, forms in _FORMS:
         if _fits(path, pattern) and message.startswith("must be"):
             return f"must be {forms}"
@@ -172,9 +172,9 @@ def word_fault(message: str, value: Any, path: str) -> str:
 
 
 def is_of_the_other_form(message: str, path: str, value_at: Callable[[str], Any]) -> bool:
-    """Whether a message is about the form that was not meant, of two that the wire takes.
+    """Return whether a message is about the wrong one of two accepted forms.
 
-    Such a message is at the place itself, or below it at the name of a type.
+    Such a message is at the place, or below it at the name of a type.
     """
     outer, _, last = path.rpartition("/")
     at_choice = any(_fits(path, pattern) for pattern in _CHOICES)
@@ -185,7 +185,7 @@ def is_of_the_other_form(message: str, path: str, value_at: Callable[[str], Any]
 
 
 def places(value: Any, pattern: Parts) -> Iterator[tuple[Parts, Any]]:
-    """Yield each place in a parsed text that a pattern leads to, and what is there."""
+    """Yield each place in a parsed text that matches a pattern, with its value."""
     found: list[tuple[Parts, Any]] = [((), value)]
     for part in pattern:
         found = [
@@ -211,7 +211,7 @@ def _fits(path: str, pattern: Parts) -> bool:
 
 
 def unknown_keys(value: Any, tables: Tables) -> Iterator[Fault]:
-    """Yield each key of a parsed text that its table does not have, with the nearest one."""
+    """Yield each unknown key of a parsed text, with the nearest known one."""
     for pattern, model in tables:
         known = [field.alias or name for name, field in model.model_fields.items()]
         found = (place for place in places(value, pattern) if isinstance(place[1], dict))

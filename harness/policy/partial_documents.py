@@ -1,10 +1,10 @@
-"""Complete documents that leave out what a policy says.
+"""Complete documents from a policy.
 
 A proposal may leave out `compiled` and `spec`, and in `ctx` the safety mode, budget and scope. Its
 evidence may stay: `compiled.manifests` with an `evidence_manifest` alone adds to the policy's.
 
-Rule 1: what the policy says of a context is a ceiling. A document may ask for less; more is invalid
-        input, whoever wrote the document.
+Rule 1: the context of the policy is a ceiling. A document may ask for less. More is invalid input,
+        whoever wrote the document.
 """
 
 from typing import Any, Final
@@ -22,15 +22,15 @@ _ABOVE: Final = "is above that of the policy, which is {}: leave it out, or ask 
 
 
 def completed_proposal(policy: Policy, value: Any, at: str = "") -> Any:
-    """Return a Proposal as JSON, with what it leaves out taken from the policy.
+    """Return a Proposal as JSON, with missing parts taken from the policy.
 
-    A value that is not an object is returned as it is, for the wire to refuse.
+    A value that is not an object is returned unchanged, for the wire to refuse.
 
     Args:
         at: JSON pointer to the proposal in its document, for the error.
 
     Raises:
-        InvalidInput: it has tools or a spec of its own.
+        InvalidInput: it has its own tools or spec.
     """
     if not isinstance(value, dict):
         return value
@@ -45,10 +45,10 @@ def completed_proposal(policy: Policy, value: Any, at: str = "") -> Any:
 
 
 def completed_run(policy: Policy, value: Any) -> Any:
-    """Return a Run as JSON, with what its proposal leaves out taken from the policy.
+    """Return a Run as JSON, with missing parts of its proposal taken from the policy.
 
     Raises:
-        InvalidInput: its proposal has tools or a spec of its own.
+        InvalidInput: its proposal has its own tools or spec.
     """
     if not isinstance(value, dict) or "proposal" not in value:
         return value
@@ -58,7 +58,7 @@ def completed_run(policy: Policy, value: Any) -> Any:
 def completed_context(policy: Policy, value: Any, at: str = "") -> Any:
     """Return a RunContext as JSON, with the safety mode, the budget and the scope of the policy.
 
-    A lower mode, a lower limit, or any scope, of the context stands.
+    A lower mode, a lower limit, or any scope of the context is kept.
 
     Args:
         at: JSON pointer to the context in its document, for the error.
@@ -82,7 +82,7 @@ def _refuse_higher_mode(policy: Policy, ctx: Json, at: str) -> None:
 
 
 def _with_limits(most: RunBudget, given: Json, at: str) -> Json:
-    """Return a budget with the limits of the policy's that it lacks."""
+    """Return a budget with missing limits taken from the policy."""
     limits = {name: getattr(most, name) for name in RunBudget.model_fields}
     known = {name: limit for name, limit in limits.items() if limit is not None}
     for name, limit in known.items():
@@ -93,7 +93,7 @@ def _with_limits(most: RunBudget, given: Json, at: str) -> Json:
 
 
 def context_parts(policy: Policy) -> Json:
-    """Return what a policy says of a RunContext, as JSON."""
+    """Return the parts of a RunContext in a policy, as JSON."""
     guard = policy.guard
     own: Json = {"safety_mode": guard.safety_mode}
     if guard.budget is not None:

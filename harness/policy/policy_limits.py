@@ -1,9 +1,8 @@
-"""The limits of a policy: how many tools it has, how many names each, and how long those are.
+"""The limits of a policy: the number of tools, their names, and the lengths of those.
 
-A check, the lint and a comparison look at names against names. What each of these may have is
-limited here, far above what teams write, so that no product of two of them stops a process. A
-schema has limits of its own (`evals.schema_budget`); of it, only patterns and names are limited
-here.
+Checks, lint and diff compare names with names. Their numbers are limited here, far above what teams
+write, so that no product of two of them blocks a process. Schemas have their own limits
+(`evals.schema_budget`); only their patterns and names are limited here.
 """
 
 import re
@@ -48,10 +47,10 @@ _LONG_KEY: Final = re.compile(
 
 
 def long_key_at(text: str) -> int | None:
-    """Return where in a TOML text a key of too many parts stands, if one does.
+    """Return the position of a key with too many parts in a TOML text, if any.
 
-    The reader takes time by the square of the parts. Hardly any text has so many dots in one line,
-    and the others are not looked through.
+    The time of the reader grows with the square of the parts. Only lines with so many dots are
+    searched.
     """
     if all(line.count(".") < MAX_KEY_PARTS for line in text.split("\n")):
         return None
@@ -60,7 +59,7 @@ def long_key_at(text: str) -> int | None:
 
 
 def too_large(value: Any) -> Iterator[tuple[Parts, str]]:
-    """Yield each place of a parsed policy that is over a limit, and what to do about it."""
+    """Yield each place of a parsed policy that exceeds a limit, and the fix."""
     waiting: list[tuple[Parts, Any]] = [((), value)]
     while waiting:
         path, current = waiting.pop()

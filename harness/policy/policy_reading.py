@@ -1,9 +1,9 @@
-"""Read a policy from TOML or JSON: the whole of it, or every mistake with its line.
+"""Read a policy from TOML or JSON: all of it, or every mistake with its line.
 
-Rule 1: nothing is half loaded. A text with one mistake is refused as a whole.
-Rule 2: a mistake is told with its line, its place, and what to write instead; all at once.
-Rule 3: what is refused of JSON elsewhere is refused here, in TOML too: a byte-order mark, a
-        duplicate key, a lone surrogate, deep nesting, a text over the size limit.
+Rule 1: nothing is loaded in part. A text with one mistake is refused as a whole.
+Rule 2: all mistakes are reported at once, each with its line, its place and the fix.
+Rule 3: the strict rules for JSON hold here too, also for TOML: no byte-order mark, duplicate key,
+        lone surrogate, deep nesting, or text over the size limit.
 """
 
 import re
@@ -40,7 +40,7 @@ class PolicyFault(NamedTuple):
     Attributes:
         line: from 1.
         path: JSON pointer to the place, "" for the text as a whole.
-        message: what is wrong and what to write instead; one line, safe to print.
+        message: the mistake and the fix; one line, safe to print.
     """
 
     line: int
@@ -49,16 +49,16 @@ class PolicyFault(NamedTuple):
 
 
 def fault_text(fault: PolicyFault) -> str:
-    """Return the line, the place and the mistake on one line that is safe to print."""
+    """Return the line, the place and the mistake on one line, safe to print."""
     place = f" {escape_line(fault.path)}" if fault.path else ""
     return f"line {fault.line}{place}: {fault.message}"
 
 
 class InvalidText(InvalidInput):
-    """A text that a person wrote is not what it should be.
+    """A text by a person is invalid.
 
     Attributes:
-        faults: every mistake, in the order of their lines, at most 1,000.
+        faults: every mistake, by line, at most 1,000.
     """
 
     def __init__(self, faults: Iterable[PolicyFault]) -> None:
@@ -70,14 +70,14 @@ class InvalidText(InvalidInput):
 
 
 class InvalidPolicy(InvalidText):
-    """The text is not a policy. See `InvalidText` for what it tells."""
+    """The text is not a policy. See `InvalidText` for its faults."""
 
 
 class TextPlaces:
-    """Where the keys and elements of a text stand: found when it is first asked for."""
+    """The positions of the keys and elements of a text, found on first use."""
 
     def __init__(self, text: str, syntax: Syntax) -> None:
-        """Look into a text that was read already."""
+        """Take a text that was already read."""
         self._text, self._syntax = text, syntax
 
     @cached_property
@@ -93,12 +93,12 @@ class TextPlaces:
 
 @dataclass(frozen=True)
 class PolicyDocument:
-    """A policy, and the lines of its text by JSON pointer.
+    """A policy, with the lines of its text by JSON pointer.
 
-    `open_places` are those of `policy.guessed` that are marked as open, and not guessed.
+    `open_places` are the places in `policy.guessed` that are marked as open, rather than guessed.
 
-    To find the lines takes a third of the time that reading takes, and only who explains asks for
-    them: they are found when they are first asked for.
+    The lines are found on first use: that takes a third of the time of reading, and only
+    explanations need them.
     """
 
     policy: Policy
@@ -147,7 +147,7 @@ def read_document(path: Path | str, *, has_time: bool = True) -> PolicyDocument:
 
 
 def syntax_of(name: str) -> Syntax | None:
-    """Return the syntax that the name of a file tells, if it does."""
+    """Return the syntax by the name of a file; None if it tells none."""
     known: dict[str, Syntax] = {".toml": "toml", ".json": "json"}
     return known.get(Path(name).suffix.lower())
 
@@ -163,8 +163,8 @@ def parse_policy(
 
     Args:
         syntax: JSON if the text begins with a brace, else TOML, unless given.
-        has_time: whether the policy will be used with a time: an `as_of`, or a clock. Without
-            one, nothing can expire after a number of seconds.
+        has_time: whether the policy is used with an `as_of` or a clock. Without one, nothing can
+            expire after a number of seconds.
 
     Raises:
         InvalidPolicy: they are not a policy.
@@ -182,7 +182,7 @@ def parse_policy(
 
 
 class ParsedText(NamedTuple):
-    """A text that is TOML or JSON, its value, and where its parts stand."""
+    """A text in TOML or JSON, its value, and the positions of its parts."""
 
     text: str
     syntax: Syntax
@@ -191,7 +191,7 @@ class ParsedText(NamedTuple):
 
 
 def parse_text(data: bytes, syntax: Syntax | None, max_bytes: int) -> ParsedText:
-    """Parse the bytes of a text that a person writes, whatever it is about.
+    """Parse the bytes of any text that a person writes.
 
     Raises:
         InvalidPolicy: they are neither TOML nor JSON, or nested too deeply.
@@ -208,7 +208,7 @@ def parse_text(data: bytes, syntax: Syntax | None, max_bytes: int) -> ParsedText
 
 
 def _add_guesses(value: dict[str, Any], marks: Mapping[str, bool]) -> None:
-    """Add the marked places to the guesses of a parsed policy; one that is not a list stays so."""
+    """Add the marked places to the guesses of a parsed policy, unless they are not a list."""
     known = value.get("guessed", [])
     if isinstance(known, list):
         seen = {path for path in known if isinstance(path, str)}
@@ -264,9 +264,9 @@ def _toml(text: str) -> Any:
 
 
 def _unknown_table(text: str) -> tuple[str, int] | None:
-    """Return what is wrong with a table that no policy has, and its line: it may be misspelt.
+    """Return the error for an unknown table, with its line: it may be misspelt.
 
-    Tables below a misspelt one read as if they were given twice.
+    Tables below a misspelt one look as if they were given twice.
     """
     known = [field.alias or name for name, field in Policy.model_fields.items()]
     for found in _TABLE.finditer(text):

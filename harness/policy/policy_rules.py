@@ -1,4 +1,4 @@
-"""Turn a policy into what its sessions are judged by, and what their texts speak of."""
+"""Turn a policy into the rules for its sessions, and the tools for texts about refusals."""
 
 from typing import TYPE_CHECKING
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 def rules_of(policy: Policy) -> SessionRules:
-    """Return the rules of all sessions under a policy. Make them once: schemas are compiled.
+    """Return the rules of all sessions under a policy. Build them once: schemas are compiled.
 
     Raises:
-        ValueError: the policy gives evidence an id, or a class a name, that sessions give.
+        ValueError: an id of evidence, or the name of a class, is reserved for sessions.
     """
     expiries = policy.expiries()
     tools = {
@@ -38,7 +38,7 @@ def rules_of(policy: Policy) -> SessionRules:
 
 
 def catalogue_of(policy: Policy) -> "Catalogue":
-    """Return the tools of a policy as texts about refusals speak of them."""
+    """Return the tools of a policy for texts about refusals."""
     from critic.replies.catalogue import Catalogue, KnownTool  # noqa: PLC0415 - for refusals only
 
     expiries = policy.expiries()

@@ -1,9 +1,9 @@
-"""Where in a TOML or JSON text each key and each element stands.
+"""Find the positions of keys and elements in a TOML or JSON text.
 
-`tomllib` and `jiter` read a text and forget its lines. tomlkit and the tree-sitter grammars keep
-them for a price: a second reader, which may understand the text in another way than the first. This
-one reads nothing. It walks over a text that was read already, so it need not refuse anything, and
-a test holds it to the values that the readers find.
+`tomllib` and `jiter` drop the lines of a text. tomlkit and the tree-sitter grammars keep them, but
+are a second reader, which may understand the text differently. This module reads nothing: it walks
+over a text that was already read, so it need not refuse anything, and a test compares it with the
+values of the readers.
 """
 
 import json
@@ -48,9 +48,9 @@ def toml_lines(text: str) -> dict[str, int]:
 def toml_marks(text: str) -> dict[str, bool]:
     """Return the places of a valid TOML text that are marked as guessed or open.
 
-    A mark is a comment behind a value, on the line where it ends: `# guessed: WORD`, `# from task
-    ID` where a recorded task proposed it, or `# TODO`.
-    The key is a JSON pointer; the value is whether the place is open, and not guessed.
+    A mark is a comment after a value, on its last line: `# guessed: WORD`, `# from task ID` if a
+    recorded task proposed it, or `# TODO`.
+    The key is a JSON pointer; the value is whether the place is open, rather than guessed.
     """
     if _ANY_MARK.search(text) is None:
         return {}
@@ -68,14 +68,14 @@ def json_lines(text: str) -> dict[str, int]:
 
 
 def line_of(lines: Mapping[str, int], path: str) -> int:
-    """Return the line of a JSON pointer, or of the nearest place around it that is known."""
+    """Return the line of a JSON pointer, or of the nearest known place around it."""
     while path and path not in lines:
         path = path.rpartition("/")[0]
     return lines.get(path, 1)
 
 
 class TextWalk:
-    """Walks over a text once, and notes the lines of keys and elements."""
+    """Walks over a text once, and records the lines of keys and elements."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -1,4 +1,4 @@
-"""How many choices a JSON Schema multiplies: what its canonical form writes out, one by one."""
+"""Count the choices that the canonical form of a JSON Schema writes out one by one."""
 
 from typing import Any, Final
 
@@ -22,10 +22,10 @@ _MOST: Final = 10**9
 
 
 def has_many_choices(schema: Any) -> bool:
-    """Return whether the canonical form of a schema has too many choices to be written out.
+    """Return whether the canonical form of a schema would have too many choices.
 
-    Conditions that must all hold multiply theirs, through references too; a schema that leads back
-    to itself counts once.
+    Conditions that must all hold multiply their choices, through references too. A recursive schema
+    counts once.
     """
     if type(schema) is not dict:
         return False
@@ -50,7 +50,7 @@ _CHOOSING: Final = _ADDED | _DOUBLED | {"dependentRequired"}
 
 
 def _count(start: Json, targets: Targets, choices: dict[int, int]) -> None:
-    """Note the choices of a schema, and of all that judge the same value."""
+    """Record the choices of a schema, and of all schemas for the same value."""
     waiting = [(start, False)]
     while waiting:
         schema, leaving = waiting.pop()

@@ -1,7 +1,7 @@
-"""Find each place at which a JSON Schema is not one: each keyword is judged by itself.
+"""Find each invalid place in a JSON Schema: each keyword is validated alone.
 
-The compiler stops at the first fault, and the draft explains a fault by the alternatives of its
-own schema. Here each keyword is asked about alone, with the schemas below it left out.
+The compiler stops at the first fault, and explains it by the alternatives of the meta-schema. Here
+each keyword is validated alone, without the schemas below it.
 """
 
 from collections.abc import Iterator
@@ -28,13 +28,13 @@ _MOST_ASKED: Final = 2_000
 def faults_of_schema(
     schema: Any, asked: Iterator[int] | None = None
 ) -> Iterator[tuple[Parts, str]]:
-    """Yield each place in a schema that is not valid and what is wrong there: one line, escaped.
+    """Yield each invalid place in a schema, and the mistake: one line, escaped.
 
-    Nothing is yielded for what is neither an object nor of JSON, and for what stands behind the
-    first `_MOST_ASKED` keywords: others say so, in fewer words.
+    It skips values that are not JSON objects, and everything after the first `_MOST_ASKED`
+    keywords: other messages report those.
 
     Args:
-        asked: counts the keywords that were asked about, also those of other schemas.
+        asked: counts the validated keywords, also those of other schemas.
     """
     if not isinstance(schema, dict) or _compiles(schema):
         return
@@ -87,7 +87,7 @@ def _word_fault(keyword: str, value: Any, error: ValidationError) -> str:
 
 
 def _outline(keyword: str, value: Any) -> Any:
-    """Return the value of a keyword with `true` for each schema below it, where it has the form."""
+    """Return the value of a keyword with `true` for each schema below it."""
     match KEYWORDS[keyword].form if keyword in KEYWORDS else None, value:
         case "names", dict():
             return {name: _mask_schema(part) for name, part in value.items()}

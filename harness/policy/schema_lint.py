@@ -1,7 +1,7 @@
-"""Mistakes in a JSON Schema of a policy: misspelt keywords, values that it cannot have.
+"""Find mistakes in a JSON Schema of a policy: misspelt keywords, impossible values.
 
-Whether anything satisfies a schema is answered by the canonical form of jsonschema-rs, which says
-"unknown" where it cannot tell; then nothing is reported.
+The canonical form of jsonschema-rs tells whether anything satisfies a schema. If the answer is
+"unknown", nothing is reported.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -49,7 +49,7 @@ _FORMATS: Final = (
 
 
 def odd_keywords(schema: AnySchema) -> Iterator[tuple[str, str]]:
-    """Yield each keyword without effect, as a JSON pointer and what to write instead."""
+    """Yield each keyword without an effect, as a JSON pointer and the fix."""
     for path, part in schemas_in(schema):
         for keyword in part if isinstance(part, dict) else ():
             if keyword not in KNOWN and not keyword.startswith("x-"):
@@ -76,7 +76,7 @@ def _guess_word(word: str, known: tuple[str, ...]) -> str:
 def impossible_parts(schema: AnySchema) -> Iterator[tuple[str, str]]:
     """Yield each part that no value satisfies, as a JSON pointer and the reason.
 
-    A part that is written as `false` says so on purpose, and so does what is below a `not`.
+    A part that is `false`, or below a `not`, is impossible on purpose.
     """
     if has_many_choices(schema):
         return  # nothing is proven
@@ -102,11 +102,11 @@ def _explain_reason(reason: canonical.UnsatisfiableReason) -> str:
 
 
 def canonical_form(schema: AnySchema) -> CanonicalSchema:
-    """Return the form in which schemas are compared: formats count, as in the checks.
+    """Return the canonical form of a schema for comparisons. Formats count, as in the checks.
 
     Raises:
-        Exception: the library does not take it (its errors have no common base).
-        ValueError: it would multiply too many choices, which takes the library minutes.
+        Exception: the library rejects it (its errors have no common base).
+        ValueError: it has too many choices, which takes the library minutes.
     """
     if has_many_choices(schema):
         raise ValueError("too many choices")
@@ -116,7 +116,7 @@ def canonical_form(schema: AnySchema) -> CanonicalSchema:
 
 
 def admits(schema: AnySchema, other: AnySchema) -> bool:
-    """Return whether some value may satisfy both schemas: False is proven, True is not."""
+    """Return whether some value may satisfy both schemas. False is proven, True is not."""
     form = _seen_schema(schema).form
     try:
         both = form.intersect(canonical_form(other)) if form is not None else None
@@ -128,14 +128,14 @@ def admits(schema: AnySchema, other: AnySchema) -> bool:
 
 
 class _SeenSchema:
-    """A schema that is asked again and again, and what is found of it once."""
+    """A schema for repeated questions, with cached answers."""
 
     def __init__(self, schema: AnySchema) -> None:
         self.schema: Final = schema
 
     @cached_property
     def form(self) -> CanonicalSchema | None:
-        """Return its canonical form; None where the library does not take it."""
+        """Return its canonical form; None if the library rejects it."""
         try:
             return canonical_form(self.schema)
         except Exception:  # it has no common base
@@ -143,7 +143,7 @@ class _SeenSchema:
 
     @cached_property
     def names(self) -> Sequence[str]:
-        """Return the properties that it names, in their order."""
+        """Return the properties that it names, in order."""
         return sorted(self.name_set)
 
     @cached_property
@@ -153,14 +153,14 @@ class _SeenSchema:
 
     @cached_property
     def parts(self) -> SchemaParts:
-        """Return what finds its parts."""
+        """Return the finder of its parts."""
         return SchemaParts(self.schema)
 
     @cached_property
     def plain_names(self) -> Collection[str] | None:
-        """Return its properties where it has nothing else: each may be there, and no other.
+        """Return its properties if it has nothing else: each is optional, and no other is allowed.
 
-        None where it says more of an object, or nothing of its properties.
+        None if it has further keywords for objects, or no properties.
         """
         if not isinstance(self.schema, dict) or not self.schema.keys() <= _PLAIN:
             return None
@@ -183,14 +183,14 @@ _last_seen: list[_SeenSchema] = []
 
 
 def _seen_schema(schema: AnySchema) -> _SeenSchema:
-    """Return what is known of a schema, as long as no other is asked."""
+    """Return the cached answers for a schema, until another one is used."""
     if not _last_seen or _last_seen[0].schema is not schema:
         _last_seen[:] = [_SeenSchema(schema)]
     return _last_seen[0]
 
 
 def _is_possible(schema: AnySchema) -> bool:
-    """Return whether some value satisfies a schema that stands by itself; False if unknown."""
+    """Return whether some value satisfies a schema without references; False if unknown."""
     if not isinstance(schema, dict) or schema.keys() <= _ANNOTATED:
         return schema is not False
     if any(not part.keys().isdisjoint(REFERENCES) for part in every_object(schema)):
@@ -202,17 +202,17 @@ def _is_possible(schema: AnySchema) -> bool:
 
 
 def property_names(schema: AnySchema) -> Sequence[str]:
-    """Return the properties that a schema names, in their order; none where it leaves them open."""
+    """Return the properties that a schema names, in order; none if it leaves them open."""
     return _seen_schema(schema).names
 
 
 def is_plain(schema: AnySchema) -> bool:
-    """Return whether `has_place` answers for names of this schema at once."""
+    """Return whether `has_place` answers at once for names of this schema."""
     return _seen_schema(schema).plain_names is not None
 
 
 def has_place(schema: AnySchema, parts: tuple[str, ...]) -> bool:
-    """Return whether the schema may have this place; False where it names others only.
+    """Return whether the schema may have this place; False if it names only others.
 
     `*` stands for any member or element.
     """

@@ -30,7 +30,7 @@ class SchemaParts:
         )
 
     def matches(self, level: list[AnySchema], name: str) -> bool:
-        """Return whether a pattern of one of these schemas is for this property."""
+        """Return whether a pattern of one of these schemas covers this property."""
         patterns = {
             pattern
             for part in self.same_schemas(level)
@@ -39,7 +39,7 @@ class SchemaParts:
         return any(compile_schema({"pattern": pattern}).is_valid(name) for pattern in patterns)
 
     def schemas_below(self, level: list[AnySchema], part: str) -> list[AnySchema]:
-        """Return the schemas of a property, or of the elements; `*` is any of them."""
+        """Return the schemas of a property, or of elements; `*` is any."""
         found: list[AnySchema] = []
         for schema in self.same_schemas(level):
             members = _members_of(schema, "properties")
@@ -54,7 +54,7 @@ class SchemaParts:
         yield from self._targets.targets_of(schema)
 
     def same_schemas(self, level: list[AnySchema]) -> list[dict[str, Any]]:
-        """Return the schemas that judge the same value as one of these."""
+        """Return the schemas for the same value as one of these."""
         seen: dict[int, dict[str, Any]] = {}
         waiting = list(level)
         while waiting and len(seen) < _MOST_WALKED:

@@ -1,4 +1,4 @@
-"""Check the summary of a tool: the words in which a person is shown a call of it."""
+"""Check the summary of a tool, which describes a call to a person."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,10 +8,10 @@ from evals.pointers import is_pointer, segments
 
 
 def summary_fault(tool: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with the `summary` of a tool, as its table has it; None if nothing is.
+    """Return the error in the `summary` of a tool's table; None without one.
 
-    It may name the arguments that the table knows: of its schema, its roles and its bindings. Where
-    the table knows none, it may name any.
+    It may name the arguments in the schema, the roles and the bindings of the table. If the table
+    has none, it may name any.
     """
     from critic.replies.summaries import summary_names  # noqa: PLC0415 - few tools have a summary
 

@@ -1,4 +1,4 @@
-"""Find what the schema of a tool with effects leaves open: arguments, shapes, limits, patterns."""
+"""Find what the schemas of tools with effects leave open: arguments, shapes, limits, patterns."""
 
 from typing import Any, Final
 
@@ -31,7 +31,7 @@ def lint_arguments(facts: PolicyFacts, effort: LintEffort) -> Findings:
 
 
 def _open_arguments(facts: PolicyFacts, one: ToolFacts) -> Findings:
-    """Yield a tool whose calls may have arguments that nothing judges."""
+    """Yield each tool whose calls may have arguments that nothing judges."""
     roles = one.tool.arg_roles or {}
     if _judges_all(facts, one) or not one.shapes.is_open:
         return
@@ -47,13 +47,13 @@ def _open_arguments(facts: PolicyFacts, one: ToolFacts) -> Findings:
 
 
 def _judges_all(facts: PolicyFacts, one: ToolFacts) -> bool:
-    """Return whether every value of a call has a role: that of `/*`, or recipient without any."""
+    """Return whether every value of a call has a role: by `/*`, or as a recipient without roles."""
     roles = one.tool.arg_roles or {}
     return facts.provenance is not None and (not roles or "/*" in roles)
 
 
 def _optional_targets(one: ToolFacts) -> Findings:
-    """Yield a target that a call may leave out, so that the tool chooses it."""
+    """Yield each target that a call may omit, so that the tool chooses it."""
     if one.rank < _NETWORK or one.tool.args_schema is None or "locator" in one.roles.values():
         return
     allowed = {*(one.tool.may_be_empty or ()), *(name for name, _ in _bound_names(one))}
@@ -76,7 +76,7 @@ def _bound_names(one: ToolFacts) -> list[tuple[str, Any]]:
 
 
 def _shape(one: ToolFacts, name: str) -> Findings:
-    """Yield a target that may be an object of any members."""
+    """Yield each target that may be an object with any members."""
     if one.roles.get(name) not in _NAMED or "object" not in one.shapes.types_of(name):
         return
     if any(_is_described(schema) for schema in one.shapes.schemas_of(name)):
@@ -94,7 +94,7 @@ def _is_described(schema: dict[str, Any]) -> bool:
 
 
 def _limits(one: ToolFacts, name: str) -> Findings:
-    """Yield a limit that a value of another type passes."""
+    """Yield each limit that a value of another type passes."""
     schemas = one.shapes.schemas_of(name)
     types = one.shapes.types_of(name)
     for keywords, own, other in ((_OF_NUMBERS, "number", '"9999"'), (_OF_TEXTS, "string", "9999")):
@@ -109,14 +109,14 @@ def _limits(one: ToolFacts, name: str) -> Findings:
 
 
 def _judges_type(schemas: list[dict[str, Any]], kind: str) -> bool:
-    """Return whether a type is allowed on purpose: it is named, or has limits of its own."""
+    """Return whether a type is allowed on purpose: it is named, or has its own limits."""
     named = [schema["type"] for schema in schemas if "type" in schema]
     kinds = {kind} if kind == "string" else {"number", "integer"}
     return any(not kinds.isdisjoint(one if isinstance(one, list) else [one]) for one in named)
 
 
 def _patterns(one: ToolFacts, name: str) -> Findings:
-    """Yield the pattern of a value that counts which anything may stand around."""
+    """Yield each pattern of a judged value that allows any text around it."""
     if one.roles.get(name, "content") == "content":
         return
     for schema in one.shapes.schemas_of(name):
@@ -135,7 +135,7 @@ def _place(name: str) -> str:
 
 
 def lint_amounts(facts: PolicyFacts, effort: LintEffort) -> Findings:
-    """Yield each amount of a call in somebody's name that nothing limits."""
+    """Yield each unlimited amount of a tool at `delegated` or above."""
     for one in facts.effects:
         bound = {name for name, _ in one.bindings()}
         if one.rank < _DELEGATED or not effort.allows(one.shapes.cost):

@@ -1,6 +1,6 @@
-"""What a schema lets the arguments of a call be, one by one: types, limits, what may be missing.
+"""The arguments that a schema allows, one by one: types, limits, optional ones.
 
-An answer is the widest that the schema may mean: a `not` or a condition takes nothing away.
+Each answer is the widest reading of the schema: a `not` or a condition excludes nothing.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _CHOICES: Final = frozenset({*REFERENCES, "allOf", "anyOf", "oneOf"})
 
 
 class ArgumentShapes:
-    """The arguments that a schema names. A tool without a schema has none."""
+    """The arguments in a schema. A tool without a schema has none."""
 
     def __init__(self, schema: AnySchema) -> None:
         self.schema: Final[AnySchema] = schema
@@ -30,7 +30,7 @@ class ArgumentShapes:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Return the arguments that it names, in their order."""
+        """Return the names of the arguments, in order."""
         root = self.schema if isinstance(self.schema, dict) else {}
         found = self._parts.property_names([self.schema])
         first = [name for name in root.get("properties") or () if name in found]
@@ -38,7 +38,7 @@ class ArgumentShapes:
 
     @cached_property
     def cost(self) -> int:
-        """Return about what it costs to ask about each argument once."""
+        """Estimate the cost of looking at each argument once."""
         if not isinstance(self.schema, dict) or _is_flat(self.schema):
             return len(self.names)
         return len(self.names) * json_values(self.schema)
@@ -112,9 +112,9 @@ def _type_of(value: Any) -> str:
 
 
 def is_anchored(pattern: str) -> bool:
-    """Return whether a pattern is for the whole of a text, in each of its alternatives.
+    """Return whether a pattern covers a whole text, in each of its alternatives.
 
-    One that begins with `^` and ends in a slash is for all that lies below, which is as clear.
+    A pattern from `^` to a final slash covers everything below, so it passes.
     """
     return all(map(_is_branch_anchored, _branches(pattern)))
 
@@ -134,7 +134,7 @@ def _is_escaped(text: str, at: int) -> bool:
 
 
 def _walk(pattern: str) -> Iterator[tuple[int, str, int]]:
-    """Yield the place of each sign outside of classes and escapes, and how deep in groups it is."""
+    """Yield the position of each sign outside classes and escapes, with its depth in groups."""
     depth, in_class, at = 0, False, 0
     while at < len(pattern):
         sign = pattern[at]
@@ -159,5 +159,5 @@ def _branches(pattern: str) -> list[str]:
 
 
 def _closes_at(pattern: str) -> int:
-    """Return where the group closes that a pattern begins with."""
+    """Return where the first group of a pattern closes."""
     return next((at for at, sign, depth in _walk(pattern) if sign == ")" and depth == 0), -1)

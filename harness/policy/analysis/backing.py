@@ -1,4 +1,4 @@
-"""Build the evidence that a call of a tool needs, around the arguments that it has."""
+"""Build the evidence that a call of a tool needs for its arguments."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ _MOST_CONTENTS: Final = 6
 
 
 def named_arguments(tool: PolicyTool) -> Iterator[str]:
-    """Yield the arguments that a tool names beside its schema."""
+    """Yield the arguments that a tool names outside its schema."""
     yield from tool.bound_args or ()
     yield from (name for name in tool.arg_roles or () if not name.startswith("/"))
     for demand in tool.requires_evidence or ():
@@ -30,7 +30,7 @@ def named_arguments(tool: PolicyTool) -> Iterator[str]:
 class _Need(NamedTuple):
     """One piece of evidence that a call needs.
 
-    `contents` are those that its schema takes, `places` what it must hold there.
+    `contents` are contents that its schema accepts, `places` the values that they must hold.
     """
 
     name: str
@@ -41,13 +41,13 @@ class _Need(NamedTuple):
 def backed_steps(
     tool: PolicyTool, arguments: Iterable[Json], other: PolicyTool | None
 ) -> Iterator[tuple[Json, tuple[Json, ...]]]:
-    """Yield steps that call the tool, each with the evidence that it pins, the least first.
+    """Yield steps that call the tool, each with its pinned evidence, the smallest first.
 
-    One item serves all that is demanded of its class, or each demand has an item of its own.
+    One item meets all demands on its class, or each demand has its own item.
 
     Args:
-        arguments: those of each call.
-        other: the tool as another policy has it, whose demands should not be met by accident.
+        arguments: the arguments of each call.
+        other: the tool in another policy, whose demands should not be met by accident.
     """
     contents = [_contents(demand, other) for demand in _demands(tool)]
     for args in arguments:
@@ -104,7 +104,7 @@ def pin_evidence(step: Json, refs: list[str]) -> Json:
 
 
 def _demands(tool: PolicyTool | None) -> list[Demand]:
-    """Return what a tool demands of the content of evidence."""
+    """Return the demands of a tool on the content of evidence."""
     wanted = (tool.requires_evidence if tool else None) or ()
     return [one for one in wanted if isinstance(one, Demand)]
 
@@ -129,7 +129,7 @@ def _contents(demand: Demand, other: PolicyTool | None) -> list[Any]:
 
 
 def _bindings(tool: PolicyTool, args: Json, other: PolicyTool | None) -> Iterator[_Need]:
-    """Yield a need for each group of arguments that is there."""
+    """Yield a need for each group of given arguments."""
     left = [name for name in tool.bound_args or () if name in args]
     while left:
         group = _group(tool, left[0])
@@ -149,7 +149,7 @@ def _group(tool: PolicyTool, name: str) -> set[str]:
 
 
 def _class_of(tool: PolicyTool, members: list[str], other: PolicyTool | None) -> str:
-    """Return a class that may back all of these arguments, the other tool's last."""
+    """Return a class that may back all of these arguments, preferably not one of the other tool."""
     bound, others = tool.bound_args or {}, (other.bound_args if other else None) or {}
     allowed = [_classes_from(bound[name]) for name in members]
     common = [one for one in allowed[0] if all(one in more for more in allowed)]
@@ -164,7 +164,7 @@ def _classes_from(binding: tuple[str, ...] | Binding) -> tuple[str, ...]:
 def _places(
     tool: PolicyTool, args: Json, name: str, other: PolicyTool | None
 ) -> Iterator[tuple[str, Any]]:
-    """Yield what an item must hold to back an argument, and where."""
+    """Yield the values that an item must hold to back an argument, with their places."""
     binding = (tool.bound_args or {})[name]
     known = ((other.bound_args if other else None) or {}).get(name)
     taken = (known.at if isinstance(known, Binding) else None) or ()

@@ -1,6 +1,6 @@
-"""Compare what tools ask of evidence with what its class says that it looks like.
+"""Compare the demands of tools on evidence with the schema of its class.
 
-Everything is asked of schemas: what is proven impossible is found, and what is not proven is not.
+It reports only what the schemas prove to be impossible.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _OF_QUESTION: Final = 100
 
 
 def lint_shapes(facts: PolicyFacts, effort: LintEffort) -> Findings:
-    """Yield the findings about demands, bindings and evidence that do not go with their class."""
+    """Yield the findings about demands, bindings and evidence that do not fit their class."""
     yield from _closed_world(facts)
     yield from _misshapen_evidence(facts, effort)
     for one in facts.tools:
@@ -40,7 +40,7 @@ def lint_shapes(facts: PolicyFacts, effort: LintEffort) -> Findings:
 
 
 def _cost_of(facts: PolicyFacts, one: ToolFacts) -> int:
-    """Return about what it costs to look for each place in each class."""
+    """Estimate the cost of looking for each place in each class."""
     cost = 0
     for _, binding in one.bindings():
         sizes = (_size_of(facts, name) for name in binding.from_)
@@ -66,7 +66,7 @@ def _shape_of(facts: PolicyFacts, name: str) -> AnySchema:
 
 
 def _closed_world(facts: PolicyFacts) -> Findings:
-    """Yield each class without a table, once any has one."""
+    """Yield each class without a table, if any class has one."""
     if not facts.classes:
         return
     tables = sorted(facts.classes)
@@ -82,9 +82,9 @@ def _closed_world(facts: PolicyFacts) -> Findings:
 
 
 def _named_classes(facts: PolicyFacts) -> Iterator[tuple[str, str]]:
-    """Yield each class that something yields, holds or asks for, with its place.
+    """Yield each class that is yielded, held or demanded, with its place.
 
-    One that nothing yields or holds is found elsewhere.
+    Another rule finds the ones that nothing yields or holds.
     """
     for one in facts.tools:
         if one.tool.yields is not None:
@@ -130,7 +130,7 @@ def _demand(facts: PolicyFacts, one: ToolFacts, index: int, demand: Demand) -> F
 def _place(
     one: ToolFacts, path: str, of: tuple[str, AnySchema, str], *, may_hold_many: bool = False
 ) -> Findings:
-    """Yield a place that no item of a class has, or that holds no scalar."""
+    """Yield each place that no item of a class has, or that holds no scalar."""
     class_, shape, at = of
     place = segments(at)
     wanted = _SCALAR if not may_hold_many else {"type": [*_SCALAR["type"], "array"]}
@@ -152,7 +152,7 @@ def _nowhere(class_: str, shape: AnySchema, at: str) -> str:
 
 
 def _equality(one: ToolFacts, path: str, name: str, of: tuple[str, AnySchema, str]) -> Findings:
-    """Yield an argument that no value at its place can equal."""
+    """Yield each argument that no value at its place can equal."""
     class_, shape, at = of
     mine, others = _only_part(one.shapes.schema, (name,)), _only_part(shape, segments(at))
     if mine is None or others is None or not one.shapes.types_of(name) <= _SCALARS:
@@ -166,14 +166,14 @@ def _equality(one: ToolFacts, path: str, name: str, of: tuple[str, AnySchema, st
 
 
 def _differ(mine: dict[str, Any], others: dict[str, Any]) -> bool:
-    """Return whether both are texts whose patterns no text matches."""
+    """Return whether both are texts, and no text matches both patterns."""
     patterns = [one.get("pattern") for one in (mine, others) if one.get("type") == "string"]
     first, second = (*patterns, None, None)[:2]
     return isinstance(first, str) and isinstance(second, str) and never_both(first, second)
 
 
 def _only_part(schema: AnySchema, place: tuple[str, ...]) -> dict[str, Any] | None:
-    """Return the schema at a place, if it is the only one there and stands by itself."""
+    """Return the schema at a place, if it is the only one and has no references."""
     parts, level = SchemaParts(schema), [schema]
     for part in place:
         if any(len(parts.same_schemas([one])) > 1 for one in level):
@@ -185,7 +185,7 @@ def _only_part(schema: AnySchema, place: tuple[str, ...]) -> dict[str, Any] | No
 
 
 def _content(one: ToolFacts, path: str, demand: Demand, shape: AnySchema) -> Findings:
-    """Yield a demand that no item of its class meets, or that each meets."""
+    """Yield each demand that no item of its class meets, or that every item meets."""
     schema = demand.content_schema
     names = property_names(schema)
     lost = [name for name in names if shape is not True and not has_place(shape, (name,))]
@@ -207,7 +207,7 @@ def _content(one: ToolFacts, path: str, demand: Demand, shape: AnySchema) -> Fin
 
 
 def lint_example(one: PolicyClass, path: str) -> Findings:
-    """Yield an example that does not satisfy the schema of its class."""
+    """Yield each example that does not satisfy the schema of its class."""
     if one.example is None or one.schema_ is None:
         return
     if not compile_schema(one.schema_).is_valid(one.example):

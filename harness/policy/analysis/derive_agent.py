@@ -1,9 +1,9 @@
 """Derive tools from an object of a framework: an agent, a graph, a server, a toolset, functions.
 
-Rule 1: nothing is called but what lists tools, and a toolset or server that must be entered for
-        that. No model is needed.
-Rule 2: frameworks are told by the names of their classes, so that none has to be installed.
-Rule 3: what cannot be read is said, and never passed over.
+Rule 1: only functions that list tools are called, and a toolset or server is entered where listing
+        needs it. No model is needed.
+Rule 2: frameworks are recognized by the names of their classes, so that none must be installed.
+Rule 3: what cannot be read is reported, never skipped silently.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ _HANDS_OVER: Final = "hands the conversation to another agent, whose tools are j
 
 
 class AgentTools(NamedTuple):
-    """The tools of an object, and what was left out and why, one line each."""
+    """The tools of an object, and a line for each omission with its reason."""
 
     drafts: list[ToolDraft]
     left_out: list[str]
@@ -47,11 +47,11 @@ def tools_of_object(found: Any, adapter: str, shown: str) -> AgentTools:
 
     Args:
         adapter: the `adapter_id` of the tools.
-        shown: what the object is called, for errors; safe to print.
+        shown: the name of the object for errors; safe to print.
 
     Raises:
-        InvalidInput: it has no tools, or two that differ and have one name.
-        Exception: of its framework.
+        InvalidInput: it has no tools, or two different tools of one name.
+        Exception: its framework raised it.
     """
     reader = _Reader(adapter)
     drafts: dict[str, ToolDraft] = {}
@@ -74,7 +74,7 @@ def _show_kind(found: Any) -> str:
 
 
 def _advise(found: Any) -> str:
-    """Return what to write instead, one line."""
+    """Return what to write instead, on one line."""
     members = vars(found) if isinstance(found, ModuleType) else {}
     named = [name for name, value in members.items() if name[:1] != "_" and _may_have_tools(value)]
     if named:
@@ -100,7 +100,7 @@ class _Reader:
         self._open: Final[list[Any]] = []
 
     def drafts_in(self, found: Any) -> Iterator[ToolDraft]:
-        """Yield the drafts of whatever a person names. An object within itself is read once."""
+        """Yield the drafts of the tools in any object. An object within itself is read once."""
         if len(self._open) > _MOST_LEVELS or any(found is one for one in self._open):
             return
         self._open.append(found)
@@ -127,7 +127,7 @@ class _Reader:
             yield draft_of_function(self._adapter, name, function)
 
     def is_name(self, name: str) -> bool:
-        """Return whether a policy can name a tool so; if not, say that it is left out."""
+        """Return whether a policy can use a name; if not, record the omission."""
         if IDENTIFIER.fullmatch(name):
             return True
         self.left_out.append(explain_bad_name(name))
@@ -139,13 +139,13 @@ class _Reader:
             yield from self.drafts_in(one)
 
     def leave_out(self, found: Any, why: str = "its arguments are not known") -> None:
-        """Say that something was not read."""
+        """Record that an object was not read."""
         self.left_out.append(f"left out {_show_kind(found)}: {why}")
 
     def draft(
         self, name: str, description: Any, schema: Any, result: ResultType | None, **more: Any
     ) -> Iterator[ToolDraft]:
-        """Yield the draft of a described tool, which takes what is described and no more."""
+        """Yield the draft of a described tool with exactly the described arguments."""
         if not self.is_name(name):
             return
         todo = []
@@ -169,7 +169,7 @@ class _Reader:
 
 
 def _unwrap(schema: Any) -> Any:
-    """Return the schema of a result that FastMCP wraps, and its clients unwrap."""
+    """Return the schema of a result without the wrapper of FastMCP."""
     if not isinstance(schema, dict) or not schema.get("x-fastmcp-wrap-result"):
         return schema
     defs = {"$defs": schema["$defs"]} if "$defs" in schema else {}
@@ -177,7 +177,7 @@ def _unwrap(schema: Any) -> Any:
 
 
 def _finish(work: Coroutine[Any, Any, Any]) -> Any:
-    """Return what a coroutine returns, within a minute."""
+    """Run a coroutine for a minute at most, and return its result."""
 
     async def work_in_time() -> Any:
         async with asyncio.timeout(_WAIT_S):
@@ -256,7 +256,7 @@ def _read_openai_tool(reader: _Reader, tool: Any) -> Iterator[ToolDraft]:
 
 
 def _without_strictness(schema: Any, function: Callable[..., Any] | None) -> Any:
-    """Return the schema as the tool takes it: in strict mode, all is required of a model."""
+    """Return the schema of the tool itself. In strict mode, a model must give every argument."""
     if not isinstance(schema, dict) or not isinstance(schema.get("required"), list):
         return schema
     parameters = inspect.signature(function).parameters.values() if function else ()
@@ -267,7 +267,7 @@ def _without_strictness(schema: Any, function: Callable[..., Any] | None) -> Any
 
 
 def _function_behind(invoke: Any) -> Callable[..., Any] | None:
-    """Return the function that a tool was made of: the decorator keeps it in closures only."""
+    """Return the function behind a tool: the decorator keeps it only in closures."""
     waiting, seen = [invoke], list[Any]()
     while waiting and len(seen) < _MOST_SEEN:
         one = waiting.pop()
@@ -320,7 +320,7 @@ def _read_combined_toolset(reader: _Reader, toolset: Any) -> Iterator[ToolDraft]
 
 
 def _read_wrapper_toolset(reader: _Reader, toolset: Any) -> Iterator[ToolDraft]:
-    """Yield the tools below a wrapper. One that filters leaves out some of them at most."""
+    """Yield the tools below a wrapper. A filter may only omit some of them."""
     kinds = _names_of_classes(toolset)
     names: dict[str, str] = {}
     if "RenamedToolset" in kinds:

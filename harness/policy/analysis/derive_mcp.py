@@ -1,6 +1,6 @@
-"""Derive tools from what an MCP server says of them.
+"""Derive tools from the description of an MCP server.
 
-What it says is not to be believed before a person did: its hints raise a tier, and never lower it.
+Nobody has confirmed the description, so its hints raise a tier and never lower it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -38,12 +38,12 @@ def drafts_of_mcp(
     """Return a draft for each tool of a server, and what was left out and why.
 
     Args:
-        server: what it calls itself.
+        server: its own name.
         tools: the entries of its `tools/list`.
-        offers: which of resources and prompts it has: getting at them is judged as a tool.
+        offers: whether it has resources or prompts: reading them is judged as a tool.
 
     Raises:
-        InvalidInput: it has no tool that can be called by its name, or two of one name.
+        InvalidInput: it has no tool with a usable name, or two of one name.
     """
     adapter = identifier(server)
     drafts, left = [], []
@@ -90,13 +90,13 @@ def draft_of_listed(adapter: str, name: str, tool: Mapping[str, Any]) -> ToolDra
 
 
 def hints_destroy(hints: Any) -> bool:
-    """Return whether a server says of a tool that it destroys: a hint that only raises a tier."""
+    """Return whether a server hints that a tool destroys. The hint only raises a tier."""
     told = hints if isinstance(hints, Mapping) else {}
     return told.get("destructiveHint") is True and told.get("readOnlyHint") is not True
 
 
 def _tier(hints: Mapping[str, Any]) -> str:
-    """Return the tier that hints amount to. What is absent has the default of the protocol."""
+    """Return the tier for some hints. An absent hint has the default of the protocol."""
     if hints.get("readOnlyHint") is True:
         return "read_only" if hints.get("openWorldHint") is False else "network"
     if hints.get("destructiveHint") is not False:

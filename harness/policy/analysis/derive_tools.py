@@ -1,7 +1,7 @@
-"""Derive tools from what describes them already: Python functions, and OpenAI tool JSON.
+"""Derive tools from their existing descriptions: Python functions, and OpenAI tool JSON.
 
-A description says what a tool is called and what arguments it takes. It does not say what the tool
-may do or what its arguments mean: `guessing` guesses tier and roles, and a person decides.
+A description has the name and arguments of a tool. It does not say what the tool may do or what its
+arguments mean: `guessing` guesses tier and roles, and a person decides.
 
 Before Python 3.12, pydantic takes only the `TypedDict` of `typing_extensions`, since those of
 `typing` do not know their bases: annotations with one are given another form. Bases may hold
@@ -62,7 +62,7 @@ def _hints_of(function: Callable[..., Any]) -> dict[str, Hint]:
 
 
 class _Rewritten:
-    """Rewrites annotations; a class that occurs often, or within itself, is rewritten once."""
+    """Rewrites annotations. A class that occurs twice, or within itself, is rewritten once."""
 
     def __init__(self) -> None:
         self._known: dict[type, type] = {}
@@ -109,7 +109,7 @@ class _Rewritten:
 
 
 def _copy_field(one: dataclasses.Field[Any]) -> Any:
-    """Return a field that says the same as one of another dataclass."""
+    """Return a copy of a field of another dataclass."""
     names = ("default", "default_factory", "init", "repr", "hash", "compare", "kw_only")
     settings: dict[str, Any] = {name: getattr(one, name) for name in names}
     return dataclasses.field(**settings, metadata=one.metadata)
@@ -135,7 +135,7 @@ IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,127}")
 
 
 def explain_bad_name(name: str) -> str:
-    """Return that a tool is left out because of its name, and what to do; one line."""
+    """Return why a tool with a bad name is omitted, and the fix; one line."""
     return (
         f"left out a tool: {escape_name(name)} cannot be a name in a policy: rename it in the "
         "code, in letters, digits and underscores of ASCII, 128 at most"
@@ -148,16 +148,16 @@ _NO_ARGS: Final = {"type": "object", "properties": {}, "additionalProperties": F
 
 
 class ToolDraft(NamedTuple):
-    """A tool as far as it can be derived.
+    """A tool, as far as it can be derived.
 
     Attributes:
-        description: all that is said of it, or "".
+        description: its whole description, or "".
         args_schema: the schema of its arguments; None if it cannot be derived.
-        todo: what a person has to know or to add, one sentence each.
+        todo: what a person has to know or add, one sentence each.
         result: the type of its results; None if it is not known.
-        hints_at_destruction: whether its server says that it destroys.
+        hints_at_destruction: whether its server hints that it destroys.
         needs_approval: whether its framework asks a person before each call.
-        labels: what its code says of it.
+        labels: its labels in code.
     """
 
     adapter_id: str
@@ -172,7 +172,7 @@ class ToolDraft(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """Return the first line of its description, or nothing."""
+        """Return the first line of its description, or ""."""
         return self.description.strip().partition("\n")[0]
 
 
@@ -191,7 +191,7 @@ class ResultType(NamedTuple):
 
 
 def identifier(text: str) -> str:
-    """Return the text with what an identifier may not hold as `_`."""
+    """Return the text with `_` for each character that no identifier may have."""
     return re.sub(r"[^A-Za-z0-9_.-]", "_", text).lstrip(".-")[:128] or "_"
 
 
@@ -213,8 +213,8 @@ def drafts_of_module(module: ModuleType) -> list[ToolDraft]:
 def public_functions(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield the public functions of a module by name, in the order of its text.
 
-    Those that `__all__` names are public, or else those that are defined in it and do not begin
-    with an underscore.
+    Public are the functions in `__all__`, else those defined in the module without a leading
+    underscore.
     """
     listed = getattr(module, "__all__", None)
     for name, value in vars(module).items():
@@ -273,7 +273,7 @@ def result_of_schema(schema: Any) -> ResultType | None:
 
 
 def _name_of_type(schema: dict[str, Any]) -> str:
-    """Return the name of the type, with `_list` behind it for many of one."""
+    """Return the name of the type, with `_list` appended for a list."""
     if schema.get("type") == "array" and isinstance(schema.get("items"), dict):
         inner = _name_of_type(schema["items"])
         return f"{inner}_list" if inner else ""
@@ -297,7 +297,7 @@ def _arguments_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _without_result(function: Callable[..., Any]) -> Any:
-    """Return a function with the same parameters: what a tool returns is not its arguments."""
+    """Return a function with the same parameters and no annotated result."""
     original = inspect.unwrap(function)
     if not isinstance(original, FunctionType):
         return function
@@ -323,7 +323,7 @@ def _without_result(function: Callable[..., Any]) -> Any:
 
 
 def _is_context(hint: Hint) -> bool:
-    """Return whether a framework fills a parameter, so that a call does not pass it."""
+    """Return whether the framework fills a parameter, so that calls do not pass it."""
     marks = (hint, get_origin(hint), *getattr(hint, "__metadata__", ()))
     marks += tuple(map(type, getattr(hint, "__metadata__", ())))
     return any(_CONTEXTS.fullmatch(getattr(one, "__name__", "")) for one in marks)
@@ -344,11 +344,11 @@ def why_not_derived(error: Exception) -> str:
 def drafts_of_openai(value: Any) -> tuple[list[ToolDraft], list[str]]:
     """Return a draft for each function of OpenAI tool JSON, and the kinds of other tools.
 
-    The tools may be an array, or the `tools` or `functions` of a request. A function may stand
-    below `function`, as in chat completions, or be the tool itself, as in responses.
+    The tools may be an array, or the `tools` or `functions` of a request. A function may be below
+    `function`, as in chat completions, or the tool itself, as in responses.
 
     Raises:
-        InvalidInput: it is none of these, or a function has no valid name or schema.
+        InvalidInput: the JSON has another form, or a function has no valid name or schema.
     """
     entries, at = _tool_array(value)
     drafts, others = [], []
@@ -401,7 +401,7 @@ def _of_openai(function: Any, at: str) -> ToolDraft:
 
 
 def without_zones(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema that takes times without a zone, which types of Python write too."""
+    """Return a schema that also accepts times without a zone, as types of Python write them."""
     changed = copy.deepcopy(schema)
     for part in every_object(changed):
         if part.get("format") in ("date-time", "time"):
@@ -413,7 +413,7 @@ def plain_schema(schema: Any) -> dict[str, Any]:
     """Return the schema without titles and nulls, which TOML does not have.
 
     Raises:
-        Exception: it is not a schema, or holds a null that means something.
+        Exception: it is not a schema, or holds a null that has a meaning.
     """
     if not isinstance(schema, dict):
         raise ValueError("it is not an object")

@@ -1,10 +1,10 @@
-"""How two policies differ in the evidence that is always there, and what that may do.
+"""Compare the evidence of two policies, and the possible effects on calls.
 
-Rule 1: an item that is gone, or that expires sooner, backs no more than before; a new one, or one
-        that expires later, no less.
-Rule 2: content is confined while the item is there, fresh or not: a new item confines more.
-Rule 3: where values come from, content and source may count either way; an earlier expiry only
-        against a value, since what has expired still contests.
+Rule 1: a removed item, or one that expires sooner, backs no more than before. A new one, or one
+        that expires later, backs no less.
+Rule 2: the content of an item is confined, fresh or not: a new item confines more.
+Rule 3: for provenance, content and source may count either way. An earlier expiry counts only
+        against a value, since expired items still contest.
 """
 
 from collections.abc import Collection, Iterator
@@ -21,11 +21,11 @@ _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class ItemChange(NamedTuple):
-    """An item that two policies hold differently, under one id.
+    """An item that differs between two policies, by its id.
 
     Attributes:
-        before: the item of the old policy, None if it is new.
-        after: the item of the new policy, None if it is gone.
+        before: the item of the old policy; None if it is new.
+        after: the item of the new policy; None if it was removed.
     """
 
     before: EvidenceItem | None
@@ -33,19 +33,19 @@ class ItemChange(NamedTuple):
 
     @property
     def rewritten(self) -> bool:
-        """Whether it says something else, or is from elsewhere."""
+        """Whether its content or its source differs."""
         return self._judged_part(self.before) != self._judged_part(self.after)
 
     @property
     def backs_more(self) -> bool:
-        """Whether something may be backed that was not before."""
+        """Whether it may back more than before."""
         return self.after is not None and (
             self.rewritten or _end_of(self.after) > _end_of(self.before)
         )
 
     @property
     def backs_less(self) -> bool:
-        """Whether something that was backed may not be."""
+        """Whether it may back less than before."""
         return ItemChange(self.after, self.before).backs_more
 
     @staticmethod
@@ -61,7 +61,7 @@ def _end_of(item: EvidenceItem | None) -> datetime:
 
 
 def item_changes(old: Policy, new: Policy) -> tuple[ItemChange, ...]:
-    """Return what the policies hold differently, by id."""
+    """Return the items that differ between the policies, by id."""
     before, after = ({item.id: item for item in policy.evidence} for policy in (old, new))
     found = (ItemChange(before.get(name), after.get(name)) for name in {**before, **after})
     return tuple(one for one in found if one.backs_more or one.backs_less)
@@ -73,7 +73,7 @@ class EvidenceUse(NamedTuple):
     Attributes:
         demanded: the classes that may back a call.
         confined: the classes whose content may not be in it.
-        sourced: whether it matters where values come from.
+        sourced: whether the sources of values matter.
     """
 
     demanded: Collection[str]
@@ -102,9 +102,9 @@ def _loosens(change: ItemChange, use: EvidenceUse) -> bool:
 
 
 def pinnable(old: Policy, new: Policy) -> Iterator[tuple[bool, bool]]:
-    """Yield for each item whether steps may pin it that could not, and the reverse.
+    """Yield for each item whether more steps may pin it than before, and whether fewer may.
 
-    What it says does not matter here, only that it is there, its class and how long it is fresh.
+    Its content does not matter here, only its presence, its class and its expiry.
     """
     for change in item_changes(old, new):
         before, after = change.before, change.after

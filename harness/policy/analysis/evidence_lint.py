@@ -1,4 +1,4 @@
-"""Find evidence that proves nothing: of the call itself, about another thing, or out of date."""
+"""Find evidence that proves nothing: written by the call, about something else, or outdated."""
 
 from typing import Final
 
@@ -31,7 +31,7 @@ def lint_evidence(facts: PolicyFacts, effort: LintEffort) -> Findings:
 
 
 def _own_evidence(facts: PolicyFacts, one: ToolFacts) -> Findings:
-    """Yield an effect whose own result backs its next call, or a call of its twin."""
+    """Yield each effect whose own result backs its next call, or a call of its twin."""
     yields = one.tool.yields
     if yields is None or one.rank == 0:
         return
@@ -47,7 +47,7 @@ def _own_evidence(facts: PolicyFacts, one: ToolFacts) -> Findings:
 
 
 def _optional_bindings(one: ToolFacts) -> Findings:
-    """Yield a binding of a target, or of what a call must have, that may be left out."""
+    """Yield each binding of a target or a required argument that a call may omit."""
     for name, binding in one.bindings():
         needed = name in one.shapes.required or one.tool.args_schema is None
         if binding.optional and one.rank > 0 and (needed or one.roles.get(name) in AIMED_ROLES):
@@ -59,7 +59,7 @@ def _optional_bindings(one: ToolFacts) -> Findings:
 
 
 def _apart(one: ToolFacts) -> Findings:
-    """Yield arguments that are bound to one class, and may be backed by two items of it."""
+    """Yield arguments that are bound to one class but may be backed by two items of it."""
     groups = [frozenset(group) for group in one.tool.bound_together or ()]
     bound = dict(one.bindings())
     for class_ in dict.fromkeys(name for binding in bound.values() for name in binding.from_):
@@ -77,12 +77,12 @@ def _apart(one: ToolFacts) -> Findings:
 
 
 def _are_of_one_place(bindings: list[Binding]) -> bool:
-    """Return whether all are read from one place, so that two different values need two items."""
+    """Return whether all are read from one place, so that different values need different items."""
     return bindings[0].at is not None and all(one.at == bindings[0].at for one in bindings)
 
 
 def _says_nothing(facts: PolicyFacts, one: ToolFacts, index: int, demand: Demand) -> Findings:
-    """Yield a demand that an item meets which does not say what is demanded."""
+    """Yield each demand that an item without the demanded content meets."""
     schema = demand.content_schema
     if not isinstance(schema, dict):
         return
@@ -112,7 +112,7 @@ def _says_nothing(facts: PolicyFacts, one: ToolFacts, index: int, demand: Demand
 
 
 def _takes_text(schema: dict[str, object]) -> bool:
-    """Return whether a schema of members is met by a text, which has none."""
+    """Return whether a text satisfies a schema that is meant for objects."""
     return bool(property_names(schema)) and compile_schema(schema).is_valid("")
 
 
@@ -121,7 +121,7 @@ def _may_lack(schema: dict[str, object], name: str) -> bool:
 
 
 def _about_nothing(facts: PolicyFacts, one: ToolFacts, index: int, demand: Demand) -> Findings:
-    """Yield a demand that evidence about any other thing meets."""
+    """Yield each demand that evidence about anything else meets."""
     aimed = [name for name, role in one.roles.items() if role in AIMED_ROLES] or _required_names(
         one
     )
@@ -146,7 +146,7 @@ def _is_about_something(source: ToolFacts) -> bool:
 
 
 def _never_expires(facts: PolicyFacts) -> Findings:
-    """Yield results that back calls as long as a session lasts."""
+    """Yield results that back calls for a whole session."""
     for class_, sources in facts.yielding.items():
         needing = facts.needing.get(class_)
         table = facts.classes.get(class_)
@@ -162,7 +162,7 @@ def _never_expires(facts: PolicyFacts) -> Findings:
 
 
 def _lint_unused(facts: PolicyFacts) -> Findings:
-    """Yield classes that no tool needs, that are not confined and say nothing of fields."""
+    """Yield classes that no tool needs, that are not confined and declare no fields."""
     spec = facts.policy.spec
     used = {*facts.needing, *(spec.required_evidence or ()), *(spec.confined_evidence or ())}
     for one in facts.tools:
@@ -175,7 +175,7 @@ def _lint_unused(facts: PolicyFacts) -> Findings:
 
 
 def lint_classes(facts: PolicyFacts) -> Findings:
-    """Yield which classes have no shape: a result of them is not compared with any."""
+    """Yield the classes without a schema: their results are not validated."""
     shaped = {name for name, one in facts.classes.items() if one.schema_ is not None}
     if named := [name for name in facts.needing if name not in shaped]:
         path, what = _first_place(facts, named[0]), show_names(named)

@@ -1,4 +1,4 @@
-"""Find labels that say less than the names beside them: tiers, roles, authors, fields."""
+"""Find labels that are laxer than the names suggest: tiers, roles, authors, fields."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -60,7 +60,7 @@ def lint_labels(facts: PolicyFacts, effort: LintEffort) -> Findings:
 
 
 def _tier(one: ToolFacts) -> Findings:
-    """Yield a tier that is below what the name says."""
+    """Yield each tier below the one that the name suggests."""
     mode = one.tool.approval_mode
     for words in one.names:
         floor = least_tier(words, one.arguments)
@@ -74,7 +74,7 @@ def _tier(one: ToolFacts) -> Findings:
 
 
 def _read_roles(one: ToolFacts) -> Findings:
-    """Yield roles of a tool that reads, where only locators count."""
+    """Yield roles of reading tools, for which only locators count."""
     if one.rank > 0:
         return
     for name, role in (one.tool.arg_roles or {}).items():
@@ -88,7 +88,7 @@ def _read_roles(one: ToolFacts) -> Findings:
 
 
 def _roles(one: ToolFacts) -> Findings:
-    """Yield a role that asks less of a value than the name of its argument says."""
+    """Yield each role that is laxer than the name of its argument suggests."""
     fetches = one.rank == _NETWORK and "locator" in one.roles.values()
     for name, role in one.roles.items():
         meant = plain_role(name)
@@ -111,7 +111,7 @@ def _is_one_of_few(one: ToolFacts, name: str) -> bool:
 
 
 def _author(facts: PolicyFacts, one: ToolFacts) -> Findings:
-    """Yield a result that is believed although its tool's name says who may write it."""
+    """Yield each trusted result whose tool has the name of an untrusted source."""
     result = one.tool.result
     if result is None or one.rank not in (0, _NETWORK) or "recipient" in one.roles.values():
         return
@@ -157,7 +157,7 @@ def _writers(facts: PolicyFacts, one: ToolFacts) -> set[str]:
 
 
 def _echoes(facts: PolicyFacts) -> Findings:
-    """Yield systems of record that show what a tool beside them writes into the same things."""
+    """Yield systems of record that return what another tool writes into the same things."""
     if facts.provenance is None:
         return
     writing: dict[tuple[str, str], tuple[ToolFacts, str]] = {}
@@ -186,7 +186,7 @@ def _echoes(facts: PolicyFacts) -> Findings:
 
 
 def _text_of(one: ToolFacts, name: str) -> str:
-    """Return the name of an argument that may hold a sentence, else nothing."""
+    """Return the name of an argument that may hold a sentence, or nothing."""
     if one.roles[name] not in ("content", "attribute"):
         return ""
     if name not in one.shapes.names:
@@ -209,7 +209,7 @@ _CHANGES: Final = frozenset(
 
 
 def _things_of(one: ToolFacts, *, with_arguments: bool = True) -> Iterator[str]:
-    """Yield what a tool is about: what its calls name, and the nouns of its name."""
+    """Yield the things that a tool is about, by its arguments and the nouns of its name."""
     for name, role in one.roles.items() if with_arguments else ():
         if role in ("object", "locator"):
             yield f"argument {name}"
@@ -218,7 +218,7 @@ def _things_of(one: ToolFacts, *, with_arguments: bool = True) -> Iterator[str]:
 
 
 def _fetch(one: ToolFacts) -> Findings:
-    """Yield a fetch that carries content out: nobody needs to have asked for a fetch."""
+    """Yield each fetch that carries content out: a fetch needs no request."""
     if "locator" not in one.roles.values() or not AIMED_ROLES.isdisjoint(one.roles.values()):
         return
     bodies = [
@@ -242,7 +242,7 @@ _NO_TEXT: Final = frozenset({"number", "boolean", "null"})
 
 
 def _follows(facts: PolicyFacts, one: ToolFacts) -> Findings:
-    """Yield a tool that is expected after any reading, so that nobody has to ask for it."""
+    """Yield each tool that is expected after any reading, so that it needs no request."""
     if one.rank < _NETWORK or "locator" in one.roles.values():
         return
     for index, followed in enumerate(one.tool.follows or ()):
@@ -256,7 +256,7 @@ def _follows(facts: PolicyFacts, one: ToolFacts) -> Findings:
 
 
 def _twins(facts: PolicyFacts, effort: LintEffort) -> Findings:
-    """Yield a tool that does what another does, at a lower tier or with fewer demands."""
+    """Yield each tool with the same effect as another, at a lower tier or with fewer demands."""
     alike: dict[object, list[ToolFacts]] = defaultdict(list)
     for one in facts.effects:
         if one.roles and not AIMED_ROLES.isdisjoint(one.roles.values()):
@@ -279,7 +279,7 @@ def _twins(facts: PolicyFacts, effort: LintEffort) -> Findings:
 
 
 class _Strength(NamedTuple):
-    """How much is asked of the calls of a tool: by its tier, and what backs them."""
+    """The strictness of a tool: its tier, and the evidence behind its calls."""
 
     rank: int
     needs: frozenset[str]
@@ -301,10 +301,9 @@ def _needs(one: ToolFacts) -> Iterator[str]:
 
 
 def are_twins(one: ToolFacts, other: ToolFacts) -> bool:
-    """Return whether two tools do the same by their names: one has all words of the other.
+    """Return whether two tools do the same: the name of one has all words of the other.
 
-    Tools of the same verb, or of two that mean the same, and the same arguments in the same roles
-    do, too.
+    Tools with the same or synonymous verbs and the same arguments in the same roles count too.
     """
     words, others = {*one.names[0]}, {*other.names[0]}
     if words <= others or others <= words:
@@ -327,7 +326,7 @@ def _twin_text(weak: ToolFacts, strong: ToolFacts) -> str:
 
 
 def _fields(facts: PolicyFacts) -> Findings:
-    """Yield fields that hold sentences, and count as names or facts all the same."""
+    """Yield fields that hold sentences but count as names or facts."""
     records = any(one.tool.result and one.tool.result.format == "json" for one in facts.tools)
     for index, name in enumerate(facts.policy.record_fields or ()):
         if is_text_field(name):
@@ -350,7 +349,7 @@ def _fields(facts: PolicyFacts) -> Findings:
 
 
 def _is_free(facts: PolicyFacts, one: PolicyClass, name: str) -> bool:
-    """Return whether a field holds what the author of no result may be believed in."""
+    """Return whether a field holds free text, which no author makes trustworthy."""
     sources = facts.yielding.get(one.name, ())
     of_others = all(source.author == "system" and not source.is_web for source in sources)
     if _is_closed(one.schema_, name):
@@ -364,7 +363,7 @@ _LINKS: Final = ("url", "uri", "link", "href", "path")
 
 
 def _is_long(schema: object, name: str) -> bool:
-    """Return whether the schema of a class asks for a long text in a member."""
+    """Return whether the schema of a class demands a long text in a member."""
     most = _part_of(schema, name).get("maxLength", 0)
     return most >= _SENTENCES and not name.lower().endswith(_LINKS)
 
@@ -376,7 +375,7 @@ def _part_of(schema: object, name: str) -> Mapping[str, Any]:
 
 
 def _is_closed(schema: object, name: str) -> bool:
-    """Return whether the schema of a class lets no sentence stand in a member."""
+    """Return whether the schema of a class excludes sentences from a member."""
     part = _part_of(schema, name)
     if not part:
         return False
@@ -386,7 +385,7 @@ def _is_closed(schema: object, name: str) -> bool:
 
 
 def _speakers(facts: PolicyFacts) -> Findings:
-    """Yield evidence of the policy that counts as words of the user, in each session."""
+    """Yield evidence of the policy that counts as the user's words in every session."""
     for index, item in enumerate(facts.policy.evidence):
         if item.source is not None and item.source.author == "user":
             message = (

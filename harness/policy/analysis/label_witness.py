@@ -1,7 +1,7 @@
-"""Show what a wrong label of a source does: a session that the right label would have stopped.
+"""Show the effect of a wrong label: a session that the right label would have stopped.
 
-A label that is wrong and reaches nothing is a note. One that lets the text of others choose what a
-call is aimed at, with nobody asked, is also an error of that call.
+A wrong label without an effect is a note. If it lets the text of others choose the target of a call
+with nobody asked, that call has an error too.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ _MOST_VALUES: Final = 4
 
 
 class _Case(NamedTuple):
-    """A finding as a question: does this source choose anything that the other policy stops?"""
+    """A finding to test: does this source choose anything that the corrected policy stops?"""
 
     source: ToolFacts
     sinks: list[ToolFacts]
@@ -43,14 +43,14 @@ class _Case(NamedTuple):
 
 
 class _Shown(NamedTuple):
-    """A session that passes under the policy, and not under the corrected one."""
+    """A session that passes under the policy but not under the corrected one."""
 
     choice: Choice
     action: Action
 
 
 def show_witnesses(facts: PolicyFacts, findings: Iterable[LintFinding]) -> Findings:
-    """Yield the findings; those about sources with what they let pass, or as notes if nothing."""
+    """Yield the findings. Those about sources have a session, or are notes without one."""
     left = _MOST_JUDGED
     for finding in findings:
         if finding.rule not in _WITNESSED or facts.provenance is None or left <= 0:
@@ -88,7 +88,7 @@ def _reached_target(shown: _Shown) -> LintFinding:
 
 
 def _find_witness(facts: PolicyFacts, finding: LintFinding, most: int) -> tuple[_Shown | None, int]:
-    """Return a session that shows what a finding does, if one does, and how many were judged."""
+    """Return a session that shows the effect of a finding, if any, and how many were judged."""
     tried = 0
     best: _Shown | None = None
     for case, choice in islice(_choices(facts, finding), most // 2):
@@ -117,7 +117,7 @@ def _choices(facts: PolicyFacts, finding: LintFinding) -> Iterator[tuple[_Case, 
 
 
 def _by_worth(sink: ToolFacts) -> list[str]:
-    """Return the arguments of a tool, what it is aimed at first."""
+    """Return the arguments of a tool, targets first."""
     return sorted(sink.roles, key=lambda name: sink.roles[name] not in AIMED_ROLES)
 
 
@@ -140,7 +140,7 @@ def _cases(facts: PolicyFacts, finding: LintFinding) -> Iterator[_Case]:
 
 
 def _sinks(facts: PolicyFacts) -> list[ToolFacts]:
-    """Return the tools with effects, those that no person is asked about first."""
+    """Return the tools with effects, those without a question first."""
     asked = facts.policy.spec.approval_required_from
     limit = len(MODE_RANK) if asked is None else MODE_RANK[asked]
     return sorted(
@@ -150,7 +150,7 @@ def _sinks(facts: PolicyFacts) -> list[ToolFacts]:
 
 
 def _relabel_source(policy: Policy, source: ToolFacts, rule: str) -> Policy:
-    """Return the policy with the results of a tool as the words of anybody, or as a web page."""
+    """Return the policy with the results of a tool as anybody's text, or as a web page."""
     form = source.tool.result.format if source.tool.result else None
     if source.is_web or rule in ("web_is_trusted", "web_not_said"):
         return _with_tool(policy, source, result=ToolResult(author="public", web=True, format=form))

@@ -1,8 +1,8 @@
-"""The effort of a lint: what is about names against names is estimated before it is begun.
+"""The effort of the lint: comparisons of names with names are estimated before they start.
 
-A rule that asks a schema about each argument, or each field about each place, costs a product.
-Where all products of a policy together are too large, the lint says of which tool or class it left
-some rules out, so that no policy passes that was not looked at.
+A rule that looks up each argument in a schema, or each field in each place, costs a product. If
+the products of a policy are too large, the lint reports the tools and classes whose rules it
+skipped, so that no policy passes unchecked.
 """
 
 from typing import Final
@@ -25,14 +25,14 @@ _MOST_STARS: Final = 20
 
 
 class LintEffort:
-    """The effort that is left for one policy."""
+    """The remaining effort for one policy."""
 
     def __init__(self) -> None:
-        """Begin with all of it."""
+        """Start with the full effort."""
         self._left = _MOST
 
     def allows(self, cost: int) -> bool:
-        """Take a cost from what is left; False, and nothing taken, where it is more than that."""
+        """Spend a cost. Return False and spend nothing if it exceeds the rest."""
         if cost > self._left:
             return False
         self._left -= cost
@@ -40,7 +40,7 @@ class LintEffort:
 
 
 def cost_of_names(tool: PolicyTool) -> int:
-    """Return about what it costs to ask the schema of a tool about each name that the tool has."""
+    """Estimate the cost of looking up each name of a tool in its schema."""
     roles, makes = tool.arg_roles or {}, (tool.result.makes if tool.result else None) or {}
     names = [*roles, *(tool.arg_kinds or ()), *(tool.may_be_empty or ()), *makes]
     schema = True if tool.args_schema is None else tool.args_schema
@@ -52,7 +52,7 @@ def cost_of_names(tool: PolicyTool) -> int:
 
 
 def cost_of_question(shape: object) -> int:
-    """Return about what it costs to ask a schema, or an example of a class, about one name."""
+    """Estimate the cost of looking up one name in a schema or an example of a class."""
     size = json_values(shape)
     # Members of both are compared with each other.
     return _OF_QUESTION + size + max(0, size - _LARGE) ** 2 // 10
@@ -64,9 +64,9 @@ def _required_names(schema: object) -> tuple[str, ...]:
 
 
 def _places_of(pointer: str) -> int:
-    """Return about how many schemas ask about the places on the way to a pointer's.
+    """Estimate how many schemas a lookup of a pointer visits.
 
-    A star is an element or a member: what is below it is asked about twice.
+    A star is an element or a member, so what is below it is looked up twice.
     """
     stars = pointer.count("*")
     return pointer.count("/") << min(stars, _MOST_STARS)

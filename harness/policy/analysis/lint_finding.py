@@ -1,4 +1,4 @@
-"""The findings of the lint of a policy, and the words that its rules share."""
+"""The findings of the lint, and the texts that its rules share."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,12 @@ FindingSeverity = Literal["error", "warning", "note"]
 
 
 class LintFinding(NamedTuple):
-    """Something that is valid, and ineffective or risky.
+    """Something valid that is ineffective or risky.
 
     Attributes:
         rule: its name, such as `unknown_class`.
         path: JSON pointer to the place in the policy.
-        message: what it leads to and what to write instead; one line, safe to print.
+        message: the effect and the fix; one line, safe to print.
         is_latent: whether it changes no ruling of this policy as it is.
     """
 
@@ -28,7 +28,7 @@ class LintFinding(NamedTuple):
 
     @property
     def severity(self) -> FindingSeverity:
-        """How bad it is: a note is for reading, and fails no check."""
+        """The severity. A note fails no check."""
         return "note" if self.is_latent else _SEVERITIES.get(self.rule, "warning")
 
 
@@ -60,10 +60,10 @@ _MOST_SHOWN: Final = 20
 
 
 def guess_name(name: str, known: Sequence[str]) -> str:
-    """Return the known name that was probably meant, as a question; else nothing.
+    """Return the known name that was probably meant, as a question; or nothing.
 
     Args:
-        known: the names in their order; of many, those that stand around the name are compared.
+        known: the sorted names; of many, only the nearest in order are compared.
     """
     if len(known) > _MOST_COMPARED:
         at = max(0, bisect_left(known, name) - _MOST_COMPARED // 2)
@@ -80,16 +80,16 @@ def show_names(names: Sequence[str]) -> str:
 
 
 def no_class(name: str, known: Sequence[str]) -> str:
-    """Return what is wrong with a class that nothing has, and what to write instead.
+    """Return the error for an unknown class, and the fix.
 
     Args:
-        known: the classes that something has, in their order.
+        known: the known classes, in order.
     """
     hint = guess_name(name, known)
     return f"no tool yields the class {name} and no evidence has it: {hint}add it to one of them"
 
 
 def lint_schema(schema: Any) -> Iterator[tuple[str, str, str]]:
-    """Yield rule, JSON pointer and message of what is wrong with a valid JSON Schema."""
+    """Yield the rule, JSON pointer and message of each finding in a valid JSON Schema."""
     yield from (("unsatisfiable_schema", *part) for part in impossible_parts(schema))
     yield from (("misspelt_keyword", *keyword) for keyword in odd_keywords(schema))

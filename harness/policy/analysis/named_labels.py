@@ -1,7 +1,7 @@
-"""What the names of tools and arguments say of them: the least tier, the role, who writes a result.
+"""Read labels from the names of tools and arguments: the least tier, the role, the author.
 
-The lint compares this with the labels of a policy, so it answers only where a name is plain: a word
-that reads both ways (`name`, `address`, `open`) says nothing.
+The lint compares them with the labels of a policy, so only clear names count: an ambiguous word
+(`name`, `address`, `open`) says nothing.
 """
 
 import re
@@ -109,7 +109,7 @@ _STEERS: Final = _words(
 
 
 def least_tier(words: tuple[str, ...], arguments: Collection[str]) -> ApprovalMode | None:
-    """Return the least tier that the words of a tool's name say; None if they say nothing.
+    """Return the least tier that the words of a tool's name suggest; None without one.
 
     Args:
         arguments: their names.
@@ -130,7 +130,7 @@ def least_tier(words: tuple[str, ...], arguments: Collection[str]) -> ApprovalMo
 
 
 def _verbs_in(words: tuple[str, ...]) -> list[str]:
-    """Return the verb of a name, and those behind an `and`."""
+    """Return the verb of a name, and the verbs after `and`."""
     joined = [
         word
         for before, word in pairwise(words)
@@ -176,7 +176,7 @@ _NOUNS_LAST: Final = _words(
 
 
 def says_more(floor: ApprovalMode, mode: ApprovalMode, words: tuple[str, ...]) -> bool:
-    """Return whether a name says plainly more than the tier that a policy gives."""
+    """Return whether a name clearly suggests more than the tier of the policy."""
     if _TIERS.index(floor) <= _TIERS.index(mode):
         return False
     if mode == "network":
@@ -191,17 +191,17 @@ def _takes_link(arguments: Collection[str]) -> bool:
 
 
 def reads_web(words: tuple[str, ...], arguments: Collection[str]) -> bool:
-    """Return whether a tool that reads, reads pages that anybody may write."""
+    """Return whether a reading tool reads pages that anybody may write."""
     return not _WEB.isdisjoint(words) or _takes_link(arguments)
 
 
 def written_outside(words: tuple[str, ...]) -> bool:
-    """Return whether a name says that people outside write what is read: an inbox, reviews."""
+    """Return whether outsiders write what a tool reads, by its name: an inbox, reviews."""
     return bool(words) and words[-1] in _OUTSIDE
 
 
 def holds_sentences(words: tuple[str, ...]) -> bool:
-    """Return whether a name says that people write what is read: mails, tickets, files."""
+    """Return whether people write what a tool reads, by its name: mails, tickets, files."""
     return bool(words) and words[-1] in _OUTSIDE | _SAID
 
 
@@ -209,19 +209,19 @@ def is_text_field(name: str, *, of_others: bool = False) -> bool:
     """Return whether a field of this name holds sentences.
 
     Args:
-        of_others: ask for those only that whoever a record is with writes, such as a note.
+        of_others: only fields that the other party of a record writes, such as a note.
     """
     words = tuple(words_of(name.rpartition("/")[2]))
     return bool(words) and words[-1] in (_LEFT_BY_OTHERS if of_others else _TEXTS)
 
 
 def carries_out(name: str) -> bool:
-    """Return whether content that a fetch is given goes out with it: a body, not a prompt."""
+    """Return whether an argument of a fetch carries content out: a body, not a prompt."""
     return _STEERS.isdisjoint(words_of(name)[-1:])
 
 
 def plain_role(name: str) -> Role | None:
-    """Return the role that the name of an argument says plainly: of targets and secrets only."""
+    """Return the role that the name of an argument clearly suggests; targets and secrets only."""
     snake = "_".join(words_of(name))
     if _SECRET.match(snake):
         return "secret"
@@ -240,7 +240,7 @@ def verb_of(words: tuple[str, ...]) -> str:
 
 
 def mean_the_same(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
-    """Return whether two names do the same to the same: pay_claim and settle_claim, repay."""
+    """Return whether two names mean the same: pay_claim and settle_claim."""
     ends, other_ends = {*words[:1], *words[-1:]}, {*others[:1], *others[-1:]}
     for family in _FAMILIES:
         if not family.isdisjoint(ends) and not family.isdisjoint(other_ends):

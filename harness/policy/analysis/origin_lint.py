@@ -1,7 +1,7 @@
-"""Find what a policy says of origins in vain, and where it believes what others wrote.
+"""Find labels of origins that have no effect, or that trust text of others.
 
-Who writes a result, who fills a field, what a value names and what a call makes is the policy's own
-word. Nothing at run time can tell that it is wrong, or that it is never heard.
+The policy alone says who writes a result, who fills a field, what a value names and what a call
+makes. Nothing at run time can notice that it is wrong or has no effect.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -59,7 +59,7 @@ def lint_origins(policy: Policy, effort: LintEffort) -> Findings:
 
 
 def _cost_of_tool(placed: "_Tool") -> int:
-    """Return about what it costs to follow each binding to each field, and each kind to a role."""
+    """Estimate the cost of following each binding to each field, and each kind to a role."""
     cost = len(placed.tool.arg_kinds or ()) * len(placed.roles)
     if placed.rank == 0:
         return cost
@@ -70,7 +70,7 @@ def _cost_of_tool(placed: "_Tool") -> int:
 
 
 def _cost_of_fields(one: PolicyClass) -> int:
-    """Return about what it costs to ask the schema or the example of a class about each field."""
+    """Estimate the cost of looking up each field in the schema or example of its class."""
     shape = one.example if one.schema_ is None else one.schema_
     if one.schema_ is not None and is_plain(one.schema_):
         return len(one.fields or ())
@@ -78,7 +78,7 @@ def _cost_of_fields(one: PolicyClass) -> int:
 
 
 class _Policy:
-    """A policy, and what its classes and tools say of one another."""
+    """A policy, with the links between its classes and tools."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy: Final = policy
@@ -96,7 +96,7 @@ class _Policy:
         self._filled: Final = {tool.yields for tool in policy.tool if _promises_json(tool)}
 
     def sources_of(self, names: Iterable[str]) -> Iterator[tuple[str, PolicyTool]]:
-        """Yield each class with the tools that yield it, if it is known who writes them."""
+        """Yield each class with the tools that yield it, if their authors are known."""
         for name in names:
             yield from ((name, tool) for tool in self._sources.get(name, ()))
 
@@ -105,12 +105,12 @@ class _Policy:
         return name in self.held or name in self._filled
 
     def cost_of(self, name: str) -> int:
-        """Return how many fields are looked at to find who fills one place of a class."""
+        """Return how many fields a lookup of one place of a class visits."""
         fields = len(self.classes[name].fields or ()) if name in self.classes else 0
         return len(self._sources.get(name, ())) * (1 + fields)
 
     def writer_at(self, tool: PolicyTool, name: str, at: str | None) -> FieldWriter | None:
-        """Return who else but a system fills a place in the results of a tool, if anybody.
+        """Return who fills a place in the results of a tool; None for a system.
 
         Args:
             at: a JSON pointer into the result, or None for all of it.
@@ -135,7 +135,7 @@ def _promises_json(tool: PolicyTool) -> bool:
 
 
 def _field_at(fields: Mapping[str, FieldWriter], at: str) -> FieldWriter | None:
-    """Return who fills a place by the fields of a class: the nearest field around it says so."""
+    """Return who fills a place of a class, by the nearest field around it."""
     place = segments(at)
     ways = [(segments(one) if one[:1] == "/" else (one,), who) for one, who in fields.items()]
     for end in range(len(place), 0, -1):
@@ -170,14 +170,14 @@ class _Tool(NamedTuple):
         return LintFinding(rule, f"{self.path}{path}", f"tool {self.tool.called}: {message}")
 
     def is_target(self, name: str) -> bool:
-        """Return whether a call is aimed at an argument; without any role it may be."""
+        """Return whether an argument is a target; without any roles, it may be."""
         named = {role for one, role in self.roles.items() if one in (name, pointer(name))}
         below = {role for one, role in self.roles.items() if one.startswith(f"{pointer(name)}/")}
         return not self.roles or not _TARGETS.isdisjoint(named | below)
 
 
 def _edges(placed: _Tool) -> Findings:
-    """Yield each target that is backed by what others than a system write."""
+    """Yield each target with evidence that somebody other than a system writes."""
     if placed.rank == 0:
         return
     for path, name, classes, places in _backings(placed):
@@ -204,7 +204,7 @@ _Backing = tuple[str, str, tuple[str, ...], tuple[str | None, ...]]
 
 
 def _backings(placed: _Tool) -> Iterator[_Backing]:
-    """Yield what backs a call: where the policy says so, what is backed, classes and places."""
+    """Yield the evidence behind a call: its place in the policy, the argument, classes, places."""
     for name, binding in (placed.tool.bound_args or {}).items():
         if not placed.is_target(name):
             continue
@@ -232,7 +232,7 @@ def _backings(placed: _Tool) -> Iterator[_Backing]:
 
 
 def _makes(placed: _Tool) -> Findings:
-    """Yield things made that no argument names, that are not found, or that were there before."""
+    """Yield made things that no argument names, that are not found, or that existed before."""
     makes = (placed.tool.result.makes if placed.tool.result else None) or {}
     for name, kind in makes.items():
         path = pointer("result", "makes", name)
@@ -281,7 +281,7 @@ def _formats(placed: _Tool) -> Findings:
 
 
 def _empty(placed: _Tool) -> Findings:
-    """Yield arguments that may be empty where that is not asked, and targets that none need."""
+    """Yield entries of `may_be_empty` without an effect, and those that go too far."""
     allowed, roles = placed.tool.may_be_empty or (), placed.roles
     given_to = {name for name, role in roles.items() if role in _GIVEN_TO}
     missing = sorted(given_to - {*allowed})
@@ -306,7 +306,7 @@ def _empty(placed: _Tool) -> Findings:
 
 
 def _kinds(placed: _Tool) -> Findings:
-    """Yield kinds that are probably meant as a form of values, and kinds of what has no role."""
+    """Yield kinds that are probably misspelt forms, and kinds of arguments without a role."""
     for name, kind in (placed.tool.arg_kinds or {}).items():
         path = pointer("arg_kinds", name)
         if meant := _form_meant(kind):
@@ -324,7 +324,7 @@ def _kinds(placed: _Tool) -> Findings:
 
 
 def _form_meant(kind: str) -> str:
-    """Return the form that a kind is probably a misspelling of, or nothing."""
+    """Return the form that a kind probably misspells, or nothing."""
     small = kind.strip().casefold()
     if kind in _FORMS:
         return ""
@@ -351,7 +351,7 @@ _DEAR_RULES: Final = (_edges, _kinds)
 
 
 def _lint_class(known: _Policy, one: PolicyClass, path: str) -> Findings:
-    """Yield fields that nobody fills, and an example that is none."""
+    """Yield fields that no record has, and invalid examples."""
     if (one.fields or one.schema_ is not None) and not known.fills(one.name):
         yielding = known.yielding.get(one.name)
         what = (
@@ -380,7 +380,7 @@ def _fields(one: PolicyClass, path: str) -> Findings:
 
 
 def _has_field(one: PolicyClass, name: str) -> bool:
-    """Return whether a record may have a field, by the schema of its class or by the example."""
+    """Return whether a record may have a field, by the schema or the example of its class."""
     place = segments(name) if name[:1] == "/" else (name,)
     if one.schema_ is not None:
         return any(has_place(part, place) for part in _record_schemas(one.schema_, name))
@@ -391,7 +391,7 @@ def _has_field(one: PolicyClass, name: str) -> bool:
 
 
 def _record_schemas(schema: Any, name: str) -> Iterable[Any]:
-    """Return the schemas of a record: those of the elements where it is a list of them."""
+    """Return the schemas of a record; of a list, those of its elements."""
     if name[:1] == "/" or admits(schema, {"type": "object"}):
         return [schema]
     return SchemaParts(schema).schemas_below([schema], "0") or [True]
@@ -405,7 +405,7 @@ def _names_of(one: PolicyClass) -> set[str]:
 
 
 def _lint_parties(known: _Policy) -> Findings:
-    """Yield recipients that are trusted because a record names them, or a trust in nobody."""
+    """Yield trust in parties that reaches a recipient, and trust that has no effect."""
     spec, path = known.policy.spec, "/spec/party_recipients"
     if spec.party_recipients != "allow":
         return

@@ -1,7 +1,7 @@
-"""Prove that no text matches two patterns; where that cannot be proven, nothing is said.
+"""Prove that no text matches both of two patterns, where possible.
 
-Read are patterns for the whole text of characters, classes and counts: `^CL-[0-9]{5}$`. Characters
-above ASCII count as one, which all that may be one of them have, so a proof holds for each.
+It reads anchored patterns of characters, classes and counts: `^CL-[0-9]{5}$`. All characters above
+ASCII count as one, so a proof holds for each of them.
 """
 
 import re
@@ -24,7 +24,7 @@ _FOREVER: Final = 1_000
 
 
 class _Run(NamedTuple):
-    """So many characters of one set."""
+    """A number of characters of one set."""
 
     chars: frozenset[str]
     least: int
@@ -38,7 +38,7 @@ def never_both(pattern: str, other: str) -> bool:
 
 
 def _runs_of(pattern: str) -> list[_Run] | None:
-    """Return the runs of a pattern for the whole text; None where it is not read."""
+    """Return the runs of an anchored pattern; None if it cannot be read."""
     if pattern[:1] != "^" or pattern[-1:] != "$" or pattern[-2:-1] == "\\":
         return None
     at, end, runs = 1, len(pattern) - 1, list[_Run]()
@@ -63,7 +63,7 @@ def _bounds_of(count: re.Match[str] | None) -> tuple[int, int]:
 
 
 def _chars_of(token: re.Match[str]) -> frozenset[str] | None:
-    """Return what one character of a pattern may be; None where it is not read."""
+    """Return the set of one character of a pattern; None if it cannot be read."""
     escaped, negated, members, plain = token.groups()
     if members is not None:
         chars = _members_of(members)
@@ -91,7 +91,7 @@ _RANGES: Final = re.compile(r"(\\.|[^\\])(?:-(\\.|[^\\]))?", re.DOTALL)
 
 
 def _members_of(text: str) -> frozenset[str] | None:
-    """Return the characters of a class such as `A-Za-z_`; None where it is not read."""
+    """Return the characters of a class such as `A-Za-z_`; None if it cannot be read."""
     if "[" in text or "&&" in text or "--" in text or "~~" in text:
         return None
     parts = [_range_of(*found.groups()) for found in _RANGES.finditer(text)]
@@ -116,7 +116,7 @@ _Place = tuple[int, int]
 
 
 def _meet(runs: list[_Run], others: list[_Run]) -> bool:
-    """Return whether some text may be made of both."""
+    """Return whether some text may match both."""
     waiting: list[tuple[_Place, _Place]] = [((0, 0), (0, 0))]
     seen = {*waiting}
     while waiting:
@@ -138,7 +138,7 @@ def _may_end(runs: list[_Run], place: _Place) -> bool:
 
 
 def _steps(runs: list[_Run], place: _Place) -> Iterator[tuple[int, _Place]]:
-    """Yield each run that the next character may be of, and the place behind it."""
+    """Yield each run that the next character may belong to, and the position after it."""
     at, taken = place
     while at < len(runs):
         run = runs[at]

@@ -1,10 +1,10 @@
 """Compare two policies: what is tighter, what is looser, and a plan that shows it, tool by tool.
 
-Rule 1: "equal" is a proof: nothing that the checks read of a call has changed.
+Rule 1: "equal" is a proof: nothing has changed that the checks read about a call.
 Rule 2: "tighter" and "looser" have a witness: a plan that one policy refuses and the other accepts,
-        verified by both. Settings of the guard, and what a policy says of results, need none:
-        they are so by definition.
-Rule 3: where a change may go either way and no witness was found, that is not decided.
+        verified by both. Settings of the guard and labels of results need none: their direction
+        follows from their order.
+Rule 3: a change that may go either way without a witness is "not decided".
 """
 
 from collections import Counter
@@ -27,15 +27,15 @@ Direction = Literal["tighter", "looser"]
 
 
 class PolicyChange(NamedTuple):
-    """How one tool, the plans as a whole, or the guard differ between two policies.
+    """The difference of one tool, of whole plans, or of the guard, between two policies.
 
     Attributes:
         subject: `tool NAME`, `plans` or `guard`.
         changed: the names of the fields that changed.
-        looser: a plan that the new policy accepts and the old one refuses, if there is one. What
-            is looser by order, such as results that count for longer, has none.
-        tighter: a plan that the old policy accepts and the new one refuses, in the same way.
-        undecided: the directions in which it may have changed, and no plan was found.
+        looser: a plan that the new policy accepts and the old one refuses, if there is one. A
+            change that is looser by order, such as longer freshness, has none.
+        tighter: the same for a plan that the old policy accepts and the new one refuses.
+        undecided: the possible directions of the change without a plan.
     """
 
     subject: str
@@ -66,7 +66,7 @@ def diff_policies(old: Policy, new: Policy) -> tuple[PolicyChange, ...]:
 
 
 def _name_tools(old: Policy, new: Policy) -> dict[ToolPair, str]:
-    """Return what each tool is called, with its ids where two are called the same."""
+    """Return the name of each tool, with its ids if two have one name."""
     names = {tool.pair: tool.called for tool in (*new.tool, *old.tool)}
     often = Counter(names.values())
     return {
@@ -76,7 +76,7 @@ def _name_tools(old: Policy, new: Policy) -> dict[ToolPair, str]:
 
 
 def overall(changes: Iterable[PolicyChange]) -> Comparison:
-    """Return what the changes come to."""
+    """Return the overall direction of the changes."""
     known = {change.change for change in changes} - {"equal"}
     if {"tighter", "looser"} <= known or "both" in known:
         return "both"

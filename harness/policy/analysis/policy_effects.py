@@ -1,7 +1,7 @@
-"""The effects of a policy change: could a call pass that was refused before, or the reverse?
+"""The effects of a policy change: may a call pass that was refused before, or the reverse?
 
-The answers are bounds. "May not" is a proof, by the rule of the check that reads the field; "may"
-is left for a witness plan to show.
+The answers are bounds. "May not" is a proof, by the rule of the check that reads the field. "May"
+is for a witness plan to show.
 """
 
 import math
@@ -48,7 +48,7 @@ def highest_rank(policy: Policy) -> int:
 
 
 class Sides(NamedTuple):
-    """Two policies, and what is looked up in them for each tool."""
+    """Two policies, with lookups for each tool."""
 
     old: Policy
     new: Policy
@@ -86,7 +86,7 @@ def sides_of(old: Policy, new: Policy) -> Sides:
 
 
 def effects_on_tool(sides: Sides, pair: ToolPair) -> list[Effect]:
-    """Return what may change for calls of one tool."""
+    """Return the possible effects on calls of one tool."""
     old, new = sides.old, sides.new
     before, after = sides.before.get(pair), sides.after.get(pair)
     ran = before is not None and MODE_RANK[before.approval_mode] <= highest_rank(old)
@@ -104,7 +104,7 @@ def effects_on_tool(sides: Sides, pair: ToolPair) -> list[Effect]:
 
 
 def _of_fields(effort: LintEffort, old: PolicyTool, new: PolicyTool) -> Iterator[Effect]:
-    """Yield the effects of fields that say by themselves what a call must be."""
+    """Yield the effects of fields that are conditions on a call by themselves."""
     demands = old.requires_evidence or (), new.requires_evidence or ()
     yield _compare_conditions("requires_evidence", *demands, partial(_demands_as_much, effort))
     bound = tuple((tool.bound_args or {}).items() for tool in (old, new))
@@ -127,8 +127,8 @@ def _compare_conditions(
 ) -> Effect:
     """Return the effect of a list of conditions, all of which a call must meet.
 
-    It cannot be looser where every old condition is implied by a new one. Too many are not
-    compared, and may go either way.
+    It cannot be looser if new conditions imply every old one. Very long lists are not compared,
+    and may go either way.
     """
     if old == new or len(old) * len(new) > _MOST_COMPARED:
         return Effect(what, old != new, old != new)
@@ -138,7 +138,7 @@ def _compare_conditions(
 
 
 def _demands_as_much(effort: LintEffort, one: str | Demand, other: str | Demand) -> bool:
-    """Return whether what meets `one` meets `other`."""
+    """Return whether everything that meets `one` also meets `other`."""
     if _class_of(one) != _class_of(other):
         return False
     first, second = (
@@ -168,7 +168,7 @@ def _binds_as_much(
 
 
 def _binding_of(value: tuple[str, ...] | Binding) -> Binding:
-    """Return the binding that an array of classes stands for: the argument may be left out."""
+    """Return the binding for an array of classes: the argument is optional."""
     return value if isinstance(value, Binding) else Binding(from_=value, optional=True)
 
 
@@ -219,7 +219,7 @@ def _of_settings(sides: Sides, before: PolicyTool, after: PolicyTool) -> Iterato
 
 
 def _of_tier(old: Policy, new: Policy, before: int, after: int) -> Effect:
-    """Return the effect of a tier where both tiers may run: what else is asked of them."""
+    """Return the effect of a tier if both tiers may run, by their other conditions."""
     specs = (old.spec, new.spec)
     judged = any(spec.provenance for spec in specs)
     confined = any(spec.confined_evidence for spec in specs)
@@ -279,7 +279,7 @@ def _of_parties(old: Policy, new: Policy, before: PolicyTool, after: PolicyTool)
 
 
 def _of_roles(old: Policy, new: Policy, before: PolicyTool, after: PolicyTool) -> Effect:
-    """Return the effect of roles, by what both specs say about provenance where it is the same."""
+    """Return the effect of roles, if both specs agree about provenance."""
     roles = before.arg_roles or {}, after.arg_roles or {}
     if any(getattr(old.spec, name) != getattr(new.spec, name) for name in _OF_ORIGINS):
         return Effect("arg_roles", roles[0] != roles[1], roles[0] != roles[1])
@@ -292,7 +292,7 @@ def _of_roles(old: Policy, new: Policy, before: PolicyTool, after: PolicyTool) -
 
 
 def effects_on_plans(old: Policy, new: Policy) -> list[Effect]:
-    """Return what may change for plans as a whole, whatever they call."""
+    """Return the possible effects on whole plans, whatever they call."""
     found = [*_of_outputs(old, new), *_of_budgets(old, new), *_of_evidence(old, new)]
     wanted = _classes(old.spec.required_evidence), _classes(new.spec.required_evidence)
     lost, gained = wanted[0] - wanted[1], wanted[1] - wanted[0]
@@ -319,7 +319,7 @@ _BUDGETS: Final = ("max_steps", "bucket_tokens")
 
 
 def _of_budgets(old: Policy, new: Policy) -> Iterator[Effect]:
-    """Yield the effects of the budget that a plan has which is judged by itself."""
+    """Yield the effects of the budget of a plan that is judged alone."""
     budgets = [policy.guard.budget or RunBudget() for policy in (old, new)]
     for name in _BUDGETS:
         before, after = (getattr(budget, name) for budget in budgets)
@@ -327,7 +327,7 @@ def _of_budgets(old: Policy, new: Policy) -> Iterator[Effect]:
 
 
 def _of_evidence(old: Policy, new: Policy) -> Iterator[Effect]:
-    """Yield the effect of items that a step may pin, or may pin no more."""
+    """Yield the effects of items that a step may newly pin, or no longer."""
     for more, less in pinnable(old, new):
         yield Effect("evidence", more, less)
 
@@ -341,7 +341,7 @@ _SETTINGS: Final = {
 
 
 def effects_on_sessions(old: Policy, new: Policy) -> list[Effect]:
-    """Return how the guard answers differently: by definition, and not through any plan."""
+    """Return the differences in the answers of the guard, which no plan shows."""
     found = []
     for name, order in _SETTINGS.items():
         before, after = (order.index(getattr(policy.guard, name)) for policy in (old, new))
@@ -353,7 +353,7 @@ def effects_on_sessions(old: Policy, new: Policy) -> list[Effect]:
 
 
 def _of_expiry(old: Policy, new: Policy) -> Effect:
-    """Return the effect of how long a yes to a question counts; without a limit the longest."""
+    """Return the effect of how long a yes counts; no limit is the longest."""
     ends = [policy.guard.question_expires_after_s for policy in (old, new)]
     before, after = (math.inf if seconds is None else seconds for seconds in ends)
     name = "guard.question_expires_after_s"
@@ -361,9 +361,9 @@ def _of_expiry(old: Policy, new: Policy) -> Effect:
 
 
 def _of_session_budgets(old: Policy, new: Policy) -> Iterator[Effect]:
-    """Yield the effects of budgets where only one policy has one.
+    """Yield the effects of budgets if only one policy has one.
 
-    Without one, a session has another budget than a plan that is judged by itself.
+    Without one, a session has a different budget than a plan that is judged alone.
     """
     given = old.guard.budget, new.guard.budget
     if (given[0] is None) == (given[1] is None):

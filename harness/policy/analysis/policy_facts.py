@@ -1,4 +1,4 @@
-"""What the rules of the lint look up in a policy: its tools, their arguments, who yields what."""
+"""Facts about a policy for the rules of the lint: tools, arguments, and sources of classes."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -29,7 +29,7 @@ class ToolFacts:
 
     @cached_property
     def shapes(self) -> ArgumentShapes:
-        """Return what its schema says of its arguments."""
+        """Return the shapes of its arguments by its schema."""
         return ArgumentShapes(True if self.tool.args_schema is None else self.tool.args_schema)
 
     @cached_property
@@ -40,12 +40,12 @@ class ToolFacts:
 
     @cached_property
     def arguments(self) -> tuple[str, ...]:
-        """Return the arguments that its schema or its roles name."""
+        """Return the arguments in its schema or its roles."""
         return tuple(dict.fromkeys((*self.shapes.names, *self.roles)))
 
     @property
     def author(self) -> str:
-        """Who writes its results."""
+        """The author of its results."""
         return self.tool.result.author if self.tool.result else "public"
 
     @property
@@ -55,7 +55,7 @@ class ToolFacts:
 
     @property
     def is_believed(self) -> bool:
-        """Whether its results count as more than the words of anybody."""
+        """Whether its results count as more than anybody's text."""
         return self.author != "public" and not self.is_web
 
     def bindings(self) -> Iterator[tuple[str, Binding]]:
@@ -84,7 +84,7 @@ class ToolFacts:
 
 
 def _words_in(name: str) -> tuple[str, ...]:
-    """Return the words of a name, without numbers and versions: `read_mail_v2` reads mail."""
+    """Return the words of a name without numbers and versions, such as in `read_mail_v2`."""
     return tuple(word for word in words_of(name) if not word.isdecimal() and word != "v")
 
 
@@ -93,7 +93,7 @@ def _way_of(name: str) -> tuple[str, ...]:
 
 
 class PolicyFacts:
-    """A policy with its tools, and who yields and who needs which class."""
+    """A policy with its tools, and the tools that yield or need each class."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy: Final = policy
@@ -110,7 +110,7 @@ class PolicyFacts:
 
     @property
     def provenance(self) -> Literal["closed", "open"] | None:
-        """How the spec judges where values come from."""
+        """The provenance mode of the spec."""
         return self.policy.spec.provenance
 
     @cached_property

@@ -1,7 +1,7 @@
 """Warn about valid policy settings that do nothing or are risky.
 
-Each rule has a name, and each finding says what will happen and what to write instead. A policy
-that restricts what it means to restrict has no findings.
+Each rule has a name, and each finding says the effect and the fix. A policy that restricts what it
+means to restrict has no findings.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,18 +40,18 @@ _SOME_ARGUMENT: Final = {"type": "object", "minProperties": 1}
 
 
 class AcceptedRisk(NamedTuple):
-    """A finding that the policy accepts, and why."""
+    """A finding that the policy accepts, with its reason."""
 
     finding: LintFinding
     reason: str
 
 
 class LintReport(NamedTuple):
-    """What the lint found, and what of it the policy accepts.
+    """The findings of the lint, accepted or not.
 
     Attributes:
-        findings: those that nobody accepted, and the entries that accept nothing.
-        accepted: those that an entry of `accept` is for.
+        findings: the findings that nobody accepted, and entries of `accept` without a finding.
+        accepted: the findings that an entry of `accept` covers.
     """
 
     findings: tuple[LintFinding, ...]
@@ -61,13 +61,13 @@ class LintReport(NamedTuple):
 def lint(policy: Policy) -> tuple[LintFinding, ...]:
     """Return the findings of tools, then of origins and the spec; none for a good policy.
 
-    At most 1,000 are listed. Where names against names are too many, `not_linted` says so.
+    At most 1,000 are listed. Where too many names would be compared, `not_linted` says so.
     """
     return lint_report(policy).findings
 
 
 def lint_report(policy: Policy) -> LintReport:
-    """Return the findings, told apart by whether the policy accepts them."""
+    """Return the findings, accepted or not."""
     found = tuple(islice(_all_findings(policy), MOST_FINDINGS))
     entries: dict[tuple[str, str | None], int] = {}
     for index, one in enumerate(policy.accept):
@@ -131,10 +131,10 @@ def _lint_tools(policy: Policy, known: "_Known", effort: LintEffort) -> Findings
 
 
 class _Known(NamedTuple):
-    """The contents of a policy, to be looked up for each tool.
+    """The contents of a policy, as lookups for each tool.
 
-    `yielded` are the classes of results, `held` the contents of evidence by class, `classes` all
-    of both, in their order.
+    `yielded` are the classes of results, `held` the contents of evidence by class, and `classes`
+    the classes of both, in order.
     """
 
     yielded: frozenset[str]
@@ -166,7 +166,7 @@ class _Tool(NamedTuple):
 
     @property
     def schema(self) -> Any:
-        """The schema of its arguments: true where it has none."""
+        """The schema of its arguments; true without one."""
         return True if self.tool.args_schema is None else self.tool.args_schema
 
     def report_finding(self, rule: str, path: str, message: str) -> LintFinding:
@@ -174,7 +174,7 @@ class _Tool(NamedTuple):
 
 
 def _mode(linted: _Tool) -> Findings:
-    """A mode above the safety mode: the tool can never be called."""
+    """Yield a mode above the safety mode: the tool can never be called."""
     mode, guard, ceiling = (
         linted.tool.approval_mode,
         linted.policy.guard.safety_mode,
@@ -189,7 +189,7 @@ def _mode(linted: _Tool) -> Findings:
 
 
 def _lint_tokens(linted: _Tool) -> Findings:
-    """A tool that takes more tokens than there are."""
+    """Yield a tool that needs more tokens than the budget has."""
     budget, least = linted.policy.guard.budget, linted.tool.min_tokens or 0
     if budget is not None and least > budget.bucket_tokens:
         message = (
@@ -200,7 +200,7 @@ def _lint_tokens(linted: _Tool) -> Findings:
 
 
 def _roles(linted: _Tool) -> Findings:
-    """An effect without roles, and arguments without one beside others that have one."""
+    """Yield an effect without roles, and arguments without a role among others with one."""
     tool = linted.tool
     if linted.policy.spec.provenance is None or linted.rank == 0:
         return
@@ -224,7 +224,7 @@ def _roles(linted: _Tool) -> Findings:
 
 
 def _shapes(linted: _Tool) -> Findings:
-    """Roles at JSON pointers that miss an argument of another shape."""
+    """Yield roles at JSON pointers that miss an argument of another shape."""
     roles = linted.tool.arg_roles
     if not roles or linted.policy.spec.provenance is None or linted.rank == 0:
         return
@@ -234,7 +234,7 @@ def _shapes(linted: _Tool) -> Findings:
 
 
 def _is_flag(tool: PolicyTool, name: str) -> bool:
-    """Whether an argument holds true, false or null only: nothing that comes from anywhere."""
+    """Return whether an argument holds only true, false or null, which have no source."""
     schema: Any = tool.args_schema
     for key in ("properties", name, "type"):
         schema = schema.get(key) if isinstance(schema, dict) else None
@@ -243,7 +243,7 @@ def _is_flag(tool: PolicyTool, name: str) -> bool:
 
 
 def _arguments(linted: _Tool) -> Findings:
-    """Arguments that the schema does not have."""
+    """Yield arguments that the schema lacks."""
     tool = linted.tool
     named: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
     named += [(("bound_args", name), (name,)) for name in tool.bound_args or ()]
@@ -281,7 +281,7 @@ def _no_argument(linted: _Tool, place: tuple[str, ...]) -> str:
 
 
 def _lint_evidence(linted: _Tool) -> Findings:
-    """Classes that nothing yields or holds."""
+    """Yield classes that nothing yields or holds."""
     known = linted.known
     for path, name in _demanded_classes(linted.tool):
         if name not in known.yielded and name not in known.held:
@@ -290,7 +290,7 @@ def _lint_evidence(linted: _Tool) -> Findings:
 
 
 def _demands(linted: _Tool) -> Findings:
-    """Demands and bindings that no content which is held can meet."""
+    """Yield demands and bindings that none of the held contents can meet."""
     for index, demand in enumerate(linted.tool.requires_evidence or ()):
         if isinstance(demand, Demand) and _is_unmet(linted.known, demand):
             message = f"no evidence of class {demand.class_} meets the demand"
@@ -304,7 +304,7 @@ def _demands(linted: _Tool) -> Findings:
 
 
 def _bindings(linted: _Tool) -> Findings:
-    """Bindings that name nothing, and pointers in which `*` is a key."""
+    """Yield bindings that name nothing, and pointers in which `*` is a key."""
     for name, binding in (linted.tool.bound_args or {}).items():
         path = pointer("bound_args", name)
         bound = binding if isinstance(binding, Binding) else Binding(from_=binding)
@@ -333,7 +333,7 @@ def _demanded_classes(tool: PolicyTool) -> Iterator[tuple[tuple[str, ...], str]]
 
 
 def _held_contents(known: _Known, classes: tuple[str, ...]) -> list[Any] | None:
-    """Return the contents of all evidence of these classes; None if tools yield more of it."""
+    """Return the contents of all evidence of these classes; None if tools yield more."""
     if not known.yielded.isdisjoint(classes):
         return None
     return [content for name in classes for content in known.held.get(name, ())] or None
@@ -356,7 +356,7 @@ def _leads_nowhere(known: _Known, binding: Binding) -> bool:
 
 
 def _schemas(linted: _Tool) -> Findings:
-    """Schemas that nothing satisfies, and misspelt keywords."""
+    """Yield schemas that nothing satisfies, and misspelt keywords."""
     tool = linted.tool
     if tool.args_schema is not None:
         found = list(islice(lint_schema(tool.args_schema), MOST_FINDINGS))
@@ -372,7 +372,7 @@ def _schemas(linted: _Tool) -> Findings:
 
 
 def _lint_session(linted: _Tool) -> Findings:
-    """Settings that do nothing: tools that are not there, groups of one, results never fresh."""
+    """Yield settings without an effect: unknown tools, groups of one, results never fresh."""
     tool = linted.tool
     for index, followed in enumerate(tool.follows or ()):
         if (followed.adapter_id, followed.capability_id) not in linted.known.pairs:
@@ -389,14 +389,14 @@ def _lint_session(linted: _Tool) -> Findings:
 
 
 def _may_hold_many(linted: _Tool, *names: str) -> bool:
-    """Return whether an argument may be an array or an object: one item must back all of it."""
+    """Return whether an argument may be an array or an object, which one item must back whole."""
     many = {name: {"type": ["array", "object"]} for name in names}
     wanted = {"type": "object", "required": list(many), "properties": many}
     return bool(names) and admits(linted.schema, wanted)
 
 
 def _origins(linted: _Tool) -> Findings:
-    """Results that count as words of the user, or as the instructions of the operator."""
+    """Yield results that count as the user's words, or as the operator's instructions."""
     result = linted.tool.result
     if result is not None and result.author in ("user", "operator"):
         message = (
@@ -415,7 +415,7 @@ _DEAR_RULES: Final = (_shapes, _arguments, _demands)
 
 
 def _cost_of_contents(linted: _Tool) -> int:
-    """Return about how many values of contents are looked at for the demands of a tool."""
+    """Estimate how many values in contents the demands of a tool visit."""
     cost = 0
     for demand in linted.tool.requires_evidence or ():
         if isinstance(demand, Demand) and demand.content_schema is not None:
@@ -428,10 +428,10 @@ def _cost_of_contents(linted: _Tool) -> int:
 
 
 def _lint_spec(policy: Policy, classes: Sequence[str]) -> Findings:
-    """Yield what is ineffective in the spec and in the settings of the guard.
+    """Yield ineffective parts of the spec and of the settings of the guard.
 
     Args:
-        classes: those that something yields or holds, in their order.
+        classes: the classes that something yields or holds, in order.
     """
     known = frozenset(classes)
     spec, safety = policy.spec, policy.guard.safety_mode

@@ -1,7 +1,7 @@
 """Write a policy as commented TOML: a starter, or one with tools that were derived.
 
-What is guessed is marked at the end of its line, and so is what is left open, which has the safe
-value: such a tool is destructive, and a person approves each call.
+Guesses are marked at the end of their lines, and so are open labels. Those have the safe value: the
+tool is destructive, and a person approves each call.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -104,7 +104,7 @@ subject = {{ type = "string", maxLength = 140 }}
 
 
 def unanswered_authors(drafts: Iterable[ToolDraft]) -> list[str]:
-    """Return the tools that read what a person alone can say who writes."""
+    """Return the reading tools whose authors only a person knows."""
     return [
         draft.capability_id
         for draft in drafts
@@ -129,9 +129,9 @@ def derived_policy(
     """Return the text of a policy for derived tools, the highest tier first.
 
     Args:
-        source: what they were derived from, for the first line.
+        source: the source of the tools, for the first line.
         spec_id: the id of the spec.
-        authors: who can write what a tool returns, as a person has answered.
+        authors: the authors of results that a person has named, by tool.
     """
     tools = [
         _Guessed(draft, _guess(draft), authors.get(draft.capability_id, _author_in_code(draft)))
@@ -168,7 +168,7 @@ def _tier_lines() -> str:
 
 
 class _Guessed(NamedTuple):
-    """A tool, what is guessed of it, and who writes its results, if a person has said so."""
+    """A tool with its guesses, and the author of its results if a person has named one."""
 
     draft: ToolDraft
     guess: ToolGuess
@@ -176,14 +176,14 @@ class _Guessed(NamedTuple):
 
     @property
     def roles_in_code(self) -> Mapping[str, Role]:
-        """The roles that the code gives to arguments that it takes."""
+        """The roles in code of its arguments."""
         labels = self.draft.labels
         taken = (self.draft.args_schema or {}).get("properties") or {}
         return {name: role for name, role in (labels.roles if labels else ()) if name in taken}
 
     @property
     def fields(self) -> dict[str, str]:
-        """Who fills the fields of its records. A trusted author did not fill those of free text."""
+        """The owners of the fields of its records. A trusted author owns no field of free text."""
         result = self.guess.result
         is_trusted = self.author not in (None, "public")
         return {**(dict.fromkeys(result.free, "public") if is_trusted else {}), **result.fields}
@@ -193,7 +193,7 @@ _MOST_LEVELS: Final = 3
 
 
 def _without_references(schema: Any, defs: Mapping[str, Any], level: int = 0) -> Any:
-    """Return the schema of an argument with what it refers to, as deep as guesses look."""
+    """Return the schema of an argument with its references resolved, as deep as guesses look."""
     if not isinstance(schema, dict) or level > _MOST_LEVELS:
         return schema
     if isinstance(name := schema.get("$ref"), str):
@@ -207,7 +207,7 @@ def _without_references(schema: Any, defs: Mapping[str, Any], level: int = 0) ->
 
 
 def _guess(draft: ToolDraft) -> ToolGuess:
-    """Guess the labels of a tool. Where its arguments are not known, its tier is open."""
+    """Guess the labels of a tool. If its arguments are unknown, its tier is open."""
     schema = draft.args_schema or {}
     properties, named = schema.get("properties"), schema.get("$defs")
     given = properties if isinstance(properties, dict) else {}
@@ -234,7 +234,7 @@ def _guess(draft: ToolDraft) -> ToolGuess:
 
 
 class _ClassEntry(NamedTuple):
-    """A class to write: its name, the type of its items if known, and what is guessed of them."""
+    """A class to write: its name, the type of its items if known, and the guesses about them."""
 
     name: str
     result: ResultType | None
@@ -242,7 +242,7 @@ class _ClassEntry(NamedTuple):
 
 
 class _Classes:
-    """The classes of the results that are records: tools of one type share one."""
+    """The classes of results that are records. Tools with one result type share a class."""
 
     def __init__(self, tools: Sequence[_Guessed]) -> None:
         self._names: dict[str, str] = {}
@@ -266,7 +266,7 @@ class _Classes:
         self.entries: Final = [known[name] for name in sorted(known)]
 
     def name_for(self, tool: str) -> str | None:
-        """Return the class of what a tool returns, if that is a record."""
+        """Return the class of a tool's results, if they are records."""
         return self._names.get(tool)
 
 
@@ -322,7 +322,7 @@ def _tool_text(tool: _Guessed, classes: _Classes) -> str:
 
 
 def _role_lines(tool: _Guessed) -> Iterator[str]:
-    """Yield the roles of a tool: those of its code, and what is guessed of its other arguments."""
+    """Yield the roles of a tool: those in code, and guesses for the other arguments."""
     said = tool.roles_in_code
     others = {name: one for name, one in tool.guess.roles.items() if name not in said}
     if not said:
@@ -376,7 +376,7 @@ def _result_lines(tool: _Guessed, class_name: str | None) -> Iterator[str]:
 
 
 def _table_lines(name: str, members: Mapping[str, str], why: str) -> Iterator[str]:
-    """Yield a table of guesses in a line, or in a line for each where that is too long."""
+    """Yield a table of guesses on one line, or on a line each if that is too long."""
     if not members:
         return
     line = f"{name} = {toml_value(dict(members))}"
@@ -388,14 +388,14 @@ def _table_lines(name: str, members: Mapping[str, str], why: str) -> Iterator[st
 
 
 def _mark_line(line: str, why: str, *, is_open: bool = False) -> str:
-    """Return a line with the mark of a guess, or of what is open; what code says is neither."""
+    """Return a line with the mark of a guess or an open label; a label in code has neither."""
     said = why if why == _FROM_CODE else f"{'TODO' if is_open else 'guessed'}: {why}"
     mark = toml_comment(said[:_WIDTH])
     return f"{line:{_MARK_AT}}  {mark}"
 
 
 def _schema_lines(table: str, name: str, schema: dict[str, Any]) -> Iterator[str]:
-    """Yield a schema in a line, or in tables where that is too long."""
+    """Yield a schema on one line, or in tables if that is too long."""
     line = f"{name} = {toml_value(schema)}"
     if len(line) <= _LONGEST_SCHEMA:
         yield line

@@ -1,4 +1,4 @@
-"""Who can choose what each call does: a table from sources to sinks, judged session by session."""
+"""Find who can choose what each call does: a table from sources to sinks, by judged sessions."""
 
 from collections.abc import Iterator
 from itertools import islice, product
@@ -39,13 +39,13 @@ _WHO: Final = {
 
 
 class ReachRow(NamedTuple):
-    """One argument, and what becomes of a call if a result of some tool chose it.
+    """One argument, and the ruling on a call if a result of some tool chose it.
 
     Attributes:
-        sources: the tools of whose results the policy says the same; one of them was tried.
-        who: who writes them by the policy.
-        through: the tools that looked the value up before it was used.
-        answer: the most that the guard gave to any such call.
+        sources: tools with the same labels on their results; one of them was tried.
+        who: the author of the results by the policy.
+        through: the tools that looked up the value before its use.
+        answer: the laxest ruling on any such call.
     """
 
     tool: str
@@ -61,7 +61,7 @@ def reach_rows(policy: Policy, name: str | None = None) -> Iterator[ReachRow]:
     """Yield a row for each argument with a role of a tool with effects, and each kind of result.
 
     Args:
-        name: of one tool, as agents call it; all by default.
+        name: one tool, as agents call it; all by default.
     """
     facts, left = PolicyFacts(policy), _MOST_JUDGED
     groups = _groups_of(facts)
@@ -75,7 +75,7 @@ def reach_rows(policy: Policy, name: str | None = None) -> Iterator[ReachRow]:
 
 
 def _groups_of(facts: PolicyFacts) -> list[list[ToolFacts]]:
-    """Return the tools, together where the policy says the same of what they return."""
+    """Return the tools, grouped by the labels on their results."""
     groups: dict[object, list[ToolFacts]] = {}
     for one in facts.tools:
         form = one.tool.result.format if one.tool.result else None
@@ -106,7 +106,7 @@ def _try_row(
 
 
 def _lookups_of(choice: Choice) -> tuple[str, ...]:
-    """Return the tools that looked the value up, after it was read."""
+    """Return the tools that looked up the value after it was read."""
     calls = choice.before[1:]
     return tuple(one.tool.tool.called for one in calls if choice.value in scalars_of(one.args))
 
@@ -120,9 +120,9 @@ _NONE_MADE: Final = (
 
 
 def unreached_tools(policy: Policy) -> Iterator[tuple[PolicyTool, str]]:
-    """Yield each tool of which no call passes that the user asks for, and a person approves.
+    """Yield each tool without any passing call, even if the user asks and a person approves.
 
-    With it comes why the last one did not. Tools with `must_reach = false` are left out.
+    Each comes with the reason of the last refusal. Tools with `must_reach = false` are left out.
     """
     facts = PolicyFacts(policy)
     for one in facts.tools:

@@ -1,4 +1,4 @@
-"""Find tools of which no call can pass, whoever asks and whatever was read before."""
+"""Find tools without any call that can pass."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ _NEVER: Final = "so no call of it can pass"
 
 
 def lint_reachability(facts: PolicyFacts, effort: LintEffort) -> Findings:
-    """Yield the tools that are never reached: by evidence, arguments, groups or the budget."""
+    """Yield the unreachable tools: by evidence, arguments, groups or the budget."""
     steps = _steps_to(facts)
     budget = facts.policy.guard.budget
     for one in facts.tools:
@@ -36,7 +36,7 @@ def lint_reachability(facts: PolicyFacts, effort: LintEffort) -> Findings:
 
 
 def _is_known(facts: PolicyFacts, name: str) -> bool:
-    """Return whether something yields or holds a class; another finding says if nothing does."""
+    """Return whether something yields or holds a class; another rule reports the others."""
     return name in facts.held or name in facts.yielding
 
 
@@ -45,7 +45,7 @@ def _is_had(facts: PolicyFacts, steps: dict[str, int], name: str) -> bool:
 
 
 def _steps_to(facts: PolicyFacts) -> dict[str, int]:
-    """Return how many calls it takes at least to make one of each tool, by its path."""
+    """Return the least number of calls that it takes to call each tool, by its path."""
     had = dict.fromkeys(facts.held, 0)
     steps: dict[str, int] = {}
     waiting = facts.tools
@@ -81,7 +81,7 @@ def _required_bindings(one: ToolFacts) -> list[Binding]:
 
 
 def _arguments(one: ToolFacts, effort: LintEffort) -> Findings:
-    """Yield a bound argument that must be there, and that the schema does not let be there."""
+    """Yield each bound argument that is required but that the schema forbids."""
     if not effort.allows(len(one.tool.bound_args or ()) * one.shapes.cost):
         return
     for name, binding in one.bindings():
@@ -97,7 +97,7 @@ def _arguments(one: ToolFacts, effort: LintEffort) -> Findings:
 
 
 def _groups(one: ToolFacts) -> Findings:
-    """Yield arguments that one item must back, and whose bindings have no class in common."""
+    """Yield arguments that one item must back but whose bindings share no class."""
     bound = dict(one.bindings())
     for index, group in enumerate(one.tool.bound_together or ()):
         needed = [bound[name] for name in group if name in bound and not bound[name].optional]

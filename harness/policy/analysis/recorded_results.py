@@ -1,4 +1,4 @@
-"""Read the type of a tool's results from results that were recorded."""
+"""Read the type of a tool's results from recorded results."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -15,7 +15,7 @@ _TYPES: Final = {bool: "boolean", int: "integer", float: "number", str: "string"
 
 
 def with_recorded_results(draft: ToolDraft, results: Sequence[Any]) -> ToolDraft:
-    """Return the draft with an example of its results, and with their type if it has none."""
+    """Return the draft with an example of its results, and their type if it has none."""
     if not results:
         return draft
     known = draft.result or ResultType("", schema_of_values(results), is_recorded=True)
@@ -25,7 +25,7 @@ def with_recorded_results(draft: ToolDraft, results: Sequence[Any]) -> ToolDraft
 
 
 def schema_of_values(values: Sequence[Any], levels: int = _MOST_LEVELS) -> dict[str, Any]:
-    """Return the narrowest schema by type that all values satisfy; `{}` where they are too deep."""
+    """Return the narrowest schema by type that all values satisfy; `{}` if they are too deep."""
     if not values or levels < 0:
         return {}
     forms = [*_scalar_types(values)]
@@ -57,7 +57,7 @@ def _schema_of_objects(objects: Sequence[dict[str, Any]], levels: int) -> dict[s
 
 
 def _may_be_written(value: Any) -> bool:
-    """Return whether TOML can hold a value, and a person would read it."""
+    """Return whether TOML can hold a value, and it is short enough to read."""
     waiting = [value]
     while waiting:
         one = waiting.pop()

@@ -1,7 +1,7 @@
-"""The effects of what a policy says of results: who writes them, what they make, when they end.
+"""The effects of labels of results: who writes them, what they make, when they expire.
 
-No plan shows them, for a plan has its evidence already. Their direction is known by order: who is
-believed more lets more pass, and so does what counts for longer.
+No plan shows them, because a plan has its evidence already. Their direction is known by order: more
+trust lets more pass, and so does a longer time.
 """
 
 import math
@@ -25,10 +25,9 @@ Fields = Mapping[str, FieldWriter]
 
 
 class Effect(NamedTuple):
-    """A change, and whether a plan may pass or be refused because of it.
+    """A change, and whether it may let a plan pass or refuse it.
 
-    `in_sessions` says that no single plan can show it, and `by_order` that it has its direction
-    by definition.
+    `in_sessions`: no single plan can show it. `by_order`: its direction follows from its order.
     """
 
     what: str
@@ -41,10 +40,10 @@ class Effect(NamedTuple):
 def effects_of_results(
     before: PolicyTool, after: PolicyTool, limits: tuple[int | None, int | None]
 ) -> Iterator[Effect]:
-    """Yield what may change for the sessions in which a tool returned something.
+    """Yield the possible effects on sessions with a result of a tool.
 
     Args:
-        limits: how many seconds its results were and are fresh; None for without end.
+        limits: the seconds for which its results were and are fresh; None without a limit.
     """
     yield _of_freshness(before, after, limits)
     one, other = before.result or _UNKNOWN, after.result or _UNKNOWN
@@ -71,7 +70,7 @@ def _in_order(what: str, looser: bool, tighter: bool) -> Effect:
 def _of_freshness(
     before: PolicyTool, after: PolicyTool, limits: tuple[int | None, int | None]
 ) -> Effect:
-    """Return the effect of how long results are fresh, by the tool or by its class."""
+    """Return the effect of the freshness of results, by the tool or by its class."""
     seconds = [math.inf if one is None else one for one in limits]
     is_own = before.expires_after_s != after.expires_after_s or after.yields is None
     what = "expires_after_s" if is_own else f"fresh_s of class {after.yields}"
@@ -83,7 +82,7 @@ _OF_FIELDS: Final = ("public", "party", "member", "system")
 
 
 def effects_of_classes(old: Policy, new: Policy) -> Iterator[Effect]:
-    """Yield what may change because records of a class are believed otherwise, class by class."""
+    """Yield the possible effects of changed trust in records, class by class."""
     sides = [{one.name: one for one in policy.class_} for policy in (old, new)]
     for name in sorted({*sides[0], *sides[1]}):
         one, other = (side.get(name) for side in sides)
@@ -104,7 +103,7 @@ def effects_of_classes(old: Policy, new: Policy) -> Iterator[Effect]:
 
 
 def _in_fields(what: str, before: Fields, after: Fields, authors: Collection[str]) -> Effect:
-    """Return the effect of other fields: by order, of records by these authors, else by any."""
+    """Return the effect of changed fields: by order, for records of these authors, else of any."""
     looser, tighter = _rank_fields(before, after, authors)
     if not (looser or tighter):
         looser, tighter = _rank_fields(before, after, _AUTHORS)
@@ -114,7 +113,7 @@ def _in_fields(what: str, before: Fields, after: Fields, authors: Collection[str
 
 
 def _rank_fields(before: Fields, after: Fields, authors: Collection[str]) -> tuple[bool, bool]:
-    """Return whether some field of records by these authors is believed more, and some less."""
+    """Return whether some field of records by these authors is trusted more, and some less."""
     steps = {
         _OF_FIELDS.index(after.get(name, author)) - _OF_FIELDS.index(before.get(name, author))
         for name in {*before, *after}
@@ -124,7 +123,7 @@ def _rank_fields(before: Fields, after: Fields, authors: Collection[str]) -> tup
 
 
 def _authors_of(name: str, old: Policy, new: Policy) -> set[str]:
-    """Return who writes the records of a class; anybody, if the policies have none of it."""
+    """Return the authors of the records of a class; all, if no tool yields it."""
     found = set[str]()
     for policy in (old, new):
         found |= {_author_of(tool) for tool in policy.tool if tool.yields == name}
@@ -137,6 +136,6 @@ def _authors_of(name: str, old: Policy, new: Policy) -> set[str]:
 
 
 def _author_of(tool: PolicyTool) -> str:
-    """Return who writes the results of a tool; what the user says has no fields."""
+    """Return the author of a tool's results; the user's words have no fields."""
     author = (tool.result or _UNKNOWN).author
     return author if author in _AUTHORS else "public"

@@ -1,10 +1,10 @@
 """The effects of changed roles on the calls of a tool, by the table of roles and origins.
 
-Rule 1: a value is judged in each of its roles, so each argument whose role changed counts alone.
-Rule 2: what this session made is its own in some roles only, and a page of a host that the request
-        names in one: the same value may have another origin in the other role. So it is with a yes,
-        which by itself is not an effect of a plan.
-Rule 3: roles say also what ties a call to the request, and that a tool only fetches.
+Rule 1: a value is judged in each of its roles, so each argument with a changed role counts alone.
+Rule 2: a thing that the session made is its own in some roles only, and a page of a host in the
+        request in one: the same value may have another origin in another role. This holds for a
+        yes too, which is not an effect of a plan.
+Rule 3: roles also tie a call to the request, and show that a tool only fetches.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,14 +26,14 @@ Roles = Mapping[str, Role]
 
 
 class RoleChange(NamedTuple):
-    """The roles of one argument or place in two policies; None where it has none."""
+    """The roles of one argument or place in two policies; None without one."""
 
     before: Role | None
     after: Role | None
 
 
 def role_changes(before: Roles, after: Roles) -> Iterator[tuple[str, RoleChange]]:
-    """Yield the names whose role changed, each with its roles."""
+    """Yield the names with a changed role, and both roles."""
     for name in dict.fromkeys((*before, *after)):
         change = RoleChange(before.get(name), after.get(name))
         if change.before != change.after:
@@ -41,11 +41,11 @@ def role_changes(before: Roles, after: Roles) -> Iterator[tuple[str, RoleChange]
 
 
 def may_tighten(before: Roles, after: Roles, spec: DecisionSpec, *, sends: bool) -> bool:
-    """Return whether a call may be refused with the second roles that passes with the first.
+    """Return whether a call that passes with the first roles may be refused with the second.
 
     Args:
-        spec: what both policies say about provenance.
-        sends: whether the tool has the tier `network`: its recipients alone may be enough for it.
+        spec: the provenance mode of both policies.
+        sends: whether the tool has the tier `network`: its recipients alone may make it requested.
     """
     changes = [change for _, change in role_changes(before, after)]
     if not changes:
@@ -89,5 +89,5 @@ def _origins_in(before: Role, after: Role) -> Iterator[tuple[Origin, Origin]]:
 
 
 def _has_own(role: Role) -> int:
-    """Return how much may be the session's own in a role: what it made, pages of named hosts."""
+    """Return how much may be the session's own in a role: things made, pages of named hosts."""
     return (role in _OWN_ROLES) + (role == "locator")

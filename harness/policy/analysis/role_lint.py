@@ -1,7 +1,7 @@
-"""Find where a role at a JSON pointer misses its argument, because the schema allows other shapes.
+"""Find roles at JSON pointers that miss their argument, because the schema allows other shapes.
 
-A role at `/to/x` is that of what an object holds at `x`. Where `to` may be a text or an array, such
-a value has no role, and nothing asks where it comes from.
+A role at `/to/x` covers the member `x` of an object. If `to` may be a text or an array, such a
+value has no role, and its source is not judged.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,11 +33,11 @@ _MOST_PLACES: Final = 1_000
 
 
 class MissedRole(NamedTuple):
-    """A place where a value of another shape has no role.
+    """A place at which a value of another shape has no role.
 
     Attributes:
         role: the first JSON pointer of the roles below the place.
-        message: what may be there, and what to write; one line, safe to print.
+        message: the other shapes and the fix; one line, safe to print.
     """
 
     role: str
@@ -45,10 +45,10 @@ class MissedRole(NamedTuple):
 
 
 def missed_roles(schema: AnySchema, arg_roles: Mapping[str, Role]) -> Iterator[MissedRole]:
-    """Yield each place above a role whose value, by the schema, need not be an object (or array).
+    """Yield each place above a role whose value may be no object (or array), by the schema.
 
     Args:
-        schema: of the arguments of a tool; true where it has none.
+        schema: the schema of a tool's arguments; true without one.
     """
     open_places: list[tuple[tuple[str, ...], tuple[RoleTree, ...]]]
     open_places = [((), (roles_tree(arg_roles),))]
@@ -71,7 +71,7 @@ def missed_roles(schema: AnySchema, arg_roles: Mapping[str, Role]) -> Iterator[M
 def _missed_at(
     schema: AnySchema, path: tuple[str, ...], names: list[str], arg_roles: Mapping[str, Role]
 ) -> Iterator[MissedRole]:
-    """Yield what the schema allows at a place where roles are for members of these names."""
+    """Yield the other shapes at a place whose roles are for members of these names."""
     lists = any(name == "*" or name.isdecimal() for name in names)
     shapes = _SHAPES[:-1] if lists else _SHAPES
     found = [one for one in shapes if admits(schema, schema_with_value(path, one[1]))]
@@ -96,9 +96,9 @@ def _is_below(role: str, path: tuple[str, ...]) -> bool:
 
 
 def schema_with_value(path: tuple[str, ...], value: AnySchema) -> AnySchema:
-    """Return a schema of what holds such a value at a place: arguments, or evidence.
+    """Return a schema for arguments or evidence with such a value at a place.
 
-    `*` stands for some element of an array, or for all members of an object.
+    `*` is some element of an array, or all members of an object.
     """
     for part in reversed(path):
         value = _schema_holding(part, value)

@@ -1,6 +1,6 @@
-"""Small values for a JSON Schema, on both sides of its bounds, the same every time.
+"""Make small values for a JSON Schema, on both sides of its bounds. Deterministic.
 
-They are proposals, not proofs: who takes one asks the schema about it.
+They are proposals: check a value with the schema before you rely on it.
 """
 
 import re
@@ -56,7 +56,7 @@ _KEYWORDS: Final = {
 def samples(schema: AnySchema) -> list[Any]:
     """Return values of about this schema, valid or not, the smallest first.
 
-    None of a schema that is too large: each place in it is looked for in all of it.
+    Return none if the schema is too large: each place is looked up in all of it.
     """
     if json_values(schema) > _MOST_VALUES:
         return []
@@ -91,9 +91,9 @@ class _Sampler:
         self._shared = {name: root[name] for name in ("$defs", "definitions") if name in root}
 
     def values(self, level: list[AnySchema], depth: int) -> list[Any]:
-        """Return values for a place that these schemas judge; those that fit come first.
+        """Return values for a place under these schemas, valid ones first.
 
-        They are made once for each depth, however many places refer to the same schemas.
+        They are made once for each depth, even if many places refer to the same schemas.
         """
         place = (*map(id, level), depth)
         if place not in self._made:
@@ -204,7 +204,7 @@ _ESCAPES: Final = {"d": "0", "w": "a", "s": " ", "D": "a", "W": " ", "S": "a", "
 
 
 def matching_text(pattern: str) -> str | None:
-    """Return a short text that a simple pattern matches; None where it is not simple."""
+    """Return a short text that a simple pattern matches; None for others."""
     text, at = "", 0
     pattern = pattern.partition("|")[0] if "(" not in pattern else pattern
     while at < len(pattern):

@@ -1,4 +1,4 @@
-"""Find settings of the guard and the spec under which nothing is judged, asked or limited."""
+"""Find settings under which nothing is judged, asked or limited."""
 
 from typing import Final
 
@@ -29,7 +29,7 @@ def lint_settings(facts: PolicyFacts) -> Findings:
 
 
 def _provenance(facts: PolicyFacts) -> Findings:
-    """Yield that nothing asks where values come from, though roles or nothing else guard a tool."""
+    """Yield that sources are not judged, although a tool has roles or no other protection."""
     if facts.provenance is not None:
         return
     asked = facts.policy.spec.approval_required_from
@@ -56,7 +56,7 @@ def _provenance(facts: PolicyFacts) -> Findings:
 
 
 def _approval(facts: PolicyFacts) -> Findings:
-    """Yield that no call needs a person, though some act for one with no proof."""
+    """Yield that no call needs a person, although some act in their name without evidence."""
     spec = facts.policy.spec
     top = [one for one in facts.effects if one.rank >= _DELEGATED and not _is_proven(one)]
     if spec.approval_required_from is None and top:
@@ -69,7 +69,7 @@ def _approval(facts: PolicyFacts) -> Findings:
 
 
 def _is_proven(one: ToolFacts) -> bool:
-    """Return whether evidence decides about the calls of a tool, and no roles do."""
+    """Return whether evidence decides about the calls of a tool, rather than roles."""
     return bool(one.needed_classes) and not one.tool.arg_roles
 
 
@@ -96,9 +96,9 @@ def _guard(facts: PolicyFacts) -> Findings:
 
 
 def lint_scope(facts: PolicyFacts) -> Findings:
-    """Yield the tools that no request is for but one that says all words of their names.
+    """Yield the tools that run only if the request has all words of their names.
 
-    Where the policy has no scope at all, whoever opens sessions may give one: that is a note.
+    Without any scope in the policy it is a note, since `open` may give one.
     """
     if facts.provenance != "closed":
         return
@@ -114,7 +114,7 @@ def lint_scope(facts: PolicyFacts) -> Findings:
 
 
 def _describe_request(one: ToolFacts, roles: set[Role]) -> str:
-    """Return what a request has to say so that a tool in no scope may run."""
+    """Return the words that a request needs so that a tool outside the scope may run."""
     name = one.tool.capability_id
     words = [word for word in dict.fromkeys(words_of_name(name)) if stems_of_name(word)]
     shown = " and ".join(map(escape_name, words))

@@ -1,7 +1,7 @@
-"""The facts around a plan: what was seen and said before it, whether a person approved it.
+"""Build the facts around a plan: what was seen and said before it, and approvals.
 
-Where values come from counts only where a spec has `provenance`: then a plan is tried under each of
-a few stories, from a request that names everything to a text that anybody wrote.
+Sources of values count only if a spec has `provenance`. Then a plan is tried under a few stories,
+from a request that names everything to a text that anybody wrote.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,12 +28,12 @@ class Story(NamedTuple):
     """The facts around a plan.
 
     Attributes:
-        evidence: items beside those of the policy, as JSON.
-        approved: a person approved this plan.
-        scoped: the request is for the tools that the plan calls.
-        ran: tools that ran before.
-        own: things that the session made, each with its kind.
-        as_of: the time at which the plan is judged; None for that of the search.
+        evidence: further items besides those of the policy, as JSON.
+        approved: whether a person approved this plan.
+        scoped: whether the scope has the tools of the plan.
+        ran: the tools that ran before.
+        own: the things that the session made, with their kinds.
+        as_of: the time of the verdict; None for that of the search.
     """
 
     evidence: tuple[Json, ...] = ()
@@ -44,7 +44,7 @@ class Story(NamedTuple):
     as_of: str | None = None
 
     def context(self, plan: Plan) -> Json:
-        """Return the fields of a RunContext that say so, as JSON."""
+        """Return the fields of a RunContext for the story, as JSON."""
         found: Json = {}
         if self.approved:
             approval = {"approval_id": "a1", "plan_digest": digest(plan), "approver": "someone"}
@@ -72,7 +72,7 @@ def pair_of(step: Json) -> ToolPair:
 
 
 class Stories:
-    """The stories that may tell an accepting policy from a refusing one."""
+    """Yields the stories that may distinguish an accepting policy from a refusing one."""
 
     def __init__(self, accepting: Policy, refusing: Policy) -> None:
         policies = (accepting, refusing)
@@ -90,7 +90,7 @@ class Stories:
         tool: PolicyTool | None,
         other: PolicyTool | None,
     ) -> Iterator[Story]:
-        """Yield the facts to try the steps under, the fewest first.
+        """Yield the stories to try the steps under, the smallest first.
 
         Args:
             items: the evidence that the steps pin.
@@ -129,7 +129,7 @@ class Stories:
         )
 
     def _of_origins(self, bare: Story, requested: list[str], values: list[str]) -> Iterator[Story]:
-        """Yield each way to know some values that the request does not name, none of them first."""
+        """Yield each origin for some values that the request does not name."""
         told = _add_items(bare, _request(requested))._replace(scoped=True)
         yield told
         yield told._replace(own=tuple(product(self._kinds, values)))
@@ -145,7 +145,7 @@ class Stories:
 
 
 class _Record(NamedTuple):
-    """A field of the records of a class, to be filled with values."""
+    """A field of the records of a class, to fill with values."""
 
     class_: str
     field: str
@@ -156,7 +156,7 @@ class _Record(NamedTuple):
 
 
 class _ChangedField(NamedTuple):
-    """A field of a class that satisfies its schema, in records by one who writes them."""
+    """A field of a class that satisfies its schema, in records of one author."""
 
     class_: str
     way: tuple[str, ...]
@@ -164,7 +164,7 @@ class _ChangedField(NamedTuple):
     author: str
 
     def holding_one(self, bare: Story, steps: list[Json]) -> Iterator[Story]:
-        """Yield the facts in which one value stands only here, and the request has the others."""
+        """Yield the stories with one value in this place only, and the others in the request."""
         values = _texts_in(steps)
         for at, value in enumerate(values):
             others = values[:at] + values[at + 1 :]
@@ -176,7 +176,7 @@ class _ChangedField(NamedTuple):
 
 
 def _changed_records(accepting: Policy, refusing: Policy) -> Iterator[_ChangedField]:
-    """Yield the fields that somebody else fills for the refusing policy, by author."""
+    """Yield the fields with another owner in the refusing policy, by author."""
     others = {one.name: one.fields or {} for one in refusing.class_}
     for one in accepting.class_:
         for name, writer in (one.fields or {}).items():
@@ -191,9 +191,9 @@ def _changed_records(accepting: Policy, refusing: Policy) -> Iterator[_ChangedFi
 
 
 def _records_of(accepting: Policy, refusing: Policy) -> list[_Record]:
-    """Return a field that a system fills and one that names a party, changed ones if there are.
+    """Return a field of a system and one of a party, changed ones if possible.
 
-    Where no class has one, it is one of `record_fields`, which name parties.
+    If no class has one, it is one of `record_fields`, which name parties.
     """
     found: dict[str, _Record] = {}
     own, others = _fields_of(accepting), _fields_of(refusing)
@@ -224,7 +224,7 @@ def _add_items(facts: Story, *items: Json) -> Story:
 
 
 def _request(values: list[str]) -> Json:
-    """Return what the user asked for: every value that the steps act on."""
+    """Return the user's request, with every value that the steps act on."""
     source = {"author": "user", "standing": "named"}
     # Bare words and short numbers may mean anything.
     text = " ".join(f"#{one}" if one.isdigit() else f'"{one}"' for one in values) or "go on"
@@ -232,7 +232,7 @@ def _request(values: list[str]) -> Json:
 
 
 def _result_item(content: Any, standing: str, number: int = 1, **source: Any) -> Json:
-    """Return the result of a tool that anybody may have written, unless `source` says who has."""
+    """Return the result of a tool; its author is anybody unless `source` names one."""
     return {
         "id": f"call/{number}",
         "classification": _RESULT,
@@ -255,7 +255,7 @@ def _followed_tools(tool: PolicyTool | None) -> set[ToolPair]:
 
 
 def changed_roles(tool: PolicyTool | None, other: PolicyTool | None) -> list[str]:
-    """Return the arguments that have another role in the other policy."""
+    """Return the arguments with another role in the other policy."""
     if tool is None or other is None:
         return []
     own, others = tool.arg_roles or {}, other.arg_roles or {}

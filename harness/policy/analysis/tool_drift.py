@@ -1,8 +1,7 @@
 """Find where a policy and the tools of an agent have drifted apart.
 
-A policy may be narrower than the code, by a limit or a pattern of its own: that is not
-drift. A tool, an argument, a type or a choice that one side lacks is, and so is a label of the code
-that the policy loosens.
+A policy may be narrower than the code, by its own limit or pattern: that is not drift. Drift is a
+tool, argument, type or choice that one side lacks, and a label in code that the policy loosens.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -52,8 +51,8 @@ def find_drift(policy: Policy, drafts: Iterable[ToolDraft], shown: str) -> tuple
     """Return a finding `drift` for each tool, argument, type and choice that one side lacks.
 
     Args:
-        drafts: the tools of the agent. One whose arguments are not known is compared by name.
-        shown: what the agent is called; safe to print.
+        drafts: the tools of the agent. If its arguments are unknown, only the name is compared.
+        shown: the name of the agent; safe to print.
     """
     known = {draft.capability_id: draft for draft in drafts}
     return tuple(_drift(policy, known, shown))
@@ -99,7 +98,7 @@ def _word_loosened(given: str, said: str) -> str:
 
 
 def _drift_of_arguments(tool: PolicyTool, code: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the place and the message of each argument that one side lacks or knows otherwise."""
+    """Yield the place and the message of each argument that one side lacks or types differently."""
     schema: Any = True if tool.args_schema is None else tool.args_schema
     taken = property_names(code)
     for place, name in _named_arguments(tool):
@@ -120,7 +119,7 @@ def _drift_of_arguments(tool: PolicyTool, code: dict[str, Any]) -> Iterator[tupl
 
 
 def _named_arguments(tool: PolicyTool) -> Iterator[tuple[str, str]]:
-    """Yield each argument that a policy names, once, with the place where it does."""
+    """Yield each argument that a policy names, once, with its place."""
     named: dict[str, str] = {}
     for name in property_names(True if tool.args_schema is None else tool.args_schema):
         named.setdefault(name, pointer("args_schema", "properties", name))

@@ -1,7 +1,7 @@
-"""TrialCall small sessions under a policy, and find out who can choose what a call is aimed at.
+"""Try small sessions under a policy, and find who can choose the target of a call.
 
-A session opens with a request, reads something, and makes a call with a value that only what was
-read holds. It is judged as a guard judges it: nothing here decides what is allowed.
+A session opens with a request, reads something, and makes a call with a value from there alone. It
+is judged as a guard judges it: nothing here decides what is allowed.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +28,7 @@ _MOST_ARGS: Final = 24
 
 
 class TrialCall(NamedTuple):
-    """A call of a session, and what it returns if it is made."""
+    """A call of a session, and its result if it runs."""
 
     tool: ToolFacts
     args: Json
@@ -36,12 +36,12 @@ class TrialCall(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A call of which one value was read: by its argument, where everything else was asked for.
+    """A call with one value that was read, in one argument; the user asked for all others.
 
     Attributes:
-        before: what is called first: what backs the call, and last what returns the value.
-        spoken: the values that the request holds.
-        outside: evidence, as JSON, that was there before.
+        before: the calls before it: those that back it, then the one that returns the value.
+        spoken: the values in the request.
+        outside: evidence from outside, as JSON.
     """
 
     sink: ToolFacts
@@ -54,12 +54,12 @@ class Choice(NamedTuple):
 
     @property
     def calls(self) -> tuple[TrialCall, ...]:
-        """All calls, in their order."""
+        """All calls, in order."""
         return *self.before, TrialCall(self.sink, self.args)
 
 
 class TrialRuling(NamedTuple):
-    """What was said to the last call that came to be judged, and why."""
+    """The ruling on the last judged call, with its reasons."""
 
     action: Action
     is_last: bool
@@ -67,15 +67,15 @@ class TrialRuling(NamedTuple):
 
 
 def judge_choice(policy: Policy, choice: Choice) -> Action | None:
-    """Return the ruling on the last call; None if one before it may not run."""
+    """Return the ruling on the last call; None if an earlier one may not run."""
     judged = play_choice(policy, choice)
     return judged.action if judged.is_last else None
 
 
 def play_choice(policy: Policy, choice: Choice, *, approver: str | None = None) -> TrialRuling:
-    """Play a session until a call may not run. An approver says yes to each question.
+    """Play a session until a call may not run, with a yes to each question.
 
-    One that cannot be played, such as with a sample that no call may hold, is refused.
+    A session that cannot be played, such as with an invalid sample, is refused.
     """
     try:
         return _play(policy, choice, approver)
@@ -104,7 +104,7 @@ def _play(policy: Policy, choice: Choice, approver: str | None) -> TrialRuling:
 def _play_call(
     session: Session, name: str, one: TrialCall, approver: str | None
 ) -> tuple[Session, Verified | Refused]:
-    """Return the session after a call, and what was said to it: with its result if it may run."""
+    """Return the session after a call, with its result if it may run, and the ruling."""
     batch = session.propose([Call(name, one.tool.tool.called, one.args)], _NOW)
     verdict = verify_batch(batch)
     if not verdict.ok and verdict.approvable and approver is not None:
@@ -119,7 +119,7 @@ def _play_call(
 
 
 def _with_tools(policy: Policy, pairs: set[tuple[str, str]]) -> Policy:
-    """Return the policy with these tools only: no other has a part in the rulings."""
+    """Return the policy with these tools only: others do not matter for the rulings."""
     tools = tuple(tool for tool in policy.tool if tool.pair in pairs)
     guard = policy.guard.model_copy(update={"scope": None})  # it may name others; sessions say one
     return policy.model_copy(update={"tool": tools, "guard": guard})
@@ -152,9 +152,9 @@ def choices_of(
 
 
 def asked_choices(facts: PolicyFacts, sink: ToolFacts) -> Iterator[Choice]:
-    """Yield sessions in which the user asks for a call, and for all that it needs.
+    """Yield sessions in which the user asks for a call and everything that it needs.
 
-    Evidence that no tool yields and the policy does not hold is made up: it comes from outside.
+    Evidence that no tool yields and the policy does not hold is made up, as from outside.
     """
     for args in _sample_args(sink):
         needed = _needed_items(sink, args)
@@ -212,7 +212,7 @@ def _read_args(source: ToolFacts) -> Json | None:
 
 
 def _sample_args(tool: ToolFacts) -> list[Json]:
-    """Return arguments that a tool takes, those that name most of what it names first."""
+    """Return arguments that a tool accepts, the most complete ones first."""
     schema = tool.shapes.schema
     named = [dict.fromkeys(names, NAMED_VALUES["text"]) for names in (tool.arguments, tool.roles)]
     found = [one for one in (*samples(schema), *named, {}) if isinstance(one, dict)]
@@ -222,7 +222,7 @@ def _sample_args(tool: ToolFacts) -> list[Json]:
 
 
 def _with_honest_values(tool: ToolFacts, args: Json, fits: Callable[[Any], bool]) -> Json:
-    """Return arguments with texts that a request names plainly, where the schema takes them."""
+    """Return arguments with texts that a request can clearly name, if the schema allows them."""
     for name in [name for name, value in args.items() if isinstance(value, str)]:
         values = ({**args, name: text} for text in _of_kind(tool, name, NAMED_VALUES))
         args = next(filter(fits, values), args)
@@ -239,7 +239,7 @@ def _of_kind(tool: ToolFacts, name: str, values: Mapping[str, str]) -> list[str]
 
 
 def _chosen_args(sink: ToolFacts, name: str) -> Iterator[tuple[Json, Any]]:
-    """Yield arguments of a call, with a value in one of them that nobody asked for."""
+    """Yield arguments of a call, one of them with a value that nobody asked for."""
     fits = compile_schema(sink.shapes.schema).is_valid
     known = _sample_args(sink)
     shown: str | None = None
@@ -264,11 +264,11 @@ def _find_backing(
     preferred: ToolFacts | None = None,
     value: Any = None,
 ) -> list[TrialCall] | None:
-    """Return the calls whose results are the evidence that a call needs; None if nothing yields it.
+    """Return the calls whose results are the evidence for a call; None if nothing yields it.
 
     Args:
-        preferred: the tool that yields what it can.
-        value: what is looked up, where a call takes it: whoever chose it chose that, too.
+        preferred: the tool to use where it yields the evidence.
+        value: the value to look up, if a call accepts it: whoever chose it chose the lookup too.
     """
     plays: list[TrialCall] = []
     for item in items:
@@ -285,7 +285,7 @@ def _find_backing(
 
 
 def _like_example(facts: PolicyFacts, name: str, content: Any) -> Any:
-    """Return the content with the members that the example of its class has beside."""
+    """Return the content with the further members of the example of its class."""
     table = facts.classes.get(name)
     example = table.example if table is not None else None
     if isinstance(example, dict) and isinstance(content, dict):

@@ -1,9 +1,9 @@
 """Find a small plan that one policy accepts and another refuses, verified by both.
 
-Plans are built to meet what the accepting policy demands and nothing more, from the smallest
-arguments up, so that what the other one demands beside it shows. The facts around a plan (evidence,
-approvals, what the user asked for) are the same for both policies. Nothing here is a proof but the
-two verdicts: a plan that was built wrongly is refused by both, and does not count.
+Plans meet exactly the demands of the accepting policy, from the smallest arguments up, so that the
+further demands of the other one show. The facts around a plan (evidence, approvals, the request)
+are the same for both policies. Only the two verdicts are a proof: a badly built plan is refused by
+both, and does not count.
 """
 
 from collections.abc import Iterator
@@ -50,8 +50,8 @@ Json = dict[str, Any]
 class _PolicyJudge:
     """A policy as `critic verify --policy` uses it.
 
-    A plan is judged with the tools that it calls and those that list a required output, and with
-    the classes of the items that it may pin: no other tool or class has a part in its verdict.
+    A plan is judged with the tools that it calls, those that list a required output, and the
+    classes of the items that it may pin: others do not matter for its verdict.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -66,10 +66,10 @@ class _PolicyJudge:
         self._last: tuple[Any, CompiledContext] = None, policy.compiled()
 
     def verdict(self, plan: Plan, ctx: Json, evidence: tuple[Json, ...]) -> Verified | Refused:
-        """Return what the policy says to the plan.
+        """Return the verdict on the plan.
 
         Raises:
-            InvalidInput: the context, or the evidence beside that of the policy, is not valid.
+            InvalidInput: the context, or the evidence besides that of the policy, is invalid.
         """
         completed = build(RunContext, completed_context(self.policy, ctx))
         called = map(pair_of, plan.wire()["steps"])
@@ -128,7 +128,7 @@ class Witness(NamedTuple):
     """A plan that one policy accepts and the other refuses.
 
     Attributes:
-        document: the proposal without what a policy says: `critic verify --policy P` takes it.
+        document: the proposal without the parts of the policy, for `critic verify --policy P`.
         verdict: the refusal.
     """
 
@@ -172,7 +172,7 @@ class Search:
         )
 
     def for_tool(self, pair: ToolPair) -> Witness | None:
-        """Return a plan of which the refusing policy refuses the call of this tool."""
+        """Return a plan whose call of this tool the refusing policy refuses."""
         tool = self._tools.get(pair)
         other = self._others.get(pair)
         if tool is None or not self._spend(_cost_of_samples(tool, other)):
@@ -200,7 +200,7 @@ class Search:
         return None
 
     def _spend(self, cost: int) -> bool:
-        """Take a cost from what is left for all plans; False where it is not there."""
+        """Spend a cost from the rest for all plans. Return False if it exceeds the rest."""
         self._left -= cost
         return self._left >= 0
 
@@ -231,7 +231,7 @@ class Search:
             yield from self._plans_around(step, evidence, (tool, other))
 
     def _sample_args(self, tool: PolicyTool, other: PolicyTool | None) -> list[Json]:
-        """Return arguments that the tool takes, the smallest first, from both sides' schemas."""
+        """Return arguments that the tool accepts, the smallest first, from both schemas."""
         known = [one for one in (tool, other) if one is not None]
         schemas = [one.args_schema for one in known if one.args_schema is not None]
         found = [value for schema in schemas for value in samples(schema)]
@@ -245,7 +245,7 @@ class Search:
         return [*filter(fits, (*others, *named)), *least, *filter(fits, self._leaks(least))]
 
     def _leaks(self, args: list[Json]) -> Iterator[Json]:
-        """Yield the arguments with text that only the refusing policy confines in one of them."""
+        """Yield the arguments, one of them with text that only the refusing policy confines."""
         texts = [f"confidential {name}" for name in self._newly_confined()]
         for text in (*texts, *self._newly_held()):
             for one in args:
@@ -253,7 +253,7 @@ class Search:
                 yield from ({**one, key: text} for key in names)
 
     def _newly_held(self) -> list[str]:
-        """Return text that the refusing policy holds and confines, and the accepting one not."""
+        """Return text that only the refusing policy holds and confines."""
         held = [_confined_texts(judge.policy) for judge in (self._refuses, self._accepts)]
         return sorted(held[0] - held[1])
 
@@ -264,7 +264,7 @@ class Search:
     def _plans_around(
         self, step: Json, evidence: tuple[Json, ...], of: _Sides = (None, None)
     ) -> Iterator[tuple[Json, Story]]:
-        """Yield the plan of a step and of what the spec demands, under each story."""
+        """Yield the plan of a step and the demands of the spec, under each story."""
         outputs = list(self._accepts.policy.spec.required_outputs)
         steps, items = [step], [*evidence]
         for more, found in self._covering_steps(outputs, step):
@@ -281,14 +281,14 @@ class Search:
             yield from self._plans_later(plan, facts)
 
     def _plans_later(self, plan: Json, facts: Story) -> Iterator[tuple[Json, Story]]:
-        """Yield the plan with an item that only the refusing policy holds no more, or no longer."""
+        """Yield the plan with an item that the refusing policy lacks or lets expire sooner."""
         for name, as_of in self._expiring[:_MOST_EXPIRING]:
             first, *others = plan["steps"]
             pinned = {**plan, "steps": [pin_evidence(first, [name]), *others]}
             yield pinned, facts if as_of is None else facts._replace(as_of=as_of)
 
     def _repeat_call(self, plan: Json) -> Json | None:
-        """Return the plan with its first call once more, which no destructive call may be."""
+        """Return the plan with its first call repeated, which a destructive call may not be."""
         step = plan["steps"][0]
         sides = [tools.get(pair_of(step)) for tools in (self._tools, self._others)]
         modes = {tool.approval_mode for tool in sides if tool is not None}
@@ -297,7 +297,7 @@ class Search:
         return {**plan, "steps": [*plan["steps"], step]}
 
     def _covering_steps(self, outputs: list[str], step: Json) -> Iterator[tuple[Json, list[Json]]]:
-        """Yield the steps that make the outputs which the step does not make."""
+        """Yield the steps for the outputs that the step does not make."""
         own = self._tools.get(pair_of(step))
         makers = self._makers
         made = set(own.produces or ()) if own else set()
@@ -329,7 +329,7 @@ class Search:
         return [item for item in found if item["id"] not in known]
 
     def _pad_plan(self, plan: Json) -> Json | None:
-        """Return the plan with a step that takes all tokens which the accepting policy leaves."""
+        """Return the plan with a step that takes all remaining tokens of the accepting policy."""
         least = [
             least_tokens(self._tools[pair]) if (pair := pair_of(step)) in self._tools else 0
             for step in plan["steps"]
@@ -343,7 +343,7 @@ class Search:
     # Plans that are about no tool.
 
     def _least(self) -> tuple[Json, tuple[Json, ...]]:
-        """Return the step that any plan may begin with: the maker of an output, or reasoning."""
+        """Return a step that any plan may begin with: the producer of an output, or reasoning."""
         for name in self._accepts.policy.spec.required_outputs:
             for tool in self._tools.values():
                 found = self._simplest(tool) if name in (tool.produces or ()) else None
@@ -374,7 +374,7 @@ class Search:
 
 
 def _cost_of_samples(tool: PolicyTool, other: PolicyTool | None) -> int:
-    """Return what it costs to make arguments and evidence for a tool, in plans."""
+    """Return the cost of making arguments and evidence for a tool, in plans."""
     sides = [side for side in (tool, other) if side is not None]
     named = sum(1 for side in sides for _ in named_arguments(side))
     args = sum(_cost_of_schema(side.args_schema) for side in sides)
@@ -384,14 +384,14 @@ def _cost_of_samples(tool: PolicyTool, other: PolicyTool | None) -> int:
 
 
 def _cost_of_schema(schema: Any) -> int:
-    """Return what it costs to make values of a schema; one that may refer back has many places."""
+    """Return the cost of making values of a schema; a recursive one has many places."""
     values = min(json_values(schema), _ITEMS_OF_PLAN * _ITEMS_OF_PLAN)
     refers = isinstance(schema, dict) and b'"$ref"' in canonical_json(schema)
     return values // _ITEMS_OF_PLAN + values * values // _PAIRS_OF_PLAN + 4 * refers
 
 
 def _plain_values(tool: PolicyTool) -> Json:
-    """Return a value for each argument whose kind is compared in a way of its own."""
+    """Return a value for each argument whose kind has its own comparison."""
     kinds = (tool.arg_kinds or {}).items()
     return {
         name: NAMED_VALUES[kind] for name, kind in kinds if kind in NAMED_VALUES and name[:1] != "/"
@@ -401,7 +401,7 @@ def _plain_values(tool: PolicyTool) -> Json:
 def _is_about(
     violation: Violation, calls: set[int], tool: PolicyTool, other: PolicyTool | None
 ) -> bool:
-    """Return whether a violation is of one of these calls, or of the tokens that they take."""
+    """Return whether a violation is about one of these calls, or about their tokens."""
     dearer = least_tokens(other) > least_tokens(tool)
     by_tokens = violation.kind == "budget_exceeded" and dearer
     return violation.offending_step in calls or by_tokens
@@ -412,7 +412,7 @@ def _changed_output(tool: PolicyTool, other: PolicyTool | None) -> bool:
 
 
 def _before_any_expiry(*policies: Policy) -> datetime:
-    """Return a time at which nothing that the policies hold has expired."""
+    """Return a time before anything in the policies expires."""
     expiries = [item.expires_at for policy in policies for item in policy.evidence]
     known = [expiry for expiry in expiries if expiry is not None]
     latest = datetime(2000, 1, 1, tzinfo=UTC)
@@ -420,7 +420,7 @@ def _before_any_expiry(*policies: Policy) -> datetime:
 
 
 def _expiring_items(accepting: Policy, refusing: Policy) -> Iterator[tuple[str, str | None]]:
-    """Yield items that back nothing under the refusing policy, and when: None for at any time."""
+    """Yield items that back nothing under the refusing policy, and when; None for always."""
     others = {item.id: item for item in refusing.evidence}
     for item in accepting.evidence:
         other = others.get(item.id)

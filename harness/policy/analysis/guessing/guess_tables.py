@@ -1,7 +1,7 @@
-"""The words that labels are guessed by, as `critic explain guesses` prints them.
+"""The words for guessing labels, as `critic explain guesses` prints them.
 
-A word stands here if it suggests a label. What no table knows gets the strictest label, so a word
-that is missing costs a decision and lets nothing through.
+A word is here if it suggests a label. Unknown words get the strictest label, so a missing word
+costs a decision and lets nothing through.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Guess who writes what a tool returns, and who fills which field of its records.
 
-The author of a result is never guessed to be anybody but the public, where a sentence may stand
-in it. What no table knows is nobody's field, so it counts as text of the public.
+The guessed author is always the public if a result may hold a sentence. Fields that no table knows
+belong to nobody, so they count as text of the public.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,14 +25,14 @@ _CLOSED_TYPES: Final = ("integer", "number", "boolean")
 
 
 class ResultGuess(NamedTuple):
-    """What is guessed of a result.
+    """The guesses about a result.
 
     Attributes:
         author: `system` only where nobody can write a sentence into it.
         web: whether it comes from the web.
-        is_record: whether it is an object or a list, so that it may have fields.
+        is_record: whether it is an object or a list, so it may have fields.
         fields: who fills which field, by its name in a record, or by its place.
-        free: all other fields: what stands there is text of whoever wrote the record.
+        free: all other fields: they count as text of the record's author.
     """
 
     author: Literal["system", "public"] = "public"
@@ -51,7 +51,7 @@ def is_web(name: str, description: str, arguments: Mapping[str, Any]) -> bool:
 
 
 def guess_result(name: str, returns: Any, *, deals_with_web: bool) -> ResultGuess:
-    """Return what is guessed of a result by its JSON Schema; None if it has none."""
+    """Return the guesses about a result by its JSON Schema; None if it has none."""
     verb = next(iter(words_of(name)), "")
     web = deals_with_web and TIER_OF.get(verb) not in ("network", "destructive")
     if not isinstance(returns, dict):
@@ -72,14 +72,14 @@ def guess_result(name: str, returns: Any, *, deals_with_web: bool) -> ResultGues
 
 
 class _Leaf(NamedTuple):
-    """A part of a result without parts: its way, `*` for elements and free names, its schema."""
+    """A leaf of a result: its path, with `*` for elements and free names, and its schema."""
 
     path: tuple[str, ...]
     schema: Mapping[str, Any]
 
 
 def _leaves(root: Any) -> tuple[list[_Leaf], bool]:
-    """Return the parts of a result, and whether no other can be there: schemas may have no end."""
+    """Return the leaves of a result, and whether they are all: a schema may be recursive."""
     defs = root.get("$defs", {})
     waiting: list[tuple[tuple[str, ...], Any, int]] = [((), root, 0)]
     leaves: list[_Leaf] = []
@@ -127,7 +127,7 @@ def _is_closed(schema: Mapping[str, Any]) -> bool:
 
 
 def _owner_of(leaf: _Leaf) -> FieldOwner | None:
-    """Return who fills a field. One that may hold objects or lists of any kind is nobody's."""
+    """Return who fills a field. A field of any objects or lists belongs to nobody."""
     if _is_closed(leaf.schema):
         return "system"
     names = [snake_case(one) for one in leaf.path if one != "*"]
@@ -140,9 +140,9 @@ def _owner_of(leaf: _Leaf) -> FieldOwner | None:
 
 
 def field_place(path: tuple[str, ...]) -> str:
-    """Return the name of a field in a record, or a JSON pointer where it stands deeper.
+    """Return the name of a field in a record, or a JSON pointer if it is deeper.
 
-    A name counts for a record and for each of a list.
+    A name counts for a record and for each record of a list.
     """
     way = path[1:] if path[:1] == ("*",) else path
     if len(way) == 1 and way[0] != "*" and not way[0].startswith("/"):

@@ -1,7 +1,7 @@
 """Guess what the arguments of a tool are, by their names, formats and types.
 
-A role says where a value may come from, so what is not known is an `object`, the strictest of
-what nobody receives.
+A role says where a value may come from, so an unknown argument is an `object`, the strictest role
+besides those of recipients and secrets.
 """
 
 from collections.abc import Mapping
@@ -37,18 +37,18 @@ _OF_PEOPLE: Final = ("_id", "_name", "_email")
 
 
 class RoleGuess(NamedTuple):
-    """A role, and whether it is only the strictest one, for an argument that no table knows."""
+    """A role, and whether it is only the default for an argument that no table knows."""
 
     role: Role
     is_unknown: bool = False
 
 
 class ToolTraits(NamedTuple):
-    """What the roles of a tool's arguments depend on beside themselves.
+    """The traits of a tool that the roles of its arguments depend on.
 
     Attributes:
         words: the words of its name.
-        things: the same without its first, and without a final s.
+        things: the same without the first, and without a final s.
         is_read: whether its arguments only say what is read.
         is_web: whether its results come from the web.
     """
@@ -60,7 +60,7 @@ class ToolTraits(NamedTuple):
 
     @property
     def ends_things(self) -> bool:
-        """Whether it destroys what an argument names, by whatever name: `delete_page`."""
+        """Whether it destroys what an argument names: `delete_page`."""
         return any(GUESSED_TIER_OF.get(word) == "destructive" for word in self.words - _RUNS)
 
 
@@ -76,10 +76,10 @@ def traits_of(name: str, *, is_read: bool, is_web: bool) -> ToolTraits:
 def guess_roles(
     traits: ToolTraits, arguments: Mapping[str, Any]
 ) -> tuple[dict[str, RoleGuess], dict[str, str]]:
-    """Return the roles of arguments, and the kinds of those that name something by its form.
+    """Return the roles of arguments, and their kinds where the names tell them.
 
     Args:
-        arguments: the schema of each; true where nothing is known of it.
+        arguments: the schema of each; true if it is unknown.
     """
     roles: dict[str, RoleGuess] = {}
     kinds: dict[str, str] = {}
@@ -95,7 +95,7 @@ def guess_roles(
 
 
 def _innermost(given: Any) -> Mapping[str, Any]:
-    """Return the schema of one value: of an element of a list, of what may be null as well."""
+    """Return the schema of a single value, without lists and null."""
     schema: Mapping[str, Any] = given if isinstance(given, dict) else {}
     for _ in range(_MOST_LEVELS):
         choices = schema.get("anyOf")
@@ -141,7 +141,7 @@ def _names_what_ends(traits: ToolTraits, name: str) -> bool:
 
 
 def _is_where_it_goes(traits: ToolTraits, name: str) -> bool:
-    """Return whether a place is where somebody or something is brought: `ship_it(street)`."""
+    """Return whether a place is a destination: `ship_it(street)`."""
     if name in _WHERE:
         return traits.things.isdisjoint(IN_AN_EVENT)
     is_taken = not IS_TAKEN.isdisjoint(traits.words)
@@ -166,7 +166,7 @@ def _role_by_form(traits: ToolTraits, name: str, schema: Mapping[str, Any]) -> R
 
 
 def _names_a_thing(traits: ToolTraits, name: str) -> bool:
-    """Return whether a number names a thing, and does not measure one."""
+    """Return whether a number names a thing, rather than measures it."""
     if name.rpartition("_")[2] in _NUMBER_THAT_NAMES:
         return True
     if ROLE_PATTERNS["attribute"].fullmatch(name):

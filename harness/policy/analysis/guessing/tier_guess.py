@@ -1,11 +1,11 @@
 """Guess the tier of a tool from its name, its description and its arguments.
 
 Rule 1: the first word of the name counts if it is a verb, else the last, else any.
-Rule 2: everything else only raises: a second verb, what the description says beside, what is acted
-        on, an argument that leads out, the hint of a server.
-Rule 3: where no verb is in the name, the tier stays open, which is written as `destructive`. The
-        description alone may say `read_only`, `delegated` or `destructive`, and never what lies
-        between: "Sends a plumber" sends no message.
+Rule 2: everything else only raises the tier: a second verb, the description, the thing acted on, an
+        argument that leads outside, the hint of a server.
+Rule 3: without a verb in the name, the tier stays open, and is written as `destructive`. Then the
+        description may say `read_only`, `delegated` or `destructive`, but no tier between them:
+        "Sends a plumber" sends no message.
 """
 
 import re
@@ -75,10 +75,10 @@ _OF_ARGUMENTS: Final = re.compile(
 
 
 class TierGuess(NamedTuple):
-    """A tier, and why. One that is open is for a person to decide, and is `destructive` till then.
+    """A tier, and the reason. A person decides an open tier; it is `destructive` until then.
 
-    `why` is one line without characters of the description. `is_read` is whether it only reads,
-    also where what it reads lies outside.
+    `why` is one line without text of the description. `is_read` is whether it only reads, inside or
+    outside.
     """
 
     tier: ApprovalMode
@@ -97,12 +97,12 @@ class _Found(NamedTuple):
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a name in snake or camel case, in small letters: ASCII alone counts."""
+    """Return the words of a name in snake or camel case, in lower case. Only ASCII counts."""
     return [word.lower() for word in _PIECE.findall(name.replace(".", "_"))]
 
 
 def snake_case(name: str) -> str:
-    """Return a name in snake case; of one that nobody reads, the end."""
+    """Return a name in snake case; of a very long one, the end."""
     name = name[-_LONGEST_NAME:]
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_")
 
@@ -114,7 +114,7 @@ def guess_tier(
 
     Args:
         arguments: the names of its arguments.
-        hints_at_destruction: whether its server says that it destroys. A hint only raises.
+        hints_at_destruction: whether its server hints that it destroys. A hint only raises.
     """
     words = _without_prefix(words_of(name))
     text = _OF_ARGUMENTS.split(description, maxsplit=1)[0]
@@ -138,7 +138,7 @@ def guess_tier(
 
 
 def _without_prefix(words: list[str]) -> list[str]:
-    """Return the words of a name without that of its service: `jira_get_issue`, `db_drop_view`."""
+    """Return the words of a name without the name of its service: `jira_get_issue`."""
     for at, word in enumerate(words[:-1]):
         if word in GUESSED_TIER_OF:
             return words[at:] if at == 0 or _acts_behind_prefix(word, words[-1]) else words
@@ -146,7 +146,7 @@ def _without_prefix(words: list[str]) -> list[str]:
 
 
 def _acts_behind_prefix(word: str, last: str) -> bool:
-    """Return whether a word is the verb of a name, and not a noun before a verb at its end."""
+    """Return whether a word is the verb of a name, not a noun before a verb at its end."""
     if word in CLEAR_READS:
         is_noun = GUESSED_TIER_OF.get(last, "read_only") != "read_only"  # todo_list_remove
         return word in _GETS or not is_noun
@@ -158,7 +158,7 @@ def _acts_behind_prefix(word: str, last: str) -> bool:
 def _raise_by(
     words: Sequence[str], found: _Found, description: str, arguments: Collection[str]
 ) -> Iterator[_Found]:
-    """Yield what an effect is raised to by what it acts on, by its name, text and arguments."""
+    """Yield the tiers that an effect is raised to, by its name, description and arguments."""
     yield found
     verb = words[0] if words else ""
     things = words[1:] if verb in GUESSED_TIER_OF else words
@@ -210,7 +210,7 @@ def _verb(word: str) -> _Found:
 
 
 def _verbs_of_text(description: str) -> Iterator[_Found]:
-    """Yield the verbs that a description begins with, that it joins, and that destroy anywhere."""
+    """Yield the first verb of a description, the joined ones, and those that always destroy."""
     text = description.lower()
     said = _WORD.findall(text)
     for word, following in _acts_of_text(text):
@@ -226,13 +226,13 @@ def _verbs_of_text(description: str) -> Iterator[_Found]:
 
 
 def _acts_of_text(text: str) -> list[tuple[str, str]]:
-    """Return the words that may be verbs, each with the next: the first, and what is joined."""
+    """Return the first and the joined words, which may be verbs, each with the next word."""
     said = _WORD.findall(text)
     return [*pairwise((*said[:2], "", ""))][:1] + _ANOTHER.findall(text)
 
 
 def _base_form(word: str, verbs: Collection[str]) -> str | None:
-    """Return the verb that a word is a form of: deletes, copies."""
+    """Return the verb of an inflected word: deletes, copies."""
     forms = [word]
     for ending, base in (("s", ""), ("es", ""), ("ies", "y")):
         if word.endswith(ending):
@@ -246,7 +246,7 @@ def _why_open(
     told: Sequence[_Found],
     arguments: Collection[str],
 ) -> str:
-    """Return why the tier is left to a person, or nothing."""
+    """Return why a person has to decide the tier, or nothing."""
     highest = max((*named, *told), key=lambda one: one.rank, default=None)
     if highest is None:
         return "no known verb in its name"
@@ -258,7 +258,7 @@ def _why_open(
 def _doubts(
     words: Sequence[str], named: Sequence[_Found], highest: _Found, arguments: Collection[str]
 ) -> Iterator[str]:
-    """Yield why the verb may not say all, or may be none."""
+    """Yield the reasons to doubt the verb."""
     first, last = words[0] if words else "", words[-1] if words else ""
     if len(words) > 1 and last in ABOUT and _may_be_noun(first):
         yield f"{first} is a noun before {last}"
@@ -281,7 +281,7 @@ def _doubts(
 def _says_otherwise(
     words: Sequence[str], named: Sequence[_Found], told: Sequence[_Found], description: str
 ) -> str:
-    """Return why a tool that reads is in doubt, or nothing: its description has another verb."""
+    """Return the other verb in the description of a reading tool, or nothing."""
     acts = _acts_of_text(description.lower())
     if not acts[0][0] or any(found.tier != "read_only" for found in named or told):
         return ""
@@ -293,7 +293,7 @@ def _says_otherwise(
 
 
 def _reads(act: tuple[str, str], things: Collection[str]) -> bool:
-    """Return whether a description begins as that of a read: with such a verb, or with a thing."""
+    """Return whether a description begins like that of a read: with such a verb, or a noun."""
     first, following = act
     verb = _base_form(first, GUESSED_TIER_OF.keys() | OPENERS)
     if verb in OPENERS or verb in OFTEN_NOUNS or GUESSED_TIER_OF.get(verb or "") == "read_only":
@@ -303,12 +303,12 @@ def _reads(act: tuple[str, str], things: Collection[str]) -> bool:
 
 
 def _is_unknown(word: str) -> bool:
-    """Return whether what is joined may be a verb that no table has: `and ring the owner`."""
+    """Return whether a joined word may be a verb that no table has: `and ring the owner`."""
     return word not in FUNCTION_WORDS and not _base_form(word, GUESSED_TIER_OF.keys() | OPENERS)
 
 
 def _does_more(words: Sequence[str]) -> str:
-    """Return a word behind the first that may be an effect, or nothing."""
+    """Return a word after the first that may be an effect, or nothing."""
     joined = [
         word
         for before, word in pairwise(words)
@@ -329,7 +329,7 @@ def _may_be_noun(word: str) -> bool:
 def _of_whose_things(
     words: Sequence[str], found: _Found, description: str, arguments: Collection[str]
 ) -> _Found:
-    """Return `local_write` for what is done to the agent's own things, `delegated` to others'."""
+    """Return `local_write` for the agent's own things, `delegated` for others'."""
     verb = words[0] if words else ""
     own = next((word for word in words[1:] if word in OWN_THINGS), None)
     others = _whose_others(words[1:], description, arguments)
@@ -343,7 +343,7 @@ def _of_whose_things(
 
 
 def _whose_others(things: Collection[str], description: str, arguments: Collection[str]) -> str:
-    """Return what a tool that writes is about that is not the agent's own, or nothing."""
+    """Return the thing of others that a writing tool is about, or nothing."""
     named = [one for one in things if {one, one.rstrip("s")} & OTHERS_THINGS]
     keys = [one.rpartition("_") for one in arguments]
     of = [thing for thing, _, key in keys if key in ("id", "no") and thing not in OWN_THINGS]

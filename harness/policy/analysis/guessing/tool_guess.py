@@ -1,4 +1,4 @@
-"""All labels that are guessed of one tool, and why."""
+"""Guess all labels of one tool, with the reasons."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -18,12 +18,12 @@ _MAKING: Final = frozenset({"create", "save", "write"})
 
 
 class ToolDescription(NamedTuple):
-    """What is known of a tool before anybody decided anything.
+    """The description of a tool before anybody has decided anything.
 
     Attributes:
         args: the schema of each argument by its name.
-        returns: the JSON Schema of its results; None if it is not known.
-        hints_at_destruction: whether its server says so.
+        returns: the JSON Schema of its results; None if it is unknown.
+        hints_at_destruction: whether its server hints at it.
         needs_approval: whether its framework asks a person before each call.
     """
 
@@ -36,12 +36,12 @@ class ToolDescription(NamedTuple):
 
 
 class ToolGuess(NamedTuple):
-    """The labels that are guessed of a tool.
+    """The guessed labels of a tool.
 
     Attributes:
-        kinds: how the values of arguments are compared, where their names say so.
-        makes: arguments that name the agent's own file, which the call creates.
-        is_read: whether who writes its results is a question to a person.
+        kinds: the kinds of arguments whose names tell them.
+        makes: the arguments that name a new file of the agent.
+        is_read: whether a person has to say who writes its results.
     """
 
     tier: TierGuess
@@ -53,7 +53,7 @@ class ToolGuess(NamedTuple):
 
 
 def guess_labels(tool: ToolDescription) -> ToolGuess:
-    """Return the labels of a tool, none laxer than what its description supports."""
+    """Return the labels of a tool, none laxer than its description supports."""
     tier = guess_tier(
         tool.name, tool.description, tool.args, hints_at_destruction=tool.hints_at_destruction
     )
