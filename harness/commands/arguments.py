@@ -1,4 +1,4 @@
-"""The options that the parsers of commands share. It imports nothing heavy, for `critic --help`."""
+"""Options that several commands share. It imports nothing heavy, for `critic --help`."""
 
 import argparse
 import os
@@ -59,7 +59,7 @@ def identifier(text: str) -> str:
 
 
 def add_no_open(parser: argparse.ArgumentParser) -> None:
-    """Add the option that takes an execution without an end for a fault."""
+    """Add the option that treats an execution without an end as a fault."""
     parser.add_argument(
         "--no-open", action="store_true", help="exit 1 where an execution began and has no end"
     )
@@ -79,7 +79,7 @@ def add_ci_format(
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Add in how many processes a log is read."""
+    """Add the number of processes that read a log."""
     parser.add_argument(
         "--jobs",
         type=positive_number,
@@ -90,7 +90,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_known_head(parser: argparse.ArgumentParser, side: str = "", of: str = "the log") -> None:
-    """Add the options that say what is known of a log from elsewhere: a head, a checkpoint."""
+    """Add the options for what is known about a log: a head, a checkpoint."""
     parser.add_argument(
         f"--{side}head", metavar="SEQ:HASH", help=f"a record that {of} must still contain"
     )

@@ -13,7 +13,7 @@ _INERT: Final = "'"
 
 
 def write_cells(cells: Iterable[object]) -> None:
-    """Print a row. Texts are escaped for terminals; what begins like a formula is made text."""
+    """Print a row. Texts are escaped for terminals, and what looks like a formula becomes text."""
     csv.writer(sys.stdout, lineterminator="\n").writerow([_cell(cell) for cell in cells])
 
 

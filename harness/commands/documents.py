@@ -68,7 +68,7 @@ def size_limit(args: argparse.Namespace) -> int:
 
 
 def documents(args: argparse.Namespace) -> Iterator[InputDocument]:
-    """Yield every document that the arguments name, in order. Blank lines are skipped.
+    """Yield every document named by the arguments, in order. Blank lines are skipped.
 
     A file that cannot be read, or cannot be read further, yields one document that says why.
     Bytes beyond the size limit are not kept.
@@ -112,7 +112,7 @@ def _too_large(name: str, limit: int, line: int | None = None) -> InputDocument:
 
 
 def read_lines(name: str, limit: int = MAX_DOCUMENT_BYTES) -> Iterator[InputDocument]:
-    """Yield the lines of one file as they come, blank ones left out. There may be none.
+    """Yield the lines of one file as they arrive, without blank ones. There may be none.
 
     A file that cannot be read, or cannot be read further, yields one document that says why.
     """

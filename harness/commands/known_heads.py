@@ -1,8 +1,8 @@
-"""What a reader knows of a log from elsewhere: a head, or a signed checkpoint.
+"""What a reader already knows about a log: a head, or a signed checkpoint.
 
-Rule 1: every command that reads a log prints the head that it read, for the next reader to know.
-Rule 2: a checkpoint counts with the public keys of who signed it, and never without.
-Rule 3: stored hashes are compared here; whether the records have them is for the command to see.
+Rule 1: every command that reads a log prints its head, for the next reader.
+Rule 2: a checkpoint counts only with the public keys of its signers.
+Rule 3: stored hashes are compared here. Commands check whether the records have them.
 """
 
 import argparse
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 class KnownHead(NamedTuple):
-    """What is known of a log: the last record at some time, and a signed checkpoint.
+    """What is known about a log: its last record at some time, and a signed checkpoint.
 
     Attributes:
         head: the number and hash of a record that the log must hold.
-        checkpoint: what was signed of the log.
+        checkpoint: the signed checkpoint.
     """
 
     head: Head | None = None
     checkpoint: "Checkpoint | None" = None
 
     def departures(self, log: SqlDecisionLog) -> tuple[str, ...]:
-        """Return how a log differs from what is known of it, a line each.
+        """Return the differences between a log and what is known about it, a line each.
 
         Raises:
             harness.log.log_errors.LogError: the log cannot be read.
@@ -51,11 +51,11 @@ class KnownHead(NamedTuple):
 
 
 def known_head(args: argparse.Namespace, side: str = "") -> KnownHead:
-    """Return what the options say of a log.
+    """Return what the options say about a log.
 
     Args:
         args: the options.
-        side: what stands before their names, such as `baseline_`.
+        side: the prefix of their names, such as `baseline_`.
 
     Raises:
         UsageError: an option cannot be read, or a checkpoint has no key.
@@ -78,10 +78,10 @@ def known_head(args: argparse.Namespace, side: str = "") -> KnownHead:
 
 
 def require_keys_used(args: argparse.Namespace, *options: str) -> None:
-    """Check that public keys are of who signed a checkpoint.
+    """Check that public keys come with a checkpoint.
 
     Raises:
-        UsageError: none of the options that name one was given.
+        UsageError: none of the options for one was given.
     """
     if args.public_key and all(getattr(args, one.replace("-", "_")) is None for one in options):
         named = " or ".join(f"--{one}" for one in options)
@@ -89,7 +89,7 @@ def require_keys_used(args: argparse.Namespace, *options: str) -> None:
 
 
 def parse_head(text: str | None, option: str = "--head") -> Head | None:
-    """Parse the head that an option names as SEQ:HASH.
+    """Parse the head in an option, SEQ:HASH.
 
     Raises:
         UsageError: `text` does not have that form.
@@ -111,9 +111,9 @@ def head_text(head: Head) -> str:
 
 
 def print_head(head: Head, form: str = "text", *notes: str) -> None:
-    """Print the head that was read, and notes on what was read.
+    """Print the head of a log, and notes.
 
-    It stands below a text, and on standard error beside data.
+    It goes below a text, or to standard error beside data.
     """
     sys.stdout.flush()
     out, start = (sys.stdout, "") if form == "text" else (sys.stderr, "critic: ")

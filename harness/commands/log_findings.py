@@ -1,4 +1,4 @@
-"""Look for something in every record of a log, in one process or in several: for what-if, gate."""
+"""Search every record of a log, in one process or several, for what-if and gate."""
 
 import os
 import sys
@@ -18,12 +18,12 @@ _T = TypeVar("_T")
 def read_findings(
     log: SqlDecisionLog, name: str, find: Callable[[RecordedInputs], _T], jobs: int
 ) -> tuple[Iterator[RecordFinding[_T]], Callable[[], LogCheck]]:
-    """Return what is found in each record, and what checks the log as a whole after that.
+    """Return the findings of each record, and a check of the whole log afterwards.
 
     Args:
         name: the path or the URL of the log, by which each process opens it.
         find: as `harness.replay.stretches.Find`.
-        jobs: how many processes there are.
+        jobs: the number of processes.
     """
     if jobs == 1:
         replayed = CheckedReplay(log)

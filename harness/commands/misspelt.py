@@ -1,4 +1,4 @@
-"""What was probably meant by a command, a choice or an option that is not there."""
+"""Suggest the command, choice or option that was probably meant."""
 
 import argparse
 import re
@@ -9,7 +9,7 @@ _CHOICE: Final = re.compile(r"invalid choice: '?([^' ]*)'? \(choose from ([^)]*)
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """Return which of some names was probably meant, as a question; empty if none is near."""
+    """Return the name that was probably meant, as a question; empty if none is near."""
     from difflib import get_close_matches  # noqa: PLC0415 - for mistakes only
 
     near = get_close_matches(name, known, 1, 0.6)
@@ -17,7 +17,7 @@ def nearest(name: str, known: Sequence[str]) -> str:
 
 
 def nearest_choice(message: str) -> str:
-    """Return the message of argparse about a choice, with the nearest one before all others."""
+    """Return the message of argparse about a choice, with the nearest one first."""
     found = _CHOICE.search(message)
     if found is None:
         return message
@@ -27,7 +27,7 @@ def nearest_choice(message: str) -> str:
 
 
 def unknown_options(given: Sequence[str], known: Sequence[str]) -> str:
-    """Return what is wrong with arguments that a command does not take."""
+    """Return the error for unknown arguments."""
     first = given[0].partition("=")[0]
     near = nearest(first, known)
     return f"unrecognized arguments: {' '.join(given)}: {near or 'leave them out'}".rstrip()

@@ -1,4 +1,4 @@
-"""Explain to a person what the operating system refused."""
+"""Explain errors of the operating system."""
 
 import errno
 
@@ -14,5 +14,5 @@ _ADVICE = {
 
 
 def explain_os(error: OSError) -> str:
-    """Return what the operating system refused, without the place."""
+    """Return the error of the operating system, without the path."""
     return _ADVICE.get(error.errno or 0) or escape_text(error.strerror or str(error))

@@ -14,7 +14,7 @@ def with_progress(
 ) -> Iterator[_T]:
     """Return answers or records, with a progress bar on a terminal and none in a pipe.
 
-    `counts` are those of answers that were given before.
+    `counts` are the counts of earlier answers.
     """
     if not sys.stderr.isatty():
         return answers
@@ -36,7 +36,7 @@ def print_above(text: str) -> None:
 class StepClock:
     """A step and its seconds on the last line of a terminal, while the step runs.
 
-    If the terminal goes away, nothing is drawn and the step goes on.
+    If the terminal closes, nothing is drawn and the step continues.
     """
 
     def __init__(self, stream: TextIO, title: str) -> None:

@@ -1,7 +1,7 @@
-"""Records and their inputs as JSON, for whoever shows or exports them.
+"""Records and their inputs as JSON, for display and export.
 
-Rule 1: what is shown has the hash that the log claims for it; what is not is a line, and not shown.
-Rule 2: a redacted record goes as far as it goes, and says what is gone.
+Rule 1: a shown record matches its hash in the log. One that does not is a line, and is not shown.
+Rule 2: a redacted record is shown as far as possible, with the names of its redacted parts.
 """
 
 from collections.abc import Mapping
@@ -22,10 +22,10 @@ class RecordedWire(NamedTuple):
 
     Attributes:
         wire: the record; empty if there is a problem.
-        bodies: its inputs by name, or a text that says why one cannot be had.
+        bodies: its inputs by name, or the reason why one is unavailable.
         gone: the names of the inputs that are redacted or missing.
         taken: the names of the members that are redacted.
-        problem: why the record, or an input of it, is not what was recorded; one line or empty.
+        problem: how the record or an input was altered; one line, or empty.
     """
 
     wire: Mapping[str, Any]
@@ -36,13 +36,13 @@ class RecordedWire(NamedTuple):
 
 
 class WireReader:
-    """Reads records as JSON. An input that the record before named too is parsed once."""
+    """Reads records as JSON. An input shared with the record before is parsed once."""
 
     def __init__(self) -> None:
         self._last: dict[str, tuple[str, Any]] = {}
 
     def read(self, one: RowRead) -> RecordedWire:
-        """Return a record with its inputs, or why it is not what was recorded."""
+        """Return a record with its inputs, or how it was altered."""
         seq, document, page = one.document.raw.seq, one.document, one.page
         if one.problem:
             return RecordedWire({}, {}, problem=one.problem)
@@ -69,7 +69,7 @@ class WireReader:
 
 
 def _input_shown(digest: str, page: Page) -> Any:
-    """Return an input as JSON, or a text that says why it cannot be had."""
+    """Return an input as JSON, or the reason why it is unavailable."""
     body = page.bodies[digest]
     whole = whole_of(body, page.bodies)
     if is_redacted(digest, body) or whole.redacted:
@@ -83,7 +83,7 @@ def _input_shown(digest: str, page: Page) -> Any:
 
 
 def record_wire(document: StoredDocument) -> dict[str, Any] | str:
-    """Return a record whose hash was checked as JSON, or why it is none."""
+    """Return a record with a checked hash as JSON, or the error."""
     if document.missing:
         return f"part {document.missing[0]} is missing"
     value = rest = dict(document.value)

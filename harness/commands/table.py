@@ -1,4 +1,4 @@
-"""All commands: what each is for, and where its parser and its code are."""
+"""All commands, with their summaries and the modules of their parsers and code."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -9,8 +9,8 @@ class _Command(NamedTuple):
     """One command of `critic`.
 
     Attributes:
-        summary: what it is for, in a line.
-        folder: the package of `harness.commands` that it is in. Its module `<folder>_arguments` has
+        summary: its purpose, on one line.
+        folder: its package in `harness.commands`. Its module `<folder>_arguments` has
             `add_<command>`, which adds the parser; `<command>_command` has `run`.
     """
 

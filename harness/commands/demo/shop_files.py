@@ -12,10 +12,10 @@ _FILES: Final = ("shop.py", "script.py", "tasks.jsonl", "attacks.jsonl")
 
 
 def write_shop(folder: Path) -> int:
-    """Write the files into a folder, which is made if it is missing. Return 0.
+    """Write the files into a folder, which is created if needed. Return 0.
 
     Raises:
-        UsageError: one of them is there already, or cannot be written.
+        UsageError: one of them exists already, or cannot be written.
     """
     source = example_folder("_shop", "examples/shop_agent")
     here = [folder / name for name in _FILES if (folder / name).exists()]

@@ -1,4 +1,4 @@
-"""`critic docs`: the pages of this version, which come with it."""
+"""`critic docs`: the pages of the installed version."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""`critic doctor`: check this installation, and import nothing of it before it is in order."""
+"""`critic doctor`: check this installation before importing anything of it."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""`critic explain`: the tables that a person decides by, and those that `init` guesses by."""
+"""`critic explain`: the table of tiers for people, and the words that `init` guesses by."""
 
 import argparse
 import re
@@ -77,7 +77,7 @@ def _lines_of_guesses() -> Iterator[str]:
 
 
 def _readable(pattern: str) -> str:
-    """Return the names that a pattern stands for: `*` for any letters, brackets for what may be."""
+    """Return the names that match a pattern: `*` is any letters, brackets are optional."""
     plain = re.sub(r"([a-z_])\?", r"(\1)", pattern.replace("(?:", "("))
     plain = plain.replace(")?", ")").replace(r"\w*", "*").replace(r"\w+", "*")
     return re.sub(r"\|(?![^(]*\))", " ", plain)

@@ -1,4 +1,4 @@
-"""Formats of what commands judge. Only the one that is asked for is imported."""
+"""Output formats of verdicts. Only the requested one is imported."""
 
 import argparse
 from collections.abc import Iterator

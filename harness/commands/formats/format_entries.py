@@ -1,4 +1,4 @@
-"""The entries that formats for continuous integration print: one for each thing that was judged.
+"""The entries of formats for continuous integration: one for each judged document, event or record.
 
 `critic verify` and `critic score` judge documents, `critic guard` events, and `critic replay` and
 `critic log verify` records. All of them are entries here.
@@ -23,7 +23,7 @@ EntryOutcome = Literal["pass", "failure", "error"]
 
 
 class JudgedEntry(NamedTuple):
-    """One thing that was judged, where it stands, and what there is to say of it."""
+    """One judged document, event or record: its place and its messages."""
 
     file: str
     """As given on the command line."""
@@ -35,9 +35,9 @@ class JudgedEntry(NamedTuple):
 
 
 class EntryReporter(ABC):
-    """Takes entries as they are made. A format that needs all of them prints at the end.
+    """Receives entries one by one. A format that needs all of them prints at the end.
 
-    It reports judgements on documents too, each as an entry.
+    It also reports judgements on documents, each as an entry.
     """
 
     @abstractmethod

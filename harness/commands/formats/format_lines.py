@@ -47,10 +47,10 @@ class _TextReporter:
 
 
 class _JsonReporter:
-    """Print one JSON object for each document: the verdict or the error, and where it is from.
+    """Print one JSON object for each document: the verdict or the error, and its source.
 
-    `file` is as given on the command line, `line` is there for JSON Lines, `trace_id` for a
-    verdict, `advice` where it was asked for. The other members are the verdict's.
+    `file` is as on the command line, `line` is present for JSON Lines, `trace_id` for a verdict,
+    `advice` if requested. The other members are those of the verdict.
     """
 
     def report_verdict(self, document: InputDocument, judged: Judged) -> None:

@@ -44,7 +44,7 @@ class DocumentMessage(NamedTuple):
 
 
 class Reporter(Protocol):
-    """Takes judgements as they are made. A format that needs all of them prints at the end."""
+    """Receives judgements one by one. A format that needs all of them prints at the end."""
 
     def report_verdict(self, document: InputDocument, judged: Judged) -> None:
         """Report a verdict."""

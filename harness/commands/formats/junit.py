@@ -18,9 +18,9 @@ def reporter(command: str) -> "JunitReporter":
 
 
 class JunitReporter(EntryReporter):
-    """Print one test suite at the end: until then its test cases wait in a temporary file.
+    """Print one test suite at the end. Until then its test cases are in a temporary file.
 
-    What was refused is a failure, what is invalid an error, and the rest goes to `system-out`.
+    A refusal is a failure, invalid input an error, and the rest goes to `system-out`.
     """
 
     def __init__(self, command: str) -> None:

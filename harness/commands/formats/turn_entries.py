@@ -1,4 +1,4 @@
-"""The answers of a guard as entries: a turn that is refused is a failure."""
+"""The answers of a guard as entries: a refused turn is a failure."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,4 +1,4 @@
-"""`critic gate`: whether the runs of a candidate are good enough to be released."""
+"""`critic gate`: check whether the runs of a candidate are good enough for a release."""
 
 import argparse
 import sys
@@ -43,7 +43,7 @@ _SUFFIXES: Final = (".json", ".jsonl")
 
 
 def run_files(name: str) -> list[Path] | None:
-    """Return the files with runs that a name stands for; None if it is that of a log.
+    """Return the files with runs at a path; None if it is a log.
 
     Raises:
         UsageError: it is a folder without any.
@@ -132,7 +132,7 @@ def _bounds(args: argparse.Namespace) -> GateBounds:
 def _checks(
     before: ReleaseSample, after: ReleaseSample, bounds: GateBounds, without: list[str]
 ) -> list[GateCheck]:
-    """Return all checks but those that are left out."""
+    """Return all checks except the omitted ones."""
     checks = gate_checks(before.runs, after.runs, bounds, before.unread + after.unread)
     checks.append(failure_check(before.failures, after.failures))
     checks += turn_checks(before.judged, after.judged, bounds)
@@ -142,10 +142,10 @@ def _checks(
 def _sample(name: str, known: KnownHead, jobs: int) -> tuple[ReleaseSample, Head | None]:
     """Return the runs of a log, with its head, or in files.
 
-    What is damaged beside records counts as unread, and so does a log that is another than known.
+    Damage outside records counts as unread, and so does a log that differs from the known one.
 
     Raises:
-        UsageError: something is known of a log, and there are only files.
+        UsageError: an option is about a log, and there are only files.
     """
     files = run_files(name)
     if files is not None:
@@ -191,7 +191,7 @@ def _tell_checks(checks: list[GateCheck], without: list[str]) -> None:
 
 
 def _tell_changes(changed: list[ChangedCase]) -> None:
-    """Print the first cases that changed, and how many there are."""
+    """Print the first changed cases, and their number."""
     for one in changed[:_MOST_NAMED]:
         sys.stdout.write(f"changed: {escape_line(one.text)}\n")
     if len(changed) > _MOST_NAMED:

@@ -1,4 +1,4 @@
-"""`critic guard`: session events in, rulings out, a line each, for a program in any language."""
+"""`critic guard`: session events in, rulings out, a line each, for any language."""
 
 import argparse
 import sys
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 class _Printer(Protocol):
-    """Prints what events are answered with. `note` is shown each decision before."""
+    """Prints the answers to events. `note` gets each decision before."""
 
     note: Callable[[Decision], None] | None
 
@@ -80,7 +80,7 @@ class _JsonPrinter:
 
 
 class _TextPrinter:
-    """Prints each turn as a person reads it, at once."""
+    """Prints each turn for a person, at once."""
 
     def __init__(self) -> None:
         self._explainer = Explainer()

@@ -1,4 +1,4 @@
-"""The turns of sessions as a person reads them: calls, tiers, origins of values, rulings, why."""
+"""The turns of sessions for a person: calls, tiers, origins of values, rulings, reasons."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -61,23 +61,23 @@ _WIDEST: Final = 100
 
 
 class Explainer:
-    """Writes the turns. It is shown each decision before its event is answered."""
+    """Writes the turns. It gets each decision before its event is answered."""
 
     def __init__(self) -> None:
-        """Begin with no decision."""
+        """Start without a decision."""
         self._proposal: Proposal | None = None
         self._calls: dict[str, CallsEvent] = {}
 
     def note(self, decision: Decision) -> None:
-        """Note what a ruling is about."""
+        """Record the decision behind a ruling."""
         if decision.run is None:
             self._proposal = decision.proposal
 
     def text(self, data: bytes, answer: Answer, source: str) -> str:
-        """Return what to print for an event that was answered.
+        """Return the text for an answered event.
 
         Args:
-            source: where the event stands, safe to print.
+            source: the place of the event, safe to print.
         """
         try:
             event = parse_event(data)
@@ -125,7 +125,7 @@ def _describe_error(answer: EventError, source: str) -> str:
 
 
 def _describe_words(event: SessionEvent | None) -> Iterator[str]:
-    """Yield what the user said: the values of later turns are said to come from there."""
+    """Yield the user's words, which later turns name as the source of values."""
     if isinstance(event, OpenEvent):
         yield f"{escape_name(event.session)} opened: {_cut(event.request)}"
     elif isinstance(event, SaidEvent):
@@ -153,7 +153,7 @@ def _calls(proposal: Proposal, event: CallsEvent | None) -> Iterator[str]:
 
 
 def _describe_value(value: PlacedValue) -> str:
-    """Return a value with its role and where it comes from."""
+    """Return a value with its role and its source."""
     shown = f"    {escape_name(value.path) or '/'} [{escape_name(value.value[:60])}] {value.role}"
     if value.seen is None:
         return shown

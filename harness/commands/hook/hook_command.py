@@ -1,6 +1,6 @@
-"""`critic hook`: answer one event of a command-line agent; whatever fails is a refusal.
+"""`critic hook`: answer one event of a command-line agent. Every failure is a refusal.
 
-Rule 1: options are those of the command line, where it names a policy, or else those of a file.
+Rule 1: options come from the command line if it names a policy, else from a file.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def _answer(args: argparse.Namespace, client: Any) -> int:
 
 
 def _ask_service(args: argparse.Namespace, client: Any) -> int | None:
-    """Have a service answer, and return the exit status. The script `critic` has tried already."""
+    """Let a service answer, and return the exit status. The script `critic` has already tried."""
     if client is None or (args.socket is None and args.policy is not None):
         return None
     once = {name: getattr(args, name) for name in ("options", "policy", "socket", "event")}
@@ -83,7 +83,7 @@ def _options(args: argparse.Namespace) -> Any:
     """Return the options of the hook.
 
     Raises:
-        UsageError: there are none, or they are not valid.
+        UsageError: there are none, or they are invalid.
     """
     file: Any = import_module("harness.integrations.hooks.options_file")
     if args.policy is None:
@@ -122,7 +122,7 @@ def _settings(options: Any) -> Any:
 
 
 def _read_event() -> bytes:
-    """Return standard input, and one byte more than is read of it at most."""
+    """Return standard input, at most one byte beyond the limit."""
     if sys.stdin is None:
         raise UsageError("standard input is closed: it has to be the event")
     limit = import_module("harness.integrations.hooks.cut_event").MOST_EVENT_BYTES
@@ -131,7 +131,7 @@ def _read_event() -> bytes:
 
 
 def _explain_error(error: BaseException) -> str:
-    """Return what failed, on one line that is safe to print. It fails for nothing."""
+    """Return the failure on one line, safe to print. It never fails itself."""
     try:
         line: str = import_module("harness.commands.complaint").explain(error)
     except Exception:  # a package that this program needs is missing
@@ -163,7 +163,7 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def _named_place(name: str, place: str | None) -> str | None:
-    """Return a place as it is found from anywhere."""
+    """Return a place as an absolute path or URL."""
     if not place or (name == "log" and import_module("harness.log.log_places").is_url(place)):
         return place or None
     return str(Path(place).resolve())

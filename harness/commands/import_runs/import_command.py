@@ -1,4 +1,4 @@
-"""`critic import`: a recorded run as session events, all of it or nothing."""
+"""`critic import`: convert a recorded run to session events, all of it or nothing."""
 
 import argparse
 import sys
@@ -19,7 +19,7 @@ _UNNAMED = "imported"
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the events. What they leave out is said on standard error."""
+    """Write the events. Omissions are reported on standard error."""
     found = list(_sessions(args))
     for events, _ in found:
         for event in events:
@@ -47,11 +47,11 @@ def events_of(
     """Yield the events of each run.
 
     Args:
-        session: its id, in the place of the recorded one.
-        request: the words of the user, where there are none.
+        session: its id, instead of the recorded one.
+        request: the user's words, if none are recorded.
 
     Raises:
-        InvalidInput: something recorded makes no event.
+        InvalidInput: a part of the run cannot become an event.
         UsageError: one id is given for several sessions.
     """
     found = list(runs)
@@ -62,7 +62,7 @@ def events_of(
 
 
 def _read_documents(args: argparse.Namespace) -> Documents:
-    """Return the values of the file: of each line, where the format has lines."""
+    """Return the values in the file: one a line, if the format has lines."""
     limit = size_limit(args)
     if args.source not in _BY_LINES:
         return [("", _parse_document(read_whole(args.file, limit), limit))]
@@ -73,7 +73,7 @@ def _read_documents(args: argparse.Namespace) -> Documents:
 
 
 def _parse_lines(lines: list[InputDocument], limit: int) -> Documents:
-    """Return the value of each line, or of all of them where they are one document."""
+    """Return the value of each line, or one value if the lines are one document."""
     if len(lines) > 1 and not _is_json(lines[0].data):
         whole = b"\n".join(line.data for line in lines)
         return [("", parse_json(whole, limit))]

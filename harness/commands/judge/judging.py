@@ -27,7 +27,7 @@ def judge_all(
 
 
 def _with_advice(document: InputDocument, error: InvalidInput) -> InvalidInput:
-    """Return an error for a file that is not a document: what it is instead."""
+    """Return the error for a file of another kind, with what it is."""
     if not document.file.endswith(".toml"):
         return error
     advice = "check it with `critic policy check`, or give it with --policy and a document"

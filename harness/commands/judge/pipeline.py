@@ -1,4 +1,4 @@
-"""Take recorded documents through the canonical loop into a log, for `run` and `demo`."""
+"""Run recorded documents through the canonical loop into a log, for `run` and `demo`."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from harness.wire import InvalidInput, build, parse_json
 
 
 def clock_of(decided_at: str | None) -> Clock:
-    """Return the clock for records: the one of this machine, or one fixed at `decided_at`.
+    """Return the clock for records: that of this machine, or one fixed at `decided_at`.
 
     Raises:
         UsageError: `decided_at` is not an RFC 3339 time.
@@ -37,10 +37,10 @@ def transcript_or_proposal(
     """Parse a Run if the document has a `proposal`, else a Proposal.
 
     Args:
-        policy: where what the proposal leaves out is taken from.
+        policy: the source of missing parts of the proposal.
 
     Raises:
-        InvalidInput: it is neither, or the ids of a Run are not those of its proposal.
+        InvalidInput: it is neither, or the ids of a Run differ from those of its proposal.
     """
     value: Any = parse_json(data, max_bytes)
     if not isinstance(value, dict) or "proposal" not in value:
@@ -53,7 +53,7 @@ def transcript_or_proposal(
 
 
 async def take_decision(document: Run | Proposal, clock: Clock, log: SqlDecisionLog) -> Outcome:
-    """Take one turn of the loop. A Proposal alone is verified and recorded, not executed."""
+    """Run one turn of the loop. A Proposal alone is verified and recorded, not executed."""
     proposal = document.proposal if isinstance(document, Run) else document
     return await run_canonical_loop(
         ctx=proposal.ctx,

@@ -31,7 +31,7 @@ class PlanContext(Envelope):
 def plan_judge(
     context: PlanContext, limit: int, *, advice: bool, catalogue: "Catalogue | None" = None
 ) -> Judge:
-    """Return what judges Plans in this context."""
+    """Return the judge of Plans in this context."""
     inputs = context.ctx, context.compiled, context.spec
 
     def judge(data: bytes) -> Judged:
@@ -52,7 +52,7 @@ def judged_value(
     advice: bool,
     catalogue: "Catalogue | None" = None,
 ) -> Judged:
-    """Judge a plan given as what `parse_json` returned.
+    """Judge a plan that `parse_json` has returned.
 
     Raises:
         InvalidInput: the value is not a Plan.
@@ -67,10 +67,10 @@ def judged_value(
 def judged_proposal(
     proposal: Proposal, *, advice: bool, catalogue: "Catalogue | None" = None
 ) -> Judged:
-    """Judge a Proposal, with what to tell a model, and say how to fix it if `advice` is requested.
+    """Judge a Proposal, with the reply to a model, and with fixes if `advice` is requested.
 
     Args:
-        catalogue: the tools that texts speak of; without it, those of the proposal.
+        catalogue: the tools for texts; by default, those of the proposal.
     """
     inputs = proposal.ctx, proposal.compiled, proposal.spec, proposal.plan
     verdict, advised = verify(*inputs), critic.advise(*inputs) if advice else None

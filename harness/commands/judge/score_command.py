@@ -47,7 +47,7 @@ def _judge_run(run: Run) -> Judged:
 
 
 def _refused_plan(run: Run) -> str:
-    """Return a note where `verify` refuses the plan that was run, which `score` does not judge."""
+    """Return a note if `verify` refuses the plan of the run, which `score` does not judge."""
     verdict = verify_proposal(run.proposal)
     if not isinstance(verdict, Refused):
         return ""

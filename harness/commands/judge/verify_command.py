@@ -1,6 +1,6 @@
-"""`critic verify`: judge Proposals, or Plans against a context that is given apart.
+"""`critic verify`: judge Proposals, or Plans against a separate context.
 
-A context that is given apart is read and indexed once: each document costs its plan only.
+A separate context is read and indexed once, so each document costs only its plan.
 """
 
 import argparse
@@ -26,10 +26,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _judge_of(args: argparse.Namespace) -> Judge:
-    """Return what judges one document: a Proposal, or a Plan where the other parts are given.
+    """Return the judge of one document: a Proposal, or a Plan if the other parts are given.
 
     Raises:
-        UsageError: some of the parts are given, and others are not, or a part is invalid.
+        UsageError: only some of the parts are given, or a part is invalid.
     """
     limit = size_limit(args)
     given = [name for name in _PARTS if getattr(args, name) is not None]

@@ -1,4 +1,4 @@
-"""`critic verify --policy`: judge documents that leave out what a policy says."""
+"""`critic verify --policy`: judge documents whose missing parts a policy supplies."""
 
 import argparse
 from contextlib import suppress
@@ -27,7 +27,7 @@ _LEFT = frozenset({"ctx", "plan"})
 
 
 def policy_judge(args: argparse.Namespace, limit: int) -> Judge:
-    """Return what judges Plans in a context, or Proposals that leave out what the policy says.
+    """Return the judge of Plans in a context, or of Proposals without the parts of the policy.
 
     Raises:
         UsageError: the policy or the context is invalid.
@@ -50,7 +50,7 @@ def _read_context(policy: Policy, name: str, limit: int) -> RunContext:
 
 
 class _ProposalJudge:
-    """Judges Proposals. The tools of the policy are indexed once for all that add no evidence."""
+    """Judges Proposals. The tools of the policy are indexed once for all without evidence."""
 
     def __init__(self, policy: Policy, limit: int, *, advice: bool) -> None:
         self._policy, self._limit, self._advice = policy, limit, advice
@@ -68,7 +68,7 @@ class _ProposalJudge:
         return judged_proposal(completed, advice=self._advice, catalogue=self._catalogue)
 
     def _context_of(self, value: Any) -> RunContext | None:
-        """Return the context of a Proposal without evidence of its own; None if it is invalid."""
+        """Return the context of a Proposal without its own evidence; None if it is invalid."""
         if not isinstance(value, dict) or value.keys() != _LEFT:
             return None
         if not isinstance(value["ctx"], dict):

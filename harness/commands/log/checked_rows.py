@@ -1,8 +1,8 @@
-"""Rows of the index as their records say them, as far as few are asked for, and what they say.
+"""Compare rows of the index with their records, as far as few are listed, and read their texts.
 
-Rule 1: of a small log every row is compared with its record, those too that a filter leaves out.
-Rule 2: of a large one the first rows that are listed are. The others are believed: that is said.
-Rule 3: texts are those of the record. One that is not what was recorded has none.
+Rule 1: in a small log, every row is compared with its record, even if a filter omits it.
+Rule 2: in a large log, the first listed rows are. The others are trusted, and a note says so.
+Rule 3: texts come from the record. An altered record has none.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _PAGE: Final = 32  # records in memory together
 
 
 class CheckedRow(NamedTuple):
-    """A record as it is listed: its columns, what ends it, the fate of its turn, and its texts."""
+    """A listed record: its columns, its end, the fate of its turn, and its texts."""
 
     row: IndexRow
     ended_by: int | None = None
@@ -35,10 +35,10 @@ class CheckedRow(NamedTuple):
 
 
 class CheckedRows:
-    """The rows of a listing, and what was compared of them with the records."""
+    """The rows of a listing, compared with the records as far as possible."""
 
     def __init__(self, log: SqlDecisionLog, listing: Listing) -> None:
-        """Take a listing. A small log is read.
+        """Take a listing. A small log is read whole.
 
         Raises:
             harness.log.log_errors.LogError: the log cannot be read.
@@ -55,7 +55,7 @@ class CheckedRows:
         return self._listing.last <= FEW
 
     def rows(self, filters: Filters) -> Iterator[CheckedRow | Gap]:
-        """Yield the records that are asked for as they say it themselves, and every gap.
+        """Yield the listed records by their own contents, and every gap.
 
         Raises:
             harness.log.log_errors.LogError: the log cannot be read any further.
@@ -66,7 +66,7 @@ class CheckedRows:
             yield from map(self._as_recorded, page)
 
     def rows_of(self, numbers: list[int]) -> dict[int, CheckedRow]:
-        """Return the rows of these records as they say it themselves, as far as there are rows.
+        """Return the rows of these records by their own contents, as far as there are rows.
 
         Raises:
             harness.log.log_errors.LogError: the log cannot be read any further.
@@ -79,7 +79,7 @@ class CheckedRows:
         }
 
     def _load(self, numbers: list[int]) -> None:
-        """Read some records, unless all of them were read already."""
+        """Read some records, unless all were read already."""
         if self._is_small:
             return
         self._own.clear()
@@ -109,12 +109,12 @@ class CheckedRows:
 
     @property
     def problems(self) -> list[str]:
-        """Return what is wrong with the log, its index, and the records that were read."""
+        """Return the problems of the log, its index, and the records that were read."""
         return [*self._listing.problems, *self._reader.problems(), *self._unchecked.problems]
 
     @property
     def note(self) -> str:
-        """Return what was not compared, in one line; empty if everything was."""
+        """Return what was not compared, on one line; empty if everything was."""
         if self._is_small:
             return ""
         but = f", but for the first {self._checked} records here" if self._checked else ""

@@ -1,7 +1,7 @@
 """`critic log export`: a log for other tools, as Parquet or as decision-log events of OPA.
 
-A file gets its name when it is whole: what is left of an export that was interrupted has another
-name. A missing record is a row, or an event, of its own.
+A file gets its name when it is complete, so an interrupted export leaves another name. A missing
+record has its own row or event.
 """
 
 import argparse
@@ -64,7 +64,7 @@ _FIELDS: Final = {
 
 
 def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
-    """Write the records that are asked for. Return 1 if records are missing or it is damaged."""
+    """Write the requested records. Return 1 if records are missing or the log is damaged."""
     if args.folder is not None:
         return _export_tables(args, log)
     if args.output is None:
@@ -97,7 +97,7 @@ def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
 
 
 def _export_tables(args: argparse.Namespace, log: SqlDecisionLog) -> int:
-    """Add to the tables in a folder what is new. Return 1 if records are missing or damaged."""
+    """Add new records to the tables in a folder. Return 1 if records are missing or damaged."""
     is_whole = filters_of(args) == Filters() and content_asked(args) == Content()
     if not is_whole or args.text is not None or args.plans or args.output is not None:
         what = "tables are of a whole log, and in their folder"
@@ -111,7 +111,7 @@ def _export_tables(args: argparse.Namespace, log: SqlDecisionLog) -> int:
 
 
 class _Written(NamedTuple):
-    """How many records were written, what is wrong with the log, and what was not compared."""
+    """The number of written records, the problems of the log, and what was not compared."""
 
     records: int
     problems: Sequence[str]
@@ -219,7 +219,7 @@ _ERASED: Final = {
 
 
 def _decision_event(one: CheckedRow, found: RecordedWire) -> dict[str, Any]:
-    """Return a record as an event: what was asked, what was answered, and its place in the log."""
+    """Return a record as an event: the input, the result, and its place in the log."""
     wire = found.wire
     event = {
         **_common_members(),

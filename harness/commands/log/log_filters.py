@@ -1,4 +1,4 @@
-"""The filters of `critic log` as the log takes them, and how a damaged log is reported."""
+"""Convert the filters of `critic log` for a log, and report damage."""
 
 import argparse
 import re
@@ -25,10 +25,10 @@ _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
 def filters_of(args: argparse.Namespace) -> Filters:
-    """Return what records are asked for.
+    """Return the filters for records.
 
     Raises:
-        UsageError: a time is none.
+        UsageError: a time is invalid.
     """
     return Filters(
         status=args.status,
@@ -49,19 +49,19 @@ def filters_of(args: argparse.Namespace) -> Filters:
 
 
 def content_asked(args: argparse.Namespace) -> Content:
-    """Return what content is asked for."""
+    """Return the filters for content."""
     names = ("value", "over", "approver", "evidence", "tier")
     return Content(**{name: getattr(args, name) for name in names})
 
 
 class LogSearch(NamedTuple):
-    """What is asked for, and what the search for it has found out.
+    """The filters of a search, with its results.
 
     Attributes:
-        filters: which records.
-        content: what was asked of the content of their turns.
-        found: the turns that have it; None if nothing was asked of it.
-        texts: the records that say what was asked for; None if nothing was.
+        filters: the filters for records.
+        content: the filters for the content of their turns.
+        found: the turns with that content; None without such a filter.
+        texts: the records with the text; None without such a filter.
     """
 
     filters: Filters
@@ -71,16 +71,16 @@ class LogSearch(NamedTuple):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the records that were read for it."""
+        """The problems of the records that it read."""
         read = [one for one in (self.texts, self.found) if one is not None]
         return tuple(problem for one in read for problem in one.problems)
 
     def notes(self, listing: Listing, turns: int | None) -> tuple[str, ...]:
-        """Return how many turns match, and if none does, names that were probably meant.
+        """Return the number of matching turns, and if there are none, the names probably meant.
 
         Args:
             listing: the log.
-            turns: how many match, where they were counted.
+            turns: the number of matching turns, if counted.
         """
         if self.filters == Filters():
             return ()
@@ -90,7 +90,7 @@ class LogSearch(NamedTuple):
         return (counted, *(() if turns else self._guesses(listing)))
 
     def _guesses(self, listing: Listing) -> Iterator[str]:
-        """Yield what was probably meant by each name that no turn has."""
+        """Yield the name probably meant by each name that no turn has."""
         filters, content = self.filters, self.content
         if filters.tool is not None:
             yield from _guess("--tool", name_column(filters.tool), _tool_names(listing), "no turn")
@@ -124,10 +124,10 @@ def _tool_names(listing: Listing) -> list[str]:
 
 
 def search_of(args: argparse.Namespace, log: SqlDecisionLog) -> LogSearch:
-    """Return what records are asked for. Where it is their content or a text, they are read.
+    """Return the requested search. Filters for content or text read the records.
 
     Raises:
-        UsageError: a time is none, or too many match.
+        UsageError: a time is invalid, or too many records match.
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
     filters, content = filters_of(args), content_asked(args)
@@ -152,7 +152,7 @@ def _time(option: str, text: str | None) -> datetime | None:
 
 
 def time_text(micros: int | None) -> str:
-    """Return the time that a column says as RFC 3339; `-` for none."""
+    """Return the time in a column as RFC 3339; `-` without one."""
     if micros is None:
         return "-"
     try:
@@ -162,7 +162,7 @@ def time_text(micros: int | None) -> str:
 
 
 def warn(texts: Iterable[str]) -> int:
-    """Print what is wrong with a log on standard error; return the exit status."""
+    """Print the problems of a log on standard error, and return the exit status."""
     lines = [f"critic: {text}\n" for text in texts]
     if not lines:
         return 0

@@ -1,4 +1,4 @@
-"""`critic log list`: a line for each turn or record that is asked for, and one for each gap."""
+"""`critic log list`: a line for each requested turn or record, and one for each gap."""
 
 import argparse
 import json
@@ -51,7 +51,7 @@ _PAGE: Final = 1000
 
 
 def list_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
-    """Print what the log holds. Return 1 if it is damaged, or if what was refused ran."""
+    """Print the listing. Return 1 if the log is damaged, or a refused turn ran."""
     search, printed = search_of(args, log), _PRINTERS[args.format]
     filters = search.filters
     status, head = 0, log.head()
@@ -96,7 +96,7 @@ class ListedTurn(NamedTuple):
 
     @property
     def fate(self) -> Fate:
-        """What became of it."""
+        """Its fate."""
         return self.turn.fate
 
     @property
@@ -105,12 +105,12 @@ class ListedTurn(NamedTuple):
         return self.rows[0].row
 
     def said_last(self, name: str) -> Any:
-        """Return what the last record that says something says in a column, or as a text."""
+        """Return the last known value in a column or a text of its records."""
         told = [one.texts if name in RecordTexts._fields else one.row for one in self.rows[::-1]]
         return next((said for one in told if (said := getattr(one, name))), None)
 
     def wire(self) -> dict[str, Any]:
-        """Return it as JSON; what is not known is left out."""
+        """Return it as JSON, without unknown members."""
         wire = {"seq": self.turn.first, **self.turn.wire(), "at": time_text(self.row.at_us)}
         columns = {name: getattr(self.row, name) for name in _OF_TURN}
         columns |= {name: self.said_last(name) for name in _AT_END}
@@ -129,7 +129,7 @@ def _print_line(one: CheckedRow | ListedTurn | Gap) -> None:
 
 
 def _why(one: ListedTurn) -> str:
-    """Return why a turn was decided so: what made a ruling stricter comes first."""
+    """Return the reason for the decision about a turn; a stricter ruling's reason comes first."""
     said, error = one.said_last("said"), one.said_last("error")
     if said is None:
         return f"an execution began, plan {one.row.plan} may have run"
@@ -153,7 +153,7 @@ def _print_json(one: CheckedRow | ListedTurn | Gap) -> None:
 
 
 def listed_wire(one: CheckedRow | Gap) -> dict[str, Any]:
-    """Return a record or a gap as JSON; what is not known is left out."""
+    """Return a record or a gap as JSON, without unknown members."""
     if isinstance(one, Gap):
         return {"seq": one.first, "status": "missing", "last": one.last, "said": one.text()}
     row = one.row
@@ -175,14 +175,14 @@ def listed_wire(one: CheckedRow | Gap) -> dict[str, Any]:
 
 
 def member(name: str, value: Any) -> Any:
-    """Return what a column says as JSON."""
+    """Return the value of a column as JSON."""
     if name in _LISTS:
         return value.split()
     return _name_in_column(value) if name == "session" else value
 
 
 def _name_in_column(column: str) -> str:
-    """Return the name that a column says: it has the escapes of JSON."""
+    """Return the name in a column, which has the escapes of JSON."""
     try:
         return str(json.loads(f'"{column}"'))
     except ValueError:

@@ -1,4 +1,4 @@
-"""`critic log next`: end a log, and go on in a new one."""
+"""`critic log next`: end a log, and continue in a new one."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ from harness.log.sql import SqlDecisionLog
 
 
 def go_on_in_next(args: argparse.Namespace) -> int:
-    """Go on in another log, and print both heads."""
+    """Continue in another log, and print both heads."""
     with SqlDecisionLog.open(args.log, create=False) as log:
         done = go_on_in(log, args.to, SystemClock().now())
     where = "the database" if is_url(args.to) else escape_text(args.to)

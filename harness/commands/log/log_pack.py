@@ -34,7 +34,7 @@ _PAGE: Final = 32  # records in memory together
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the page. Return 1 if the log is damaged, or its index was not as its records say."""
+    """Write the page. Return 1 if the log is damaged, or its index differs from its records."""
     output = Path(args.output)
     keys = public_keys(args.public_key)
     signed = signed_checkpoint(args.checkpoint, keys)
@@ -104,7 +104,7 @@ def _read(log: SqlDecisionLog, numbers: list[int]) -> Iterator[RowRead]:
 
 
 def _pack_record(one: RowRead, bodies: dict[str, str], redacted: dict[str, None]) -> str | None:
-    """Return the text that a record is hashed as, and add its inputs; None of a redacted one."""
+    """Return the hashed text of a record, and add its inputs; None if it is redacted."""
     document = one.document
     check_recorded(document)
     if document.redacted and not document.own_hash:

@@ -1,4 +1,4 @@
-"""The parsers of the actions of `critic log` that prove to others what a log holds."""
+"""The parsers of the actions of `critic log` for proofs."""
 
 import argparse
 from typing import Final

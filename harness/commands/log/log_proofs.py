@@ -1,4 +1,4 @@
-"""`critic log key|checkpoint|prove|witness|redact`: prove to others what a log holds."""
+"""`critic log key|checkpoint|prove|witness|redact`: prove the contents of a log to others."""
 
 import argparse
 import sys
@@ -47,7 +47,7 @@ from harness.replay.engine import Replayer
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the action. Return 1 if a log or a proof is not what was signed."""
+    """Run the action. Return 1 if a log or a proof differs from what was signed."""
     actions = {
         "key": _make_key,
         "checkpoint": _checkpoint,

@@ -1,4 +1,4 @@
-"""`critic log query`: ask a log, or the tables that were exported of it, in SQL."""
+"""`critic log query`: query a log, or its exported tables, in SQL."""
 
 import argparse
 import sys
@@ -26,7 +26,7 @@ _WIDEST: Final = 100  # characters of a cell of a table
 
 
 def query_log(args: argparse.Namespace) -> int:
-    """Print what a statement selects. Return 1 if the log is damaged."""
+    """Print the result of a statement. Return 1 if the log is damaged."""
     require_keys_used(args, "checkpoint")
     with _tables_of(args) as (folder, problems), ask_tables(folder, args.sql) as answer:
         _PRINTERS[args.format](answer)
@@ -36,7 +36,7 @@ def query_log(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _tables_of(args: argparse.Namespace) -> Iterator[tuple[TableFolder, tuple[str, ...]]]:
-    """Yield the tables of a folder, or those of a log, which are made for this one question."""
+    """Yield the tables of a folder, or those of a log, which are made for this query."""
     place, known = Path(args.log), known_head(args)
     if place.is_dir():
         if known.head is not None or known.checkpoint is not None:
@@ -73,7 +73,7 @@ def _json_value(value: Any) -> Any:
 
 
 def _cell_text(value: Any) -> str:
-    """Return a value as text: times as the log tells them."""
+    """Return a value as text, with times as in the log."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -93,7 +93,7 @@ def _print_cells(answer: Selected) -> None:
 
 
 def _print_table(answer: Selected) -> None:
-    """Print a table for people. Cells that are very wide are cut, which JSON and CSV never are."""
+    """Print a table for people. Very wide cells are cut; in JSON and CSV never."""
     rows = (tuple(map(_show_cell, row)) for row in answer.rows)
     names, first = tuple(map(_show_cell, answer.columns)), list(islice(rows, _SEEN))
     widths = [max(map(len, column)) for column in zip(names, *first, strict=True)]

@@ -1,4 +1,4 @@
-"""`critic log events`: the sessions of a log as events again, for `critic try` and others."""
+"""`critic log events`: convert the sessions of a log back to events, for `critic try`."""
 
 import argparse
 import sys
@@ -20,7 +20,7 @@ from harness.wire import InvalidInput
 
 
 class LoggedTasks(NamedTuple):
-    """The sessions of a log as tasks, and how many of them cannot be told any more."""
+    """The sessions of a log as tasks, and the number of sessions that can no longer be read."""
 
     tasks: list[RecordedTask]
     unknown: int
@@ -32,7 +32,7 @@ def tasks_in_log(
     """Return the guarded sessions of a log, by the names that a policy has for their tools.
 
     Args:
-        traces: only those of these traces.
+        traces: only the sessions of these traces.
 
     Raises:
         harness.log.log_errors.LogError: the log cannot be read.
@@ -44,10 +44,10 @@ def tasks_in_log(
 
 
 def list_events(args: argparse.Namespace, log: SqlDecisionLog) -> int:
-    """Print the events of sessions, one JSON object a line. Return 1 if one is not known whole.
+    """Print the events of sessions, one JSON object a line. Return 1 if one is incomplete.
 
     Raises:
-        UsageError: there is no session of the id that is asked for.
+        UsageError: there is no session with that id.
     """
     policy = None if args.policy is None else load_policy(args.policy).policy
     listing = Listing(log)

@@ -1,4 +1,4 @@
-"""`critic log settle`: how an execution ended that has no end on record, as a person says it."""
+"""`critic log settle`: record how an execution without a recorded end really ended."""
 
 import argparse
 import sys

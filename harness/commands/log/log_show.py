@@ -1,4 +1,4 @@
-"""`critic log show`: one record, as a person reads it, as JSON, or its steps as CSV."""
+"""`critic log show`: print one record for a person, as JSON, or its steps as CSV."""
 
 import argparse
 import sys
@@ -35,10 +35,10 @@ _STEP_COLUMNS: Final = (
 
 
 def show_record(args: argparse.Namespace, log: SqlDecisionLog) -> int:
-    """Print a record. Return 1 if it is missing or not as it was recorded, or the log is damaged.
+    """Print a record. Return 1 if it is missing or altered, or the log is damaged.
 
-    No other record is read but those of its turn. One that is not what its hash says is not
-    printed, nor one with an input that is not what its digest says.
+    Only the records of its turn are read. A record that does not match its hash is not printed, nor
+    one with an input that does not match its digest.
     """
     head = log.head()
     if not 0 < args.seq <= head.seq:
@@ -61,9 +61,9 @@ def show_record(args: argparse.Namespace, log: SqlDecisionLog) -> int:
 def _turn_of(
     log: SqlDecisionLog, row: IndexRow | None, last: int, reader: IndexedReader
 ) -> TurnRecords | None:
-    """Return the turn of a record: which its records are as the index says it, and what they say.
+    """Return the turn of a record: its records by the index, and their contents.
 
-    The index is searched by the trace alone: nothing is counted of the whole log.
+    The index is searched only by the trace, so the whole log is not counted.
     """
     if row is None or row.trace is None:
         return None
@@ -96,7 +96,7 @@ def _render_record(
 
 
 def _describe_end(record: Mapping[str, Any], log: SqlDecisionLog) -> str:
-    """Return which record ends the execution that this one began."""
+    """Return the record that ends the execution that this one began."""
     if record.get("kind") != "begun":
         return ""
     claim = begun_claim(record["hash"])

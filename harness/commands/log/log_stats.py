@@ -1,4 +1,4 @@
-"""`critic log stats`: what a log says as a whole."""
+"""`critic log stats`: statistics of a whole log."""
 
 import argparse
 import sys
@@ -33,7 +33,7 @@ _OF_PLAN: Final = "(the plan as a whole)"
 
 
 def show_statistics(args: argparse.Namespace, log: SqlDecisionLog) -> int:
-    """Print the numbers. Return 1 if the log is damaged, or if what was refused ran."""
+    """Print the numbers. Return 1 if the log is damaged, or a refused turn ran."""
     search = search_of(args, log)
     head, listing = log.head(), Listing(log)
     checked, gaps = CheckedRows(log, listing), listing.gaps()

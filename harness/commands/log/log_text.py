@@ -1,6 +1,6 @@
-"""A record as a person reads it: the plan with its tiers, what was refused, what ran, the scores.
+"""A record for a person: the plan with its tiers, the refusals, the calls, the scores.
 
-It reads plain JSON, as recorded, so that a record of any version is shown as far as it goes.
+It reads plain JSON, as recorded, so records of any version are shown as far as possible.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ Json = Mapping[str, Any]
 
 
 class RecordShown(NamedTuple):
-    """A record with its inputs: an empty object stands for what is missing, or is not an object."""
+    """A record with its inputs. Missing inputs and non-objects are empty objects."""
 
     record: Json
     inputs: Mapping[str, Json]
@@ -33,7 +33,7 @@ class RecordShown(NamedTuple):
 
     @classmethod
     def of(cls, document: Json) -> "RecordShown":
-        """Take a record with `input_bodies`, as `critic log show --format json` prints it."""
+        """Read a record with `input_bodies`, as `critic log show --format json` prints it."""
         bodies = document.get("input_bodies", {})
         names = ("ctx", "compiled", "spec", "plan") if "inputs" in document else ()
         inputs = {name: _object(bodies.get(name)) for name in ("ctx", "compiled", "spec", "plan")}
@@ -43,12 +43,12 @@ class RecordShown(NamedTuple):
 
     @property
     def report(self) -> Json:
-        """Return the report; empty for what is not a decision."""
+        """Return the report; empty for other records than decisions."""
         return _object(self.record.get("report"))
 
     @property
     def is_shadow(self) -> bool:
-        """Whether its plan was not allowed, and that was not enforced."""
+        """Whether its plan was refused but the refusal was not enforced."""
         return self.record.get("action") == "shadow"
 
     @property
@@ -87,8 +87,8 @@ def record_lines(shown: RecordShown, end: str, turn: TurnRecords | None = None) 
 
     Args:
         shown: the record.
-        end: what is known of the end of the execution which it began, if it began one.
-        turn: its turn, if that is known.
+        end: the known end of the execution that it began, if any.
+        turn: its turn, if known.
     """
     record = shown.record
     yield _head(shown, end)
@@ -114,7 +114,7 @@ def record_lines(shown: RecordShown, end: str, turn: TurnRecords | None = None) 
 
 
 def _describe_seam(record: Json) -> Iterator[str]:
-    """Yield what a record says that is of no turn."""
+    """Yield the lines of a record that belongs to no turn."""
     if record.get("kind") == "redacted":
         yield f"  by {_name(record.get('by'))}: {_line(record.get('because'))}"
         yield from (f"  taken out: {_line(one)}" for one in _list(record.get("taken")))
@@ -251,7 +251,7 @@ def _run(shown: RecordShown) -> Iterator[str]:
 
 
 def how_called(shown: RecordShown, index: int, step: Json) -> str:
-    """Return how a step was executed, against how it was planned."""
+    """Return the call of a step, compared with its plan."""
     calls = [call for call in shown.calls if call.get("step") == index]
     return "; ".join(_describe_call(call, step) for call in calls) or "not called"
 

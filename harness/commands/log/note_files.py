@@ -1,4 +1,4 @@
-"""Files with checkpoints and proofs, and what messages call them."""
+"""Read files with checkpoints and proofs."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -38,7 +38,7 @@ def signed_checkpoint(path: str, keys: list[PublicKey]) -> SignedCheckpoint:
 
 
 def note_of(path: str) -> SignedNote:
-    """Return the note in a file. Nothing says that anybody signed it.
+    """Return the note in a file. Its signatures are not checked.
 
     Raises:
         InvalidCheckpoint: it is not a note.

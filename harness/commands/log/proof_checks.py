@@ -1,7 +1,7 @@
-"""`critic log check`: compare a log, or a proof, with a signed checkpoint, and show what it proves.
+"""`critic log check`: compare a log or a proof with a signed checkpoint, and show the result.
 
-Rule 1: nothing of a proof is printed before every hash in it was computed again.
-Rule 2: who signed is said by the key, and a proof that no given key signed ends with status 2.
+Rule 1: nothing of a proof is printed before every hash in it has been recomputed.
+Rule 2: the key identifies the signer. A proof that no given key signed exits with 2.
 """
 
 import argparse
@@ -190,7 +190,7 @@ def _proved_json(told: dict[str, Any], checkpoint: Checkpoint, signers: Signers)
 def _record_lines(
     number: int, found: ProvedRecord, checkpoint: Checkpoint, signers: Signers
 ) -> Iterator[str]:
-    """Yield what is shown of a record: that it holds, the decision, and what was checked."""
+    """Yield the lines for a record: that it is proven, the decision, and the checks."""
     place = f"record {number} of {checkpoint.size}"
     signed = "in the log as it was signed" if signers.known else "under the checkpoint in the file"
     redacted = "" if found.record else "; it is redacted, and its hash alone is proved"
@@ -207,7 +207,7 @@ def _record_lines(
 
 
 def _trust_lines(signers: Signers) -> Iterator[str]:
-    """Yield who signed it, and what it does not show."""
+    """Yield the signers, and what the proof does not show."""
     yield from (f"signed by: {key} (in {where})" for key, where in signers.known.items())
     yield from (f"not checked: a signature of {name}" for name in signers.unknown)
     yield _LIMITS
@@ -260,7 +260,7 @@ def _print_comparison(
 
 
 def compare_with_progress(log: SqlDecisionLog, checkpoint: Checkpoint) -> LogComparison:
-    """Compare a log with a checkpoint, and show on a terminal how far it has come."""
+    """Compare a log with a checkpoint, with progress on a terminal."""
     total = log.head().seq
 
     def watch(rows: Iterator[RawRecord]) -> Iterator[RawRecord]:
@@ -270,7 +270,7 @@ def compare_with_progress(log: SqlDecisionLog, checkpoint: Checkpoint) -> LogCom
 
 
 def report_comparison(compared: LogComparison, log: SqlDecisionLog, to: TextIO) -> bool:
-    """Print what is wrong with a log and what is worth a look. Return whether anything is wrong."""
+    """Print the problems and remarks of a log. Return whether there are problems."""
     lines = [f"{one.kind}: {one.text}" for one in compared.departures]
     lines += [f"the log is damaged: {problem}" for problem in (*log.problems, *compared.damage)]
     wrong = bool(lines)

@@ -78,7 +78,7 @@ def _run_session(opened: AbstractContextManager[CodeLoop], json_events: JsonEven
 def _resume_session(
     args: argparse.Namespace, listener: ProgressListener
 ) -> AbstractContextManager[CodeLoop]:
-    """Open the session that --resume names; it has its settings on record."""
+    """Open the session of --resume, which has its settings on record."""
     given = [name for name in _NOT_WITH_RESUME if getattr(args, name) not in (None, False)]
     if given:
         flags = ", ".join(
@@ -117,7 +117,7 @@ async def _interruptible(loop: CodeLoop) -> SessionEnd:
 
 @contextmanager
 def _unwound_by_signals() -> Iterator[None]:
-    """Outside of the loop too, clean up before a signal ends this program."""
+    """Clean up before a signal ends this program, outside the loop too."""
     before = {}
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
@@ -168,7 +168,7 @@ def _present_values(values: dict[str, Any]) -> dict[str, Any]:
 def _with_settings_protected(
     settings: Settings, folder: Path, root: Path, config: Path | None
 ) -> Settings:
-    """Protect the settings that the next session, or an agent that starts later, would read."""
+    """Protect the settings of the next session, and of agents that start later."""
     own = (ignore_rule(place, root) for place in (root / PROJECT_FILE, config) if place is not None)
     settings = settings.protect_paths([rule for rule in own if rule])
     if settings.allow_agent_settings:

@@ -31,11 +31,11 @@ _LONGEST_OUTPUT: Final = 500
 class Progress:
     """Prints the events of a session for a person.
 
-    If the reader closes the stream, the output stops and the session goes on.
+    If the reader closes the stream, the output stops and the session continues.
     """
 
     def __init__(self, stream: TextIO, *, verbose: bool = False) -> None:
-        """Print to `stream`; what agents print too if it is a terminal or `verbose` is set."""
+        """Print to `stream`; also the output of agents, if it is a terminal or `verbose` is set."""
         self._stream, self._live = stream, stream.isatty()
         self._shows_output = self._live or verbose
         self._began, self._title, self._limit = time.monotonic(), "", 0
@@ -153,7 +153,7 @@ class Progress:
 class JsonEvents:
     """Prints every event as one line of JSON, then passes it to another listener.
 
-    If a line cannot be written, the output stops and the session goes on; `check` raises the error.
+    If a line cannot be written, the output stops and the session continues; `check` raises.
     """
 
     def __init__(self, stream: TextIO, then: Progress) -> None:

@@ -1,4 +1,4 @@
-"""`critic mcp pins`: what tools said of themselves when they were accepted, and what changed."""
+"""`critic mcp pins`: the descriptions of accepted tools, and later changes of them."""
 
 import argparse
 import json
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
 def _describe_change(
     name: str, pinned: Mapping[str, Pin], changed: Mapping[str, Pin]
 ) -> Iterator[str]:
-    """Yield what a person has to know of one tool."""
+    """Yield the lines about one tool."""
     old, new = pinned.get(name), changed.get(name)
     if new is None:
         yield f"{name}: accepted {_short_digest(old)}"

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _guard_server(args: argparse.Namespace, log: SqlDecisionLog | None) -> GuardedServer:
-    """Return the server under the guard, in a session that is open."""
+    """Return the guarded server, in an open session."""
     policy = load_policy(args.policy).policy
     if args.adapter and not any(tool.adapter_id == args.adapter for tool in policy.tool):
         raise UsageError(f"the policy has no tool of adapter {escape_text(args.adapter)}")
@@ -86,7 +86,7 @@ def _require_libraries() -> None:
 
 
 def _serve_url(args: argparse.Namespace, server: GuardedServer) -> int:
-    """Serve what is at a URL on this machine, and nowhere else."""
+    """Serve at a URL of this machine only."""
     from harness.integrations.mcp.mcp_http import PATH, http_app  # noqa: PLC0415
     from harness.serve.running import bind_tcp, run_app  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Where the pins of a policy are kept."""
+"""Find the file with the pins of a policy."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from harness.integrations.mcp.mcp_pins import PinFile
 
 
 def pin_file(policy: str | None, given: str | None) -> PinFile:
-    """Return where pins are kept: beside the policy, unless another file is named.
+    """Return the file with the pins: beside the policy, unless another one is named.
 
     Raises:
         UsageError: neither is named.

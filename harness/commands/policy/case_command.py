@@ -28,7 +28,7 @@ _MOST_NAMED: Final = 20
 
 
 def run_policy_test(args: argparse.Namespace, document: PolicyDocument) -> int:
-    """Judge cases by a policy, and then say which of its labels none of them needs."""
+    """Judge cases by a policy, then list its labels that no case needs."""
     as_json = args.format == "json"
     named = [file for name in args.cases for file in _case_files(Path(name))]
     # A policy may be in the folder of its cases.
@@ -92,7 +92,7 @@ def _tell_result(result: CaseResult, proposal: CaseProposal | None, *, as_json: 
 
 
 def _cover(name: str, document: PolicyDocument, cases: Sequence[ReadCase], *, as_json: bool) -> int:
-    """Say which labels no case needs. Exit status: 0 if there are none, and all were tried."""
+    """Print the labels that no case needs. Exit status 0 if there are none and all were tried."""
     found = cover_labels(document, cases)
     for one in found.unneeded:
         if as_json:
@@ -125,7 +125,7 @@ def _tell_coverage(name: str, found: Coverage, cases: int, *, as_json: bool) -> 
 
 
 def run_policy_case(args: argparse.Namespace, document: PolicyDocument | None) -> int:
-    """Print the case of a session of a log. Exit status: 1 if it does not hold by the policy.
+    """Print the case of a session of a log. Exit status 1 if the policy fails it.
 
     Raises:
         UsageError: the log has no such session, or it cannot be written as a case.
@@ -152,7 +152,7 @@ def run_policy_case(args: argparse.Namespace, document: PolicyDocument | None) -
 
 
 def _check_written(policy: Policy, must: Sequence[Any], events: Sequence[dict[str, Any]]) -> int:
-    """Say how a case that was written does not hold by the policy, if it does not."""
+    """Print how the policy fails a written case, if it does."""
     meant = [build(ExpectedRuling, one) for one in must]
     played = play_case(policy, complete_events(events), meant)
     wrong = played.problem or (played.mistake.message if played.mistake else "")

@@ -1,7 +1,7 @@
-"""The edits that `critic try` would propose for a session case that is stopped against its `must`.
+"""Propose edits for a session case that is stopped although its `must` allows it.
 
-The case is judged as a task up to the event that failed. Nothing is proposed where it was meant to
-be stopped before, or where a person said no: what comes after that is another task than the case.
+The case is judged as a task up to the failed event. Nothing is proposed after an expected stop or a
+person's no, because the rest is a different task.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from harness.wire import InvalidInput
 
 
 class CaseProposal(NamedTuple):
-    """What would let a case through: edits, or why there are none."""
+    """The edits that would let a case through, or why there are none."""
 
     edits: tuple[str, ...]
     needs_word: bool
@@ -43,7 +43,7 @@ class CaseProposal(NamedTuple):
 def propose_for_case(
     read: ReadCase, result: CaseResult, document: PolicyDocument
 ) -> CaseProposal | None:
-    """Return what would let a failing case through; None if that is not what it lacks."""
+    """Return the edits that would let a failing case through; None if it fails otherwise."""
     if result.stopped_at is None:
         return None
     task = _task_until(read, result.stopped_at)
@@ -66,7 +66,7 @@ def _propose(task: RecordedTask, document: PolicyDocument) -> ProposedTask | Non
 
 
 def _task_until(read: ReadCase, at: int) -> RecordedTask | None:
-    """Return the session of an event, up to it; None if a person said no before."""
+    """Return the session up to an event; None if a person said no before."""
     events = read.events[: at + 1]
     if any(event["event"] == "answer" and not event["yes"] for event in events):
         return None

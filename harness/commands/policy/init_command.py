@@ -1,4 +1,4 @@
-"""`critic init`: write a policy to begin with, or one for tools that exist already."""
+"""`critic init`: write a starter policy, or one for existing tools."""
 
 import argparse
 import sys
@@ -30,7 +30,7 @@ _ANSWERS: Final[Mapping[str, ResultAuthor]] = MappingProxyType(
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the file, and say what is left to do."""
+    """Write the file, and print what is left to do."""
     text, notes, pins = _derive_text(args)
     document = parse_policy(text.encode(), syntax="toml")
     if args.file == "-":
@@ -54,7 +54,7 @@ def _tell_written(shown: str, document: PolicyDocument) -> None:
 
 
 class _Derived(NamedTuple):
-    """The text of a policy, what to say about it, and what its tools said of themselves."""
+    """The text of a policy, messages about it, and the pins of its tools."""
 
     text: str
     notes: Sequence[str] = ()

@@ -92,7 +92,7 @@ _Drift = Callable[[Policy], tuple[LintFinding, ...]]
 
 
 def _compare_with_agent(named: Sequence[str]) -> _Drift:
-    """Return what finds drift from agents, whose modules are imported; nothing without one."""
+    """Return the finder of drift from agents, whose modules are imported; None without one."""
     if not named:
         return lambda _policy: ()
     from harness.commands.policy.tool_sources import (  # noqa: PLC0415 - loads asyncio
@@ -144,7 +144,7 @@ def _finding_wire(line: int, finding: LintFinding) -> dict[str, Any]:
 
 
 def _count_guesses(document: PolicyDocument) -> tuple[int, int]:
-    """Return how many places of a policy are guessed, and how many are open."""
+    """Return the numbers of guessed and open places of a policy."""
     left = len(document.open_places)
     return len(document.policy.guessed or ()) - left, left
 

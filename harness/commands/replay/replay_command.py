@@ -43,7 +43,7 @@ _T = TypeVar("_T")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Return 0 if the log is sound, and nothing ran although it was refused, else 1."""
+    """Return 0 if the log is sound and no refused turn ran, else 1."""
     if args.resume is not None and args.format in ("junit", "sarif"):
         raise UsageError(f"--resume with {args.format}: what was replayed before would be missing")
     require_keys_used(args, "since", "checkpoint")

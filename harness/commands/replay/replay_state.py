@@ -1,4 +1,4 @@
-"""How far a replay has come: a small file that an interrupted replay goes on from."""
+"""The progress of a replay: a small file from which an interrupted replay continues."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ Digests = Annotated[tuple[str, ...], ARRAY]
 
 
 class ReplayState(Envelope):
-    """The last record that was replayed, and how many answers of each status there were.
+    """The last replayed record, and the number of answers of each status.
 
     `hashes` are those that the next record may name. `head` is the one that was given, as written;
     `since` is SEQ:HASH of the record that was.
@@ -41,7 +41,7 @@ class ReplayState(Envelope):
         return cls(seq=link.seq, hashes=hashes, counts=kept, head=head, since=since)
 
     def follows(self, link: Link) -> bool:
-        """Return whether the log holds at this number what it held when the state was kept."""
+        """Return whether the log still has the same record at this number."""
         return self.seq == link.seq and frozenset(self.hashes) == link.hashes
 
 

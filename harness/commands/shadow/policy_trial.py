@@ -1,6 +1,6 @@
-"""`critic shadow`: what a policy would have stopped of recorded sessions, and what would help.
+"""`critic shadow`: list what a policy would have stopped in recorded sessions, with edits.
 
-Without a policy file, the policy is the one that the records tell.
+Without a policy file, the policy comes from the records.
 """
 
 import argparse
@@ -45,12 +45,12 @@ def print_trial(args: argparse.Namespace) -> int:
 
 
 class Proposed(NamedTuple):
-    """What would help the sessions of a shadow.
+    """The edits that would help the sessions of a shadow.
 
     Attributes:
         tried: the sessions as they were judged; None if they cannot be.
-        unknown: how many sessions cannot be told any more.
-        notes: what is not known, and what to do.
+        unknown: the number of sessions that can no longer be read.
+        notes: what is unknown, and what to do.
     """
 
     tried: TriedTasks | None
@@ -70,10 +70,10 @@ class Proposed(NamedTuple):
 
 
 def propose_for_shadow(log: SqlDecisionLog, listing: Listing, traces: Collection[str]) -> Proposed:
-    """Propose edits of the policy that the records of sessions tell.
+    """Propose edits of the policy in the records of sessions.
 
     Args:
-        traces: those of the sessions that would have been stopped.
+        traces: the traces of the sessions that would have been stopped.
     """
     if not traces:
         return Proposed(None, 0, ())
@@ -95,7 +95,7 @@ _NO_EXPIRY: Final = (
 
 
 def _stops(tried: TriedTasks) -> list[ToolStops]:
-    """Return the tools that stop sessions, where each stops first."""
+    """Return the tool that first stops each session."""
     called: dict[str, set[str]] = {}
     for one in tried.tasks:
         for tool in one.task.tools:

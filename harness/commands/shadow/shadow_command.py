@@ -1,4 +1,4 @@
-"""`critic shadow`: what a shadow would have stopped, by tool and reason."""
+"""`critic shadow`: list what a shadow would have stopped, by tool and reason."""
 
 import argparse
 import sys
@@ -42,14 +42,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _try_policy(args: argparse.Namespace) -> int:
-    """Print what a policy would have stopped of the sessions of a log, and what would help."""
+    """Print what a policy would have stopped in the sessions of a log, and the edits."""
     from harness.commands.shadow.policy_trial import print_trial  # noqa: PLC0415 - judges sessions
 
     return print_trial(args)
 
 
 def _propose_edits(log: SqlDecisionLog, listing: Listing, traces: set[str]) -> "Proposed":
-    """Return the edits that would let through what would have been stopped."""
+    """Return the edits that would let the stopped sessions through."""
     from harness.commands.shadow.policy_trial import (  # noqa: PLC0415 - judges sessions
         propose_for_shadow,
     )
@@ -70,7 +70,7 @@ def _sessions_of(listing: Listing) -> dict[str, set[str]]:
 
 
 def _stopped_turn(turn: TurnRecords, log: SqlDecisionLog) -> StoppedTurn | None:
-    """Return what would have been stopped of a turn; None if its plan cannot be read any more."""
+    """Return what would have been stopped in a turn; None if its plan can no longer be read."""
     for seq in turn.records:
         record = next(log.entries(seq), None)
         if not isinstance(record, DecisionRecord) or not isinstance(record.report.verify, Refused):

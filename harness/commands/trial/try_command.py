@@ -1,4 +1,4 @@
-"""`critic try`: what a policy makes of recorded tasks, and the smallest edits that help."""
+"""`critic try`: judge recorded tasks by a policy, and propose the smallest edits that help."""
 
 import argparse
 import sys
@@ -27,7 +27,7 @@ _AN_OPEN: Final = '{"event": "open", "session": "t1", "request": "..."}'
 
 
 def run(args: argparse.Namespace) -> int:
-    """Judge the tasks, and print what would help. Return 1 if one is not through."""
+    """Judge the tasks, and print the proposals. Return 1 if a task is stopped."""
     if [args.policy, *args.tasks, *args.attacks].count("-") > 1:
         raise UsageError("standard input is one of the files: name files for the others")
     _require_own_file(args.patch, [args.policy, *args.tasks, *args.attacks])
@@ -76,10 +76,10 @@ def _holds_events(name: str) -> bool:
 
 
 def _require_own_file(patch: str | None, others: Sequence[str]) -> None:
-    """Refuse to write the patch over what is read, or of what is in no file.
+    """Reject a patch over an input file, or of a policy from standard input.
 
     Raises:
-        UsageError: it is named so, or the policy is read from standard input.
+        UsageError: the patch names an input, or the policy is read from standard input.
     """
     if patch is not None and others[0] == "-":
         raise UsageError("--patch needs the policy in a file: save standard input, and name that")
@@ -112,7 +112,7 @@ def _try_tasks(
 
 
 def _read_all(names: Sequence[str], kind: str) -> list[RecordedTask]:
-    """Return the sessions of files; each id stands once in all of them.
+    """Return the sessions of files. Each id is used once.
 
     Raises:
         UsageError: one cannot be read, or has no session.
@@ -148,10 +148,10 @@ def _lines_of(name: str) -> Iterator[tuple[int, bytes]]:
 def _require_tools(
     document: PolicyDocument, names: Sequence[str], tasks: Sequence[RecordedTask]
 ) -> None:
-    """Refuse tasks of another agent.
+    """Reject tasks of another agent.
 
     Raises:
-        UsageError: they call tools, and the policy knows none of them.
+        UsageError: the policy has none of the tools that they call.
     """
     called = {tool for task in tasks for tool in task.tools}
     if called and called.isdisjoint(document.policy.tools):
@@ -163,7 +163,7 @@ def _require_tools(
 
 
 def _require_calls(names: Sequence[str], attacks: Sequence[RecordedTask]) -> None:
-    """Refuse attacks that do nothing.
+    """Reject attacks without calls.
 
     Raises:
         UsageError: one makes no call.
@@ -177,7 +177,7 @@ def _require_calls(names: Sequence[str], attacks: Sequence[RecordedTask]) -> Non
 
 
 def _write_patch(policy: str, name: str, tried: TriedTasks) -> None:
-    """Write the edits as a unified diff; the policy itself stays as it is.
+    """Write the edits as a unified diff. The policy itself is unchanged.
 
     Raises:
         UsageError: the patch cannot be written.
@@ -192,7 +192,7 @@ def _write_patch(policy: str, name: str, tried: TriedTasks) -> None:
 
 
 def _name_in_patch(policy: str) -> str:
-    """Return the policy as a patch names it: from here, or its name alone."""
+    """Return the name of the policy for a patch: its relative path, or its name alone."""
     path = Path(policy)
     if not path.is_absolute():
         return path.as_posix()

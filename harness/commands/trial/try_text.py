@@ -1,4 +1,4 @@
-"""How `critic try` prints what became of tasks, and what is proposed."""
+"""The output of `critic try`: the outcome of each task, and the proposals."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from harness.what_if.proposing.untried_tools import find_untried
 
 
 class TriedTasks(NamedTuple):
-    """The tasks with their proposals, what proposed them, and how many attacks there were."""
+    """The tasks with their proposals, the proposer, and the number of attacks."""
 
     tasks: Sequence[ProposedTask]
     proposer: EditProposer
@@ -43,7 +43,7 @@ class _Offer(NamedTuple):
 
 
 def _offers(tried: TriedTasks) -> list[_Offer]:
-    """Return the proposals, those of the same edits once; those that need a word come last."""
+    """Return the distinct proposals. Those that need a person's word come last."""
     found: dict[frozenset[PolicyEdit], _Offer] = {}
     for one in tried.tasks:
         if one.proposal is not None:
@@ -53,7 +53,7 @@ def _offers(tried: TriedTasks) -> list[_Offer]:
 
 
 def patched_edits(tried: TriedTasks) -> tuple[list[TaskEdit], list[TaskEdit]]:
-    """Return the edits that a patch makes, and those that it only tells: they need a word."""
+    """Return the edits of a patch, and the edits in its comments, which need a person's word."""
     known = tried.proposer.known
     free = {
         edit
@@ -70,7 +70,7 @@ def patched_edits(tried: TriedTasks) -> tuple[list[TaskEdit], list[TaskEdit]]:
 
 
 def trial_lines(tried: TriedTasks) -> Iterator[str]:
-    """Yield a line for each task, the sums, and what would help."""
+    """Yield a line for each task, the totals, and the proposals."""
     yield from _task_lines(tried)
     yield _sum_text(tried)
     yield from proposal_lines(tried)
@@ -84,7 +84,7 @@ def _task_lines(tried: TriedTasks) -> Iterator[str]:
 
 
 def proposal_lines(tried: TriedTasks) -> Iterator[str]:
-    """Yield what would help, and where nothing does."""
+    """Yield the proposals, and the stops without one."""
     for offer in _offers(tried):
         yield from _offer_lines(tried, offer)
     for one in tried.tasks:
@@ -158,7 +158,7 @@ def wire_lines(tried: TriedTasks) -> Iterator[str]:
 
 
 def proposals_wire(tried: TriedTasks) -> list[dict[str, Any]]:
-    """Return what would help, as JSON."""
+    """Return the proposals as JSON."""
     return [_offer_wire(tried, offer) for offer in _offers(tried)]
 
 

@@ -37,7 +37,7 @@ def add_what_if(commands: Commands) -> None:
 
 
 def _add_change(parser: argparse.ArgumentParser) -> None:
-    """Add what would be different."""
+    """Add the options for the change."""
     parser.add_argument(
         "--policy",
         action="append",

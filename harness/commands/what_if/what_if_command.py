@@ -1,4 +1,4 @@
-"""`critic what-if`: what another policy, safety mode or budget would make of recorded plans."""
+"""`critic what-if`: judge recorded plans by another policy, safety mode or budget."""
 
 import argparse
 from collections.abc import Iterable
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 def _judge_log(
     args: argparse.Namespace, change: ChangeBySpec, known: KnownHead, matrix: Matrix
 ) -> tuple[LogCheck, Head]:
-    """Judge the plans of a log. Return what is wrong with it as a whole, and its head."""
+    """Judge the plans of a log. Return the problems of the log, and its head."""
     with SqlDecisionLog.open_for_reading(args.log) as log:
         head, departures = log.head(), known.departures(log)
         found, checked = read_findings(log, args.log, PlanFinder(change, args.decision), args.jobs)
@@ -80,7 +80,7 @@ def _judge_log(
 
 
 def _require_decision(asked: str | None, matrix: Matrix) -> None:
-    """Check that something was judged where only one decision was asked for: a name may be wrong.
+    """Check that something was judged if one decision was requested: its name may be wrong.
 
     Raises:
         UsageError: every plan that can be judged is of another decision.
@@ -96,7 +96,7 @@ def _require_decision(asked: str | None, matrix: Matrix) -> None:
 def _judge_columns(
     args: argparse.Namespace, change: ChangeBySpec, matrix: Matrix
 ) -> tuple[LogCheck, Head | None]:
-    """Judge the plans of an export. Return what was wrong with its log, and its head then."""
+    """Judge the plans of an export. Return the problems of its log, and its head at that time."""
     try:
         from harness.what_if.columns.column_judging import PlanJudge  # noqa: PLC0415 - large, and only for this
         from harness.what_if.columns.column_reading import PlanFile  # noqa: PLC0415
@@ -112,7 +112,7 @@ def _judge_columns(
 def _tell(
     found: Iterable[Compared | TurnTally | LeftOutTally], args: argparse.Namespace, matrix: Matrix
 ) -> None:
-    """Count what is found. Print what was not judged, and then the turns with another answer."""
+    """Count the findings. Print what was not judged, then the turns with another answer."""
     turns, is_json = TurnShifts(), args.format == "json"
     for one in found:
         matrix.add(one)
@@ -127,10 +127,10 @@ def _tell(
 
 
 def _change(args: argparse.Namespace) -> ChangeBySpec:
-    """Return the change that is asked for.
+    """Return the requested change.
 
     Raises:
-        UsageError: none is, or a policy is invalid, or two are for one spec.
+        UsageError: there is none, a policy is invalid, or two are for one spec.
     """
     if not args.policy and args.safety_mode is None and not args.budget:
         raise UsageError("say what would be different: --policy, --safety-mode or --budget")

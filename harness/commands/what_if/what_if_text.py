@@ -1,4 +1,4 @@
-"""The output of `critic what-if`: a turn that is judged otherwise, the matrix, the counts."""
+"""The output of `critic what-if`: turns with another answer, the matrix, the counts."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +11,7 @@ from harness.what_if.turn_shifts import PlanShift, TurnShift
 
 
 def turn_text(counted: JudgedPlan, turn: TurnShift) -> str:
-    """Return a turn that gets another answer: the reasons, and below them its records."""
+    """Return a turn with another answer: the reasons, then its records."""
     number = "" if counted.turn is None else f" turn {counted.turn}"
     lines = [
         f"{escape_line(counted.trace_id)}{number}: {counted.direction}: "
@@ -31,13 +31,13 @@ def _plan_line(one: PlanShift) -> str:
 
 
 def not_judged_text(one: NotJudged) -> str:
-    """Return the records that were not judged, with the reasons below."""
+    """Return the records that were not judged, with reasons."""
     numbers = f"record {one.seq}" if one.seq == one.last else f"records {one.seq} to {one.last}"
     return "\n  ".join([f"{numbers}: not judged: {one.status}", *one.reasons])
 
 
 def turn_wire(counted: JudgedPlan, turn: TurnShift) -> dict[str, Any]:
-    """Return a turn that gets another answer as a JSON object."""
+    """Return a turn with another answer as a JSON object."""
     return {
         "trace_id": counted.trace_id,
         **({} if counted.turn is None else {"turn": counted.turn}),
