@@ -10,7 +10,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from critic.provenance.folding import narrow, unescape_breaks, wide, wide_links
-from critic.provenance.links import WebLink, links_in, may_be_file, wide_link_of, wide_links_in
+from critic.provenance.host_names import may_be_file
+from critic.provenance.links import (
+    WebLink,
+    links_in,
+    parts_in,
+    wide_link_of,
+    wide_links_in,
+)
 from critic.provenance.value_kinds import (
     Sought,
     account_parts,
@@ -67,7 +74,8 @@ def _ends(address: str) -> Iterator[str]:
 
 def _links(text: str) -> Iterator[ContentValue]:
     exact: dict[str, list[WebLink]] = {}
-    for link, _ in links_in(unescape_breaks(text)):
+    plain = unescape_breaks(text)
+    for link, _ in (*links_in(plain), *parts_in(plain)):
         wide_link = wide_link_of(wide_links(_AS_LINK + link.key))
         if wide_link is not None:
             exact.setdefault(wide_link.key, []).append(link)

@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
-from critic.provenance.boundaries import ENDS_BESIDE, run_of
+from critic.provenance.boundaries import ENDS_BESIDE, compile_pattern, run_of
 from critic.provenance.folding import (
+    QUOTES,
     SEPARATORS,
     WORD,
     collapse_spaces,
@@ -20,17 +21,36 @@ from critic.provenance.folding import (
     has_control,
     small,
 )
+from critic.provenance.host_names import (
+    FILE_HOSTS,
+    Looks,
+    host_of,
+    last_label,
+    looks_of,
+    names_no_host,
+)
 
 _IN_HOST: Final = f"[^{SEPARATORS.replace('-/', '-,./', 1)}]"
 """A word or a hyphen: what stands between the dots of a host."""
 
 _HOST: Final = rf"{_IN_HOST}++(?:\.{_IN_HOST}++)*+"
 _QUOTED: Final = "\u2018\u201c\u201d\u201e\xab\xbb"
-_IN_PAGE: Final = (
-    r"[^\x00-\x20\x85\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-    rf"<>\"'`|\\^{{}}()\[\]{_QUOTED}]"
+_SPACES: Final = r"\x00-\x20\x85\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_STOPS: Final = "\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f\uff61\uff64"
+_OPENING: Final = "\u3008\u300a\u300c\u300e\u3010\u3014\u3016\uff08\uff3b\uff5b\uff62"
+_CLOSING: Final = "\u3009\u300b\u300d\u300f\u3011\u3015\u3017\uff09\uff3d\uff5d\uff63"
+_NO_PAGE: Final = rf"{_SPACES}<>\"'`|\\^{{}}()\[\]{_QUOTED}"
+_IN_PAGE: Final = f"[^{_NO_PAGE}{_CLOSING}]"
+_PLAIN: Final = f"[^{_NO_PAGE}{_CLOSING}{_OPENING}{_STOPS}]"
+_STOP_IN_PAGE: Final = (
+    rf"(?![{_STOPS}]++https?:)[{_STOPS}]++(?=[!-~])(?={_PLAIN})"
+    rf"|(?<=[^\x00-\x7f])[{_STOPS}]++(?={_PLAIN})"
 )
-_REST: Final = rf"(?::[0-9]{{1,5}})?(?:[/?#](?:{_IN_PAGE}++|\({_IN_PAGE}*+\))*+)?"
+"""A sign of a sentence that ends no page: before ASCII, or between letters of another script."""
+_PAGE: Final = (
+    rf"(?:{_PLAIN}++|\({_IN_PAGE}*+\)|[{_OPENING}]{_IN_PAGE}*+[{_CLOSING}]?|{_STOP_IN_PAGE})*+"
+)
+_REST: Final = rf"(?P<rest>(?::[0-9]{{1,5}})?(?:[/?#]{_PAGE})?)"
 _WIDE_REST: Final = (
     r"(?::[0-9]{1,5})?(?:[/\\?#][^\x00-\x20\x85\u1680\u180e\u2028\u2029"
     rf"<>\"'`|^{{}}()\[\]{_QUOTED}]*)?"
@@ -42,9 +62,10 @@ _BEFORE_AT: Final = rf"(?:{WORD}|[.:%+~-])"
 """What may follow a host that is the beginning of an address, or of a user part."""
 _FINAL_DOT: Final = rf"\.++(?=[/#\\]|[?:]{WORD})"
 """The dot that a whole host name may end in, where the link goes on behind it."""
+_STOP_AS_DOT: Final = "[\u3002\uff0e\uff61]"
 _GOES_ON: Final = (
     rf"{_FINAL_DOT}|\.\.++{WORD}|\.?[\\%^~*+=&$]++(?:[/@#]|{WORD})|:(?:/|(?![0-9]{{1,5}}(?!{WORD})){WORD})"
-    "|[\uff0f\u2044\u2215\u3002]"
+    rf"|[\uff0f\u2044\u2215]|{_STOP_AS_DOT}[A-Za-z0-9]"
 )
 """What some readers take for a part of the host before it: then that host is not a narrow link."""
 _USER: Final = rf"(?:{_BEFORE_AT}|[!$&'()*,;=]){{0,64}}+"
@@ -68,6 +89,22 @@ def _narrow_beside() -> re.Pattern[str]:
     return _narrow_in_text(rf"{_LABEL}(?:\.{_LABEL})++")
 
 
+_LINK_ENDS: Final = (
+    rf"\Z|[{_SPACES}>]|[.,;:!?*~]++(?![{{\[(^$]|<(?!/|br))|</|<br ?/?>"
+    rf"|[)\]}}{_CLOSING}](?![A-Za-z0-9_/{{])"
+    rf"|(?<!/)[{QUOTES}]|[{QUOTES}](?!{WORD}|[/{{])|\\[\"'nrt]|\|(?=[{_SPACES}|]|\Z)"
+    rf"|\u2026(?!{WORD}|[/{{])"
+    rf"|[{_STOPS}]|(?![\x00-\x7f]){WORD}"
+)
+"""What may stand behind a named link. Anything else may be a part of it, as a place to fill is."""
+_LABEL_BEHIND: Final = rf"{_STOP_AS_DOT}{_IN_HOST}++(?:\.|{_STOP_AS_DOT}){_IN_HOST}"
+"""What goes on with a host where a stop is read as a dot."""
+_PAIRS: Final = frozenset(("<|", "||"))
+_MARKS: Final = "*_~"
+_NEAR: Final = 200
+_NO_BEGIN: Final = re.compile(rf"(?:[$&)}}\]^\u2026\u2010-\u2015]|[A-Za-z0-9]{_STOP_AS_DOT})\Z")
+_SHORT: Final = re.compile(r"(?:[A-Za-z]\.){2,}[A-Za-z]++")
+"""What begins as an abbreviation does, as in "i.e.in short"."""
 _HOST_ENDS: Final = re.compile(r"(?<=[A-Za-z0-9])(?=[^\x00-\x7f]|_++\Z)")
 _HOST_BEGINS: Final = re.compile(r"(?<=[^\x00-\x7f])(?=[A-Za-z0-9])")
 _MOST_PARTS: Final = 12
@@ -80,40 +117,13 @@ _WIDE_IN_TEXT: Final = re.compile(
     rf"|(?<!{WORD})(?<![@-])(?<!(?<!\.)\.)(?={_IN_HOST}++\.{_IN_HOST})(?!{_HOST}{_BEFORE_AT}{{0,64}}+@))"
     rf"(?P<host>{_HOST}|{_BRACKETED_HOST})(?:{_FINAL_DOT})?(?P<rest>{_WIDE_REST})"
 )
+_CAPITAL: Final = "A-Z\xc0-\xd6\xd8-\xde\u0391-\u03a9\u0400-\u042f"
+_SENTENCE: Final = rf"([^{_CAPITAL}]+)\.[{_CAPITAL}](?:(?![{_CAPITAL}]){WORD})++"
+"""A link, and behind its full stop the word that begins a sentence."""
 _ESCAPED: Final = re.compile("%(?:25)*(?:2e|2f|5c)", re.IGNORECASE)
 _DOTS: Final = frozenset((".", ".."))
 _ENDS: Final = ".,;:!?'\"*_~\u2019\u2026"
-_NAMED_TLD: Final = re.compile(r"[^\x00-@\[-`{-\xbf]{2,}")
-_FILE_ENDINGS: Final = frozenset(
-    (
-        *("bak", "bat", "bmp", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "dat"),
-        *("db", "doc", "docx", "dmg", "eml", "env", "exe", "gif", "go", "gz", "h", "hpp"),
-        *("htm", "html", "ics", "ini", "ipynb", "jar", "java", "jpeg", "jpg", "js", "json"),
-        *("jsonl", "jsx", "kt", "lock", "log", "lua", "m4a", "md", "mov", "mp3", "mp4"),
-        *("numbers", "odp", "ods", "odt", "old", "ogg", "pages", "parquet", "pdf", "pem"),
-        *("php", "pl", "png", "ppt", "pptx", "ps", "py", "rar", "rb", "rs", "rst", "rtf"),
-        *("sh", "so", "sql", "sqlite", "svg", "swift", "tar", "tex", "tgz", "toml", "ts"),
-        *("tsv", "tsx", "txt", "vue", "wav", "webp", "xls", "xlsx", "xml", "yaml"),
-        *("yml", "zip"),
-    )
-)
-"""What ends the names of files more often than hosts that are written bare."""
-_FILE_HOSTS: Final = frozenset(("cc", "md", "mov", "pl", "ps", "py", "rs", "sh", "so", "zip"))
-"""What ends the names of files and is a top-level domain, in which anybody may have a host."""
-_TLDS: Final = frozenset(
-    (
-        *("ai", "app", "biz", "click", "cloud", "club", "com", "dev", "edu", "email"),
-        *("example", "fun", "gov", "info", "int", "invalid", "io", "link", "live", "mil"),
-        *("mobi", "name", "net", "online", "org", "page", "pro", "shop", "site", "space"),
-        *("store", "tech", "test", "top", "tv", "website", "work", "world", "xyz", "zone"),
-    )
-)
-"""What ends a host that is written bare, beside the two letters of a country."""
 _MOST_SEGMENTS: Final = 64
-
-
-Looks = Literal["link", "host", "words"]
-"""What a reader takes for a link by itself, for a host only where it was seen as one, or never."""
 
 
 class WebLink(NamedTuple):
@@ -170,43 +180,63 @@ def has_escapes(text: str) -> bool:
 
 def links_in(text: str) -> Iterator[tuple[WebLink, bool]]:
     """Yield the narrow links in a text, each spelling once, and whether it may be no page."""
+    return _read_links(spelled for spelled, is_whole in _each_narrow(text) if is_whole)
+
+
+def parts_in(text: str) -> Iterator[tuple[WebLink, bool]]:
+    """Yield as links what stands in a text and may be only a part of one."""
+    return _read_links(spelled for spelled, is_whole in _each_narrow(text) if not is_whole)
+
+
+def _read_links(spellings: Iterable[str]) -> Iterator[tuple[WebLink, bool]]:
+    for one in dict.fromkeys(spellings):
+        link = link_of(one)
+        if link is not None:
+            yield link, names_no_host(one)
+
+
+def _each_narrow(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield how each narrow link is spelled, and whether it is more than a part of one."""
     patterns = (_NARROW_IN_TEXT,) if text.isascii() else (_NARROW_IN_TEXT, _narrow_beside())
-    matches = (match[0] for one in patterns for match in one.finditer(text))
-    for whole in dict.fromkeys(matches):
-        found = whole.rstrip(_ENDS)
-        for one in (found, _before_sentence(found), _within_underscores(whole)):
-            link = link_of(one) if one else None
-            if link is not None:
-                yield link, names_no_host(one)
+    for match in (match for one in patterns for match in one.finditer(text)):
+        found, is_whole = match[0].rstrip(_ENDS), _is_whole(match)
+        sentence = compile_pattern(_SENTENCE).fullmatch(found)
+        if sentence is None:
+            yield found, is_whole
+            yield _within_underscores(match[0]), is_whole
+        elif match["rest"]:
+            yield found, is_whole
+            yield sentence[1], False
+        elif "." in sentence[1]:
+            yield sentence[1], is_whole
+        elif "/" in found:
+            yield found, is_whole
 
 
-def may_be_file(text: str) -> bool:
-    """Return whether what can be read as a link may be the name of a file: it names no host."""
-    host = _host_of(text)
-    return _last_label(host) in _FILE_ENDINGS and not host.startswith("www.")
-
-
-def names_no_host(text: str) -> bool:
-    """Return whether what can be read as a link may be a file, or a number with points."""
-    host = _host_of(text)
-    is_number = "/" not in text and _NAMED_TLD.fullmatch(_last_label(host)) is None
-    return may_be_file(text) or (is_number and not host.startswith("www."))
-
-
-def _host_of(text: str) -> str:
-    return small(re.split("[/?#]", text, maxsplit=1)[0])
-
-
-def _before_sentence(host: str) -> str:
-    """Return a host without the word after its full stop that begins a sentence, or nothing."""
-    before, _, word = host.rpartition(".")
-    begins = word[:1].isupper() and word[1:].islower() and before == before.lower()
-    return before if begins and "." in before else ""
+def _is_whole(match: re.Match[str]) -> bool:
+    """Return whether a link ends, and begins, where what stands beside it is no part of it."""
+    text, start, end = match.string, match.start(), match.end()
+    before, behind = text[max(start - 1, 0) : start], text[end : end + 1]
+    is_bare = "//" not in match[0]
+    if match["rest"]:
+        found = match[0].rstrip(_ENDS)
+        cut, line = match[0][len(found) :], text[max(start - _NEAR, 0) : start + 1]
+        opened = line.rpartition("\n")[2]
+        is_open = found.endswith("/") and cut.startswith(("\u2026", "..."))
+        if is_open or any(one in cut and one not in opened for one in _MARKS):
+            return False
+    elif behind and compile_pattern(_LABEL_BEHIND).match(text, end):
+        return False
+    if is_bare and (_NO_BEGIN.search(text, max(start - 2, 0), start) or _SHORT.fullmatch(match[0])):
+        return False
+    is_quoted = before != "" and before in QUOTES and behind != "" and behind in QUOTES
+    ends = compile_pattern(_LINK_ENDS).match(text, end) is not None
+    return ends or is_quoted or before + behind in _PAIRS
 
 
 def _within_underscores(link: str) -> str:
     """Return a host without underscores at both ends, or nothing: no host has one at its end."""
-    is_host = link.startswith("_") and link.endswith("_") and _host_of(link) == small(link)
+    is_host = link.startswith("_") and link.endswith("_") and host_of(link) == small(link)
     return link.strip("_") if is_host else ""
 
 
@@ -270,24 +300,16 @@ def looks_like_link(text: str) -> bool:
     host = small(match[1]).partition(":")[0]
     if "." not in host:
         return text.startswith("//")
-    looks = _looks_of(_last_label(host), has_page=match[2] is not None)
+    looks = looks_of(last_label(host), has_page=match[2] is not None)
     return host.startswith("www.") or looks != "words"
-
-
-def _looks_of(ending: str, *, has_page: bool) -> Looks:
-    if ending in _FILE_ENDINGS or _NAMED_TLD.fullmatch(ending) is None:
-        return "words"
-    if has_page or ending in _TLDS:
-        return "link"
-    return "host" if len(ending) == 2 and ending.isascii() else "words"
 
 
 def _looks_in_text(link: WebLink) -> Looks:
     """Return what a reader may take it for: with something behind it, a file name may be a host."""
-    ending, has_page = _last_label(link.host), link.path != ""
-    if ending in _FILE_HOSTS and (has_page or link.has_query):
+    ending, has_page = last_label(link.host), link.path != ""
+    if ending in FILE_HOSTS and (has_page or link.has_query):
         return "link"
-    return _looks_of(ending, has_page=has_page)
+    return looks_of(ending, has_page=has_page)
 
 
 def _wide_link(host: str, rest: str) -> WebLink:
@@ -298,7 +320,3 @@ def _wide_link(host: str, rest: str) -> WebLink:
 def _split_page(rest: str) -> tuple[str, str, str]:
     at = min((at for at in (rest.find("?"), rest.find("#")) if at >= 0), default=len(rest))
     return rest[:at], rest[at : at + 1], rest[at + 1 :]
-
-
-def _last_label(host: str) -> str:
-    return host.partition(":")[0].rpartition(".")[2]

@@ -32,13 +32,13 @@ from critic.provenance.folding import (
     wide_links,
     write_scalar,
 )
+from critic.provenance.host_names import names_no_host
 from critic.provenance.links import (
     WebLink,
     link_of,
     links_in,
     looks_like_link,
     may_go_up,
-    names_no_host,
     wide_link_of,
 )
 from critic.provenance.written_lists import Scalar

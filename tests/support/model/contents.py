@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 from tests.support.model.kinds import (
     ACCOUNT,
     ADDRESS,
-    FILE_NAME,
-    PUNCTUATION,
     fold,
     plain_text,
     with_signs,
 )
 from tests.support.model.parting import parted
+from tests.support.model.runs import FILE_NAME, PUNCTUATION
 
 BRACKETS = r"\[[0-9a-f.]*:[0-9a-f:.]+(?:%[^\s\]/]+)?\]"
 NUMBERS = r"(?:[0-9]{4,10}|0x[0-9a-f]{4,8})(?=[/?#:])"

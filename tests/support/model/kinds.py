@@ -10,10 +10,15 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from tests.support.model.facts import Json, spelled
-from tests.support.model.parting import GAP, parted
+from tests.support.model.parting import parted
+from tests.support.model.runs import (
+    HOST,
+    WORD,
+    has_link_shape,
+    runs_in,
+    spellings,
+)
 
-WORD = r"[\w\u0300-\u036f\u3099\u309a\xad\u200b-\u200f\u2060-\u2064\ufeff]"
-"""A character of a word. Marks and characters without a width change the word they stand in."""
 JOINED = r"[./:@\\+%~-]"
 BEFORE = f"(?<!{WORD})(?<!{WORD}{JOINED})"
 AFTER = f"(?!{WORD}|{JOINED}{WORD})"
@@ -24,9 +29,6 @@ PHRASES = "\ufdfa\ufdfb"
 UNSPACED = "[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
 NFKC = unicodedata.ucd_3_2_0.normalize
 
-HOST = r"[\w-]+(?:\.[\w-]+)*"
-HOST_NAME = r"(?:[\w-]+\.)+[a-z]{2,}"
-FILE_NAME = re.compile(r"(?!www\.)[\w.-]*\.(?:md|mov|py|zip|txt|pdf|csv|json|html)")
 ADDRESS = r"[\w.+&-]+(?:(?<=\w)['\u2019](?=\w)[\w.+&-]+)*@[\w-]+(?:\.[\w-]+)+"
 ACCOUNT = r"[a-z]{2}\d{2}(?:[ -]?[a-z0-9]){8,}"
 PHONE = r"(?:\+\d{1,4}(?:[ -]?\((?:0|\d{2,5})\))?|(?:\d{1,9}[ -]?)?\(\d{2,5}\))(?:[ -]*\d+)+"
@@ -38,9 +40,6 @@ IBANS = (
     " lb28 ni28 pl28 sv28 br29 eg29 ps29 qa29 ua29 jo30 kw30 mu30 ye30 mt31 sc31 lc32 ru33"
 )
 """The countries that have IBANs, each with the length of its own."""
-RUN = re.compile(r"[^\s<>\"'`|{}()\[\]\u2018\u201c-\u201e\xab\xbb]+")
-"""What may be a link in a text: a run without what ends one."""
-PUNCTUATION = ".,;:!?*_\u2019\u2026"
 LETTERS = rf"(?:(?![\d_]){WORD})+"
 ONLY_WORDS = re.compile(rf"{LETTERS}(?:[ '\u2019-]{LETTERS})*")
 FIRM = ("path", "url", "address", "account")
@@ -73,14 +72,6 @@ def shape_of(value: Any) -> str:
         return "url"
     begins = re.match(r"[~.]{0,2}/|[A-Za-z]:[/\\]", text)
     return "path" if begins or ("/" in text and " " not in text) else "text"
-
-
-def has_link_shape(text: str) -> bool:
-    low = text.lower()
-    if re.match(r"[a-z][a-z0-9+.-]*://|www\.", low):
-        return True
-    host = re.match(HOST_NAME + r"(?=$|[/:?#])", low)
-    return host is not None and not re.search(r"[@\s]", text) and not FILE_NAME.fullmatch(host[0])
 
 
 def is_phone(text: str) -> bool:
@@ -185,39 +176,17 @@ def is_escaped(text: str) -> bool:
     return re.search("%(25)*(2e|2f|5c)", text.lower()) is not None
 
 
-def runs_in(text: str) -> list[str]:
-    """Return what stands in a text without white space, brackets or quotes inside."""
-    apart = re.sub(r"(?<=\w)\.(?=[A-Z][a-z])", ". ", text)
-    apart = re.sub("(?i)(?:(?<=[a-z]:)|(?<=[^\x00-\x7f]))(?=https?://)", " ", apart)
-    found = [with_brackets(one, apart) for one in RUN.finditer(apart)]
-    runs = [run.lstrip(PUNCTUATION.replace("_", "")).rstrip(PUNCTUATION) for run in found]
-    marked = [one[1] for run in RUN.findall(text) if (one := re.fullmatch("_+([^/?#]*?)_+", run))]
-    return [*runs, *marked, *(one for run in runs for one in hosts_before(run))]
-
-
-def hosts_before(run: str) -> list[str]:
-    """Return what is a host if the letters behind it, which take no space, are none of it."""
-    begins = [at for at, char in enumerate(parted(run)) if char == GAP]
-    found = [parted(run)[:at].replace(GAP, "") for at in begins]
-    whole = [one for one in found if re.fullmatch(rf"(?i)(?:(?:https?:)?//)?{HOST}", one)]
-    return [one for one in whole if "." in one and one[-1].isascii()]
-
-
-def with_brackets(run: re.Match[str], text: str) -> str:
-    """Return a run; of a link with a page, also what stands behind it in closed brackets."""
-    page = re.search("[^/][/?#]", run[0])
-    if page is None or not has_link_shape(run[0].lstrip(PUNCTUATION)):
-        return run[0]
-    more = re.compile(rf"(?:\((?:{RUN.pattern})?\)(?:{RUN.pattern})?)*")
-    behind = more.match(text, run.end())
-    return run[0] + (behind[0] if behind else "")
-
-
 @lru_cache(4096)
 def links_in(text: str) -> list[Url]:
     """Return the links that a text names as such, and the hosts."""
     found = [read_url(run) for run in runs_in(text) if has_link_shape(run)]
     return [one for one in found if one is not None]
+
+
+def parts_in(text: str) -> list[Url]:
+    """Return what reads as a link in a text, and may be only a part of one."""
+    parts = [run for run, is_whole in spellings(text) if not is_whole and has_link_shape(run)]
+    return [one for one in map(read_url, parts) if one is not None]
 
 
 # --- where a value stands in a text, in its narrow form -----------------------------------------

@@ -20,7 +20,6 @@ from tests.support.model.contents import found_in
 from tests.support.model.days import Day, day_class, days_of
 from tests.support.model.facts import RANKS, Json, approved, find_tool, same_pair, unexpired
 from tests.support.model.kinds import (
-    WORD,
     is_unreadable,
     links_in,
     mentions,
@@ -29,6 +28,7 @@ from tests.support.model.kinds import (
     wide,
 )
 from tests.support.model.requests import FUNCTION_WORDS
+from tests.support.model.runs import WORD
 from tests.support.model.sources import NEAR, Seen, seen_in
 from tests.support.model.values import (
     TARGETS,

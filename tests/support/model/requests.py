@@ -8,7 +8,6 @@ from tests.support.model.kinds import (
     AFTER,
     BEFORE,
     FIRM,
-    WORD,
     Place,
     Url,
     covered,
@@ -23,11 +22,13 @@ from tests.support.model.kinds import (
     links_in,
     narrow,
     not_bold,
+    parts_in,
     places,
     read_url,
     text_of,
 )
 from tests.support.model.parting import is_change, is_unspaced
+from tests.support.model.runs import WORD
 from tests.support.model.values import Value, stem, words_of_name
 
 QUOTE_PAIRS = (
@@ -308,7 +309,7 @@ def names_folder(folder: str, text: str) -> bool:
 
 def names_host(value: Value, text: str) -> bool:
     url = read_url(text_of(value.value)) if value.kind == "url" else None
-    hosts = [one.host for one in links_in(text)]
+    hosts = [one.host for one in (*links_in(text), *parts_in(text))]
     behind = [host[at.end() :] for host in hosts for at in re.finditer(LETTERS_BEFORE, host)]
     return url is not None and url.host in [*hosts, *behind]
 

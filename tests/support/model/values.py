@@ -9,7 +9,6 @@ from tests.support.model.facts import Json, joined, members, scalars
 from tests.support.model.kinds import (
     ADDRESS,
     NFKC,
-    WORD,
     covered,
     exact,
     fold,
@@ -18,6 +17,7 @@ from tests.support.model.kinds import (
     shape_of,
     spelling,
 )
+from tests.support.model.runs import WORD
 
 ROLES = ["recipient", "object", "attribute", "locator", "secret", "code", "content", "time"]
 TARGETS = ("recipient", "object", "locator", "secret")
