@@ -10,19 +10,22 @@ Rule 2: with any other sign it may be a part of something longer, so it is only 
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from critic.provenance.boundaries import ALL_CHANGES, NO_CHANGE, UNSPACED, ScriptPattern
 from critic.provenance.folding import WORD, small
-from critic.provenance.holders import ItemText, Shown
+from critic.provenance.holders import ItemText, Shown, TextForm
 from critic.provenance.place import Place
 from critic.provenance.texts import NARROW, PATHS, Reading
 from critic.provenance.tool_words import stem_of
 from critic.provenance.value_kinds import Sought
 
-_MOST_PLACES: Final = 200
+_MOST_PLACES: Final = 20
 _WINDOW: Final = 120
 _NO, _WORDS, _MEANT = range(3)
+_WORD: Final = ScriptPattern("[A-Za-z0-9]++", f"[A-Za-z0-9]++|(?![A-Za-z0-9_]){WORD}")
+_WHATEVER: Final = ScriptPattern("", "")
 _LABEL: Final = re.compile(rf"({WORD}++)[:=]\Z")
 _LABELS: Final = frozenset(map(stem_of, ("id", "no", "nr", "number", "file", "path")))
 _NUMBERS: Final = re.compile("[0-9]+")
@@ -31,6 +34,19 @@ _FILE: Final = re.compile(r"(?:.*/)?[^/]*\.[A-Za-z][A-Za-z0-9]{0,9}", re.DOTALL)
 _APART: Final = ScriptPattern(NO_CHANGE, ALL_CHANGES)
 _LETTER: Final = ScriptPattern(NO_CHANGE, f"[{UNSPACED}]")
 _UNSPACED: Final = ScriptPattern(NO_CHANGE, f"[{UNSPACED}]{{2,}}")
+
+
+def _without_signs(form: TextForm) -> Reading:
+    """Return how texts are read for words that any sign parts, and letters of other scripts."""
+
+    def same_form(text: str) -> str:
+        return form(text)
+
+    # The places of tokens are kept by the form.
+    return Reading(same_form, _WORD, _WHATEVER, _WHATEVER)
+
+
+_APART_IN: Final = {one: _without_signs(one.form) for one in (NARROW, PATHS)}
 
 
 def find_adjoining(
@@ -42,21 +58,20 @@ def find_adjoining(
         own: the stems of the nouns of the argument.
     """
     reading, first = PATHS if value.form == "path" else NARROW, None
-    for entry in place.shown_entries(shown):
-        text = entry.text(reading.form)
-        for at in _places_of(value.narrow, text):
-            level = _level_at(reading, value, own, text, at)
-            if level == _MEANT:
-                return entry, True
-            first = entry if first is None and level == _WORDS else first
+    for entry, at in _places_of(place, reading, value.narrow, shown):
+        level = _level_at(reading, value, own, entry.text(reading.form), at)
+        if level == _MEANT:
+            return entry, True
+        first = entry if first is None and level == _WORDS else first
     return first, False
 
 
-def _places_of(value: str, text: str) -> Iterator[int]:
-    at, left = text.find(value) if value else -1, _MOST_PLACES
-    while at >= 0 and left:
-        yield at
-        at, left = text.find(value, at + 1), left - 1
+def _places_of(
+    place: Place, reading: Reading, value: str, shown: Shown | None
+) -> Iterator[tuple[ItemText, int]]:
+    """Yield where a value stands between any signs: of many places the first ones."""
+    texts = place.texts(_APART_IN[reading])
+    yield from islice(texts.occurrences(value, shown) if value else (), _MOST_PLACES)
 
 
 def _level_at(reading: Reading, value: Sought, own: frozenset[str], text: str, at: int) -> int:
