@@ -2,8 +2,8 @@
 
 Rule 1: a verdict does not change with Python. Compatibility forms and cases are those of Unicode
         3.2, and words and spaces are listed, not looked up.
-Rule 2: the narrow form is what a tool would use: only case and runs of white space do not count.
-        Case is that of characters that have one capital and one small form.
+Rule 2: the narrow form is what a tool would use: only case, runs of white space, and the shape of
+        quotes do not count. Case is that of characters that have one capital and one small form.
 Rule 3: the wide form is what a reader takes for the same. Compatibility forms, full case folding,
         characters without width, schemes, and doubled or turned slashes do not count either.
 Rule 4: two characters stand for 18 and 8 letters. Where a text holds many of them, each is read as
@@ -79,8 +79,13 @@ class _OneCase(dict[int, str]):
         return kept
 
 
-_FOLDED: Final = _CaseTable()
-_SMALL: Final = _OneCase()
+_STRAIGHT: Final = {
+    **dict.fromkeys(map(ord, "\u2018\u2019"), "'"),
+    **dict.fromkeys(map(ord, "\u201c\u201d"), '"'),
+}
+"""Phones write other quotes than keyboards, for the same name."""
+_FOLDED: Final = _CaseTable(_STRAIGHT)
+_SMALL: Final = _OneCase(_STRAIGHT)
 
 _BESIDE_NEWER: Final = "\ud800"
 """Parts what is newer than Unicode 3.2 from the rest: no valid text holds a lone surrogate."""
@@ -114,7 +119,7 @@ def _break_or_space(space: re.Match[str]) -> str:
 
 
 def small(text: str) -> str:
-    """Return a text, as long as it is, in small letters."""
+    """Return a text, as long as it is, in small letters and with straight quotes."""
     return text.lower() if text.isascii() else text.translate(_SMALL)
 
 

@@ -237,6 +237,22 @@ def test_a_mention_of_a_short_number_may_be_that_of_another_thing() -> None:
     assert find_mention(place_of("the Dog"), read_value("dog", None), NO_NOUNS, None) is not None
 
 
+APOSTROPHES = [
+    *(
+        ("the plan of Bob\u2019s x", "Bob's x", "meant"),
+        ("use \u201cBob\u2019s\u201d", "Bob's", "meant"),
+    ),
+    *(("the 'a' plan", "\u2018a\u2019 plan", "meant"), ("an O\u2019Neil", "O'Neil", "meant")),
+    *(("an O'Neil", "O\u2019Neil", "meant"), ("an O`Neil", "O'Neil", "nowhere")),
+    ("order 5\u201d disk", 'order 5" disk', "meant"),
+]
+
+
+def test_an_apostrophe_of_a_phone_is_that_of_a_keyboard() -> None:
+    for text, value, word in APOSTROPHES:
+        assert heard(value, text) == word, text
+
+
 QUOTED = [
     # What begins a longer name in double quotes is another name, and so is what ends one.
     *(('use "a-1 b" now', "held"), ('use "b a-1" now', "held"), ('use "b a-1 b" now', "held")),

@@ -84,11 +84,20 @@ def is_phone(text: str) -> bool:
 
 @lru_cache(4096)
 def fold(text: str) -> str:
+    """Return the text in small letters, with the quotes and apostrophes that a keyboard has."""
+    return straight(small(text))
+
+
+def small(text: str) -> str:
     """Return the text in small letters, where a letter has one and that has one capital."""
     return "".join(
         char.lower() if len(char.lower()) == 1 and char.lower().upper() == char else char
         for char in text
     )
+
+
+def straight(text: str) -> str:
+    return re.sub("[\u201c\u201d]", '"', re.sub("[\u2018\u2019]", "'", text))
 
 
 def even(text: str) -> str:
@@ -351,7 +360,8 @@ def wide(value: Any) -> str:
 def plain_text(text: str) -> str:
     """Return the text as a reader sees it: compatible characters as one, nothing without width."""
     spaced = re.sub("[\u2025\u2026\u2116]|[\xaa\xba](?=[0-9])", r"\g<0> ", text)
-    folded = NFKC("NFKC", spaced if is_short_enough([text]) else unreadable(spaced)).casefold()
+    read = NFKC("NFKC", spaced if is_short_enough([text]) else unreadable(spaced))
+    folded = straight(read.casefold())
     return "".join(char for char in folded if unicodedata.category(char) != "Cf")
 
 
