@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from harness.canonical import ascii_json
@@ -10,7 +10,7 @@ from harness.commands.documents import InputDocument, read_lines, read_whole, si
 from harness.commands.exit_status import EXIT_OK
 from harness.errors import UsageError, escape_text
 from harness.integrations.importers.formats import IMPORTERS, Documents
-from harness.integrations.importers.imported_events import ImportedEvents, session_events
+from harness.integrations.importers.imported_events import NOBODY, ImportedEvents, session_events
 from harness.integrations.importers.transcript import RecordedRun
 from harness.wire import InvalidInput, parse_json
 
@@ -36,19 +36,25 @@ def _sessions(args: argparse.Namespace) -> Iterator[ImportedEvents]:
     shown = "standard input" if args.file == "-" else escape_text(args.file)
     try:
         runs = IMPORTERS[args.source](_read_documents(args))
-        yield from events_of(runs, args.session, args.request)
+        given = {"user": args.user, "tenant": args.tenant}
+        whom = {name: one for name, one in given.items() if one is not None}
+        yield from events_of(runs, args.session, args.request, whom)
     except InvalidInput as error:
         raise UsageError(f"{shown}: {error}") from None
 
 
 def events_of(
-    runs: Iterable[RecordedRun], session: str | None, request: str | None
+    runs: Iterable[RecordedRun],
+    session: str | None,
+    request: str | None,
+    whom: Mapping[str, str] = NOBODY,
 ) -> Iterator[ImportedEvents]:
     """Yield the events of each run.
 
     Args:
         session: its id, instead of the recorded one.
         request: the user's words, if none are recorded.
+        whom: the `user` and the `tenant` of all of them, instead of those on record.
 
     Raises:
         InvalidInput: a part of the run cannot become an event.
@@ -58,7 +64,9 @@ def events_of(
     if session is not None and len(found) > 1:
         raise UsageError(f"there are {len(found)} sessions: leave out --session")
     for one in found:
-        yield session_events(session or one.session or _UNNAMED, one.recorded, request)
+        name = session or one.session or _UNNAMED
+        recorded = NOBODY if one.user is None else {"user": one.user}
+        yield session_events(name, one.recorded, request, {**recorded, **whom})
 
 
 def _read_documents(args: argparse.Namespace) -> Documents:

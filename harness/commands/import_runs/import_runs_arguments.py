@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from harness.commands.arguments import Commands, add_command, positive_number
+from harness.commands.arguments import Commands, add_command, identifier, positive_number
 
 _FORMATS: Final = (
     "openai",
@@ -37,6 +37,12 @@ def add_import(commands: Commands) -> None:
     )
     imported.add_argument(
         "--request", metavar="TEXT", help="the words of the user, where the record has none"
+    )
+    imported.add_argument(
+        "--user", type=identifier, metavar="ID", help="whom it was for: a name in the log"
+    )
+    imported.add_argument(
+        "--tenant", type=identifier, metavar="ID", help="whose they are: a name in the log"
     )
     imported.add_argument(
         "--max-bytes",

@@ -4,8 +4,8 @@ Each event is checked as the guard would: nothing is written that it could not r
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_name
 from harness.guard.session_events import CallsEvent, OpenEvent, ResultEvent, SaidEvent, SessionEvent
@@ -19,6 +19,9 @@ from harness.integrations.importers.transcript import (
 from harness.tool_results import parsed_result
 from harness.wire import InvalidInput, build
 
+NOBODY: Final[Mapping[str, str]] = {}
+"""Of whom nothing is known."""
+
 
 class ImportedEvents(NamedTuple):
     """The events of a session, and a line for each thing that they leave out."""
@@ -28,17 +31,21 @@ class ImportedEvents(NamedTuple):
 
 
 def session_events(
-    session: str, recorded: Iterable[Recorded], request: str | None = None
+    session: str,
+    recorded: Iterable[Recorded],
+    request: str | None = None,
+    whom: Mapping[str, str] = NOBODY,
 ) -> ImportedEvents:
     """Return the events of a session.
 
     Args:
         request: the words of the user, where the record has none.
+        whom: the `user` and the `tenant` that the session was for, where they are known.
 
     Raises:
         InvalidInput: something recorded makes no event.
     """
-    collector = _Collector(session, request)
+    collector = _Collector(session, request, whom)
     for one in recorded:
         collector.take(one)
     return ImportedEvents(collector.finish_events(), list(collector.notes()))
@@ -47,8 +54,8 @@ def session_events(
 class _Collector:
     """Makes events one by one. The session opens with the first words of the user."""
 
-    def __init__(self, session: str, request: str | None) -> None:
-        self._session, self._request = session, request
+    def __init__(self, session: str, request: str | None, whom: Mapping[str, str]) -> None:
+        self._session, self._request, self._whom = session, request, whom
         self._system: str | None = None
         self._events: list[SessionEvent] = []
         self._waiting: set[str] = set()
@@ -89,7 +96,7 @@ class _Collector:
         if self._request is None:
             self._left["the request: there are no words of the user before the first call"] += 1
         known = {} if self._system is None else {"system": self._system}
-        self._add(OpenEvent, "", request=self._request or "", **known)
+        self._add(OpenEvent, "", request=self._request or "", **known, **self._whom)
 
     def _add_result(self, one: RecordedResult) -> None:
         if one.id not in self._waiting:

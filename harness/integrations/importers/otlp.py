@@ -6,6 +6,7 @@ Content is opt-in there: a trace without messages and arguments has no calls to 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from evals.envelope import is_identifier
 from harness.integrations.importers.otlp_parts import Span, spans_of
 from harness.integrations.importers.transcript import (
     LeftOut,
@@ -24,6 +25,7 @@ from harness.integrations.importers.transcript import (
 from harness.wire import InvalidInput, parse_finite_json
 
 _MODEL: Final = ("chat", "text_completion", "generate_content")
+_USER_KEYS: Final = ("user.id", "enduser.id")
 _NO_CONTENT: Final = "a call without its arguments: the trace does not hold them"
 
 
@@ -33,7 +35,14 @@ def otlp(lines: list[tuple[str, Any]]) -> Iterator[RecordedRun]:
     for span in spans_of(lines):
         traces.setdefault(span.trace, []).append(span)
     for trace, spans in traces.items():
-        yield RecordedRun(trace, _trace(sorted(spans, key=lambda span: span.start)))
+        in_order = sorted(spans, key=lambda span: span.start)
+        yield RecordedRun(trace, _trace(in_order), _user_of(in_order))
+
+
+def _user_of(spans: list[Span]) -> str | None:
+    """Return whom a trace was for, where it says so, by an identifier."""
+    named = (span.attributes.get(key) for span in spans for key in _USER_KEYS)
+    return next((one for one in named if type(one) is str and is_identifier(one)), None)
 
 
 def _trace(spans: list[Span]) -> Iterator[Recorded]:

@@ -57,10 +57,11 @@ Recorded = RecordedText | RecordedBatch | RecordedResult | LeftOut
 
 
 class RecordedRun(NamedTuple):
-    """One session: its id, if the format has one, and what was recorded, in order."""
+    """One session: its id and its user, if the format has them, and what was recorded, in order."""
 
     session: str | None
     recorded: Iterable[Recorded]
+    user: str | None = None
 
 
 def require_mapping(value: Any, path: str) -> Mapping[str, Any]:

@@ -221,6 +221,24 @@ def test_each_session_of_a_file_is_one(imported: Any) -> None:
     assert [one["session"] for one in said(imported("otlp", otlp))] == ["aa", "bb"]
 
 
+def test_a_session_is_for_whom_the_command_or_else_the_trace_names(imported: Any) -> None:
+    base = {"gen_ai.operation.name": "chat"}
+    spans = [
+        span(1, base, "aa"),
+        span(2, {**base, "user.id": "emma@acme.example"}, "aa"),
+        span(1, {**base, "enduser.id": "raj"}, "bb"),
+        span(1, {**base, "user.id": "Emma Ray"}, "cc"),
+    ]
+    traces = {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+    opened = said(imported("otlp", traces))
+    assert [one.get("user") for one in opened] == ["emma@acme.example", "raj", None]
+    told = said(imported("otlp", traces, "--user", "ada", "--tenant", "acme"))
+    assert [(one["user"], one["tenant"]) for one in told] == [("ada", "acme")] * 3
+    record = lines([{"type": "user", "message": USER, "sessionId": "a"}])
+    assert said(imported("claude-code", record, "--user", "ada"))[0]["user"] == "ada"
+    assert imported("claude-code", record, "--user", "Ada Ray").status == 2
+
+
 def test_a_trace_without_content_says_so(imported: Any) -> None:
     tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "lookup"}
     spans = [
