@@ -62,9 +62,8 @@ def _add_session(proxy: argparse.ArgumentParser) -> None:
     )
     proxy.add_argument(
         "--approver",
-        default="mcp-user",
         metavar="NAME",
-        help="who answers the questions (default: %(default)s)",
+        help="who answers the questions (default: the --user, or else mcp-user)",
     )
 
 

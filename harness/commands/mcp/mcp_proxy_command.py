@@ -59,7 +59,7 @@ def _guard_server(args: argparse.Namespace, log: SqlDecisionLog | None) -> Guard
         session,
         pins=pins,
         adapter=args.adapter,
-        approver=args.approver,
+        approver=args.approver or args.user or "mcp-user",
         allowed_methods=args.allow_method,
     )
 

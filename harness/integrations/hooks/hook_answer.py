@@ -154,7 +154,7 @@ def _end_calls(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutcom
         if call.asked is None:
             _tell_guard(guard, memory, "result", id=call.id, status="unknown")
         elif call.shown:
-            _answer_question(guard, memory, call.asked, yes=False)
+            _answer_question(guard, memory, event, call.asked, yes=False)
         memory = memory.give_up(call)
     if event.name == "SessionEnd":
         _end_forgotten(guard, memory)
@@ -170,20 +170,21 @@ def _end_forgotten(guard: Guard, memory: HookMemory) -> None:
 
 def _report_agreement(guard: Guard, memory: HookMemory, event: HookEvent, known: KnownCall) -> bool:
     """Tell the guard that the user agreed. A question that has lapsed meanwhile is asked again."""
-    if _answer_question(guard, memory, known.asked):
+    if _answer_question(guard, memory, event, known.asked):
         return True
     again = _rule_call(guard, memory, event._replace(folder=known.folder), known.id)
     if not isinstance(again, Ruling):
         return False
-    return bool(again) or _answer_question(guard, memory, again.plan_digest)
+    return bool(again) or _answer_question(guard, memory, event, again.plan_digest)
 
 
 def _answer_question(
-    guard: Guard, memory: HookMemory, plan_digest: str | None, *, yes: bool = True
+    guard: Guard, memory: HookMemory, event: HookEvent, plan_digest: str | None, *, yes: bool = True
 ) -> bool:
+    """Tell the guard what was answered at the agent, by whoever is at it."""
     if plan_digest is None:
         return False
-    approver = f"user-of-{memory.dialect}"
+    approver = event.user or f"user-of-{memory.dialect}"
     answer = AnswerEvent(
         session=memory.session, plan_digest=plan_digest, yes=yes, approver=approver
     )
@@ -305,6 +306,7 @@ def _judge_and_keep(dialect: Dialect, event: HookEvent, settings: HookSettings) 
     """Judge an event, and keep the session."""
     place = SessionPlace(event.session, settings.state, settings.log)
     with (settings.sessions or KeptSessions()).hold(settings.policy, place) as guard:
+        event = event._replace(user=_user_at(settings, event))
         opening = None if _is_open(guard, event.session) else _opening(settings, event)
         memory = HookMemory(dialect=dialect.name, session=event.session)
         if opening is not None and not dialect.is_judged(event.name):
@@ -321,10 +323,14 @@ def _judge_and_keep(dialect: Dialect, event: HookEvent, settings: HookSettings) 
 
 def _opening(settings: HookSettings, event: HookEvent) -> dict[str, Any]:
     """Return what a session begins with beside a request."""
-    said = event.user if event.user is not None and is_identifier(event.user) else None
-    user = settings.user or said
-    known = {"user": user, "scope": list(settings.scope)}
+    known = {"user": event.user, "scope": list(settings.scope)}
     return {name: one for name, one in known.items() if one}
+
+
+def _user_at(settings: HookSettings, event: HookEvent) -> str | None:
+    """Return who is at the agent. A name that is no identifier is left out: it judges nothing."""
+    said = event.user if event.user is not None and is_identifier(event.user) else None
+    return settings.user or said
 
 
 def _is_open(guard: Guard, session: str) -> bool:

@@ -108,6 +108,19 @@ def test_a_call_that_ran_after_a_question_was_shown_was_approved(
     assert " same, 0 drift, 0 tampered, 0 incomplete" in critic("replay", log).lines[-1]
 
 
+@pytest.mark.parametrize("yes", [True, False])
+def test_whoever_is_at_the_agent_answers_its_questions(
+    critic: Critic, tmp_path: Path, yes: bool
+) -> None:
+    agent, log = CLAUDE_CODE, str(tmp_path / "audit.db")
+    end = agent.result(agent.shell, "c1", "src") if yes else stopped(agent, "Stop")
+    for event in (agent.call(agent.shell, "c1"), shown(agent, agent.shell), end):
+        agent.decided(critic, tmp_path, event, "--log", log, "--user", "ada")
+    listed = critic("log", "list", log, "--approver", "ada", "--format", "json")
+    (turn,) = map(json.loads, listed.lines)
+    assert (turn["answered"], turn["approver"]) == ("yes" if yes else "no", "ada")
+
+
 def records(critic: Critic, log: str) -> str:
     return critic("log", "list", log, "--format", "json").out + critic("log", "show", log, "1").out
 

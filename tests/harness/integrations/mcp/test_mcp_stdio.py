@@ -18,7 +18,8 @@ from mcp import Client, StdioServerParameters
 
 from harness.integrations.mcp.mcp_stdio import _read_lines
 from harness.log import SqlDecisionLog
-from harness.log.search.listing import Listing
+from harness.log.search.listing import Listed, Listing
+from harness.log.search.query import Filters
 from tests.harness.console import Critic, spawn
 from tests.harness.integrations.mcp import mcp_server
 from tests.harness.integrations.mcp.mcp_shop import ERAS, YES, Json, shop_policy
@@ -93,6 +94,9 @@ def test_the_real_client_sees_and_calls_what_the_policy_allows(
         assert len(list(records.entries())) >= 4
         assert Listing(records).names_in("of_user") == ["emma"]
         assert Listing(records).names_in("of_tenant") == ["acme"]
+        rows = [one.row for one in Listing(records).rows(Filters()) if isinstance(one, Listed)]
+        approvers = {row.approver for row in rows} - {None}
+        assert approvers == ({"emma"} if answer is not None else set())
 
 
 @pytest.mark.slow
