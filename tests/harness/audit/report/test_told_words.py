@@ -88,6 +88,7 @@ def test_what_the_inputs_do_not_bear_out_has_no_words(log: Path, name: str) -> N
     assert isinstance(record, DecisionRecord)
     inputs = ShownInputs(refused.ctx, refused.compiled, refused.spec, refused.plan, ())
     assert [*told_words(record, inputs)] == [0, 1]
-    assert told_words(record, inputs._replace(**{name: None})) == {}
+    gone: dict[str, Any] = {name: None}
+    assert told_words(record, inputs._replace(**gone)) == {}
     assert told_words(record, inputs._replace(plan=sound.plan)) == {}
     assert told_words(record, None) == {}
