@@ -48,7 +48,7 @@ def positive_number(text: str) -> int:
     return value
 
 
-def identifier(text: str) -> str:
+def identifier_argument(text: str) -> str:
     """Return an identifier."""
     from evals.envelope import is_identifier  # noqa: PLC0415 - heavy
 

@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from harness.commands.arguments import Commands, add, add_command, identifier
+from harness.commands.arguments import Commands, add, add_command, identifier_argument
 
 AGENTS: Final = {
     "claude-code": "Claude Code",
@@ -96,7 +96,7 @@ def _add_places(parser: argparse.ArgumentParser, log: str = "") -> None:
     parser.add_argument(
         "--user",
         metavar="ID",
-        type=identifier,
+        type=identifier_argument,
         help="who is at the agent: their name in the log (Cursor says it itself)",
     )
     parser.add_argument(

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from harness.commands.arguments import Commands, add_command, identifier, positive_number
+from harness.commands.arguments import Commands, add_command, identifier_argument, positive_number
 
 _FORMATS: Final = (
     "openai",
@@ -39,10 +39,10 @@ def add_import(commands: Commands) -> None:
         "--request", metavar="TEXT", help="the words of the user, where the record has none"
     )
     imported.add_argument(
-        "--user", type=identifier, metavar="ID", help="whom it was for: a name in the log"
+        "--user", type=identifier_argument, metavar="ID", help="whom it was for: a name in the log"
     )
     imported.add_argument(
-        "--tenant", type=identifier, metavar="ID", help="whose they are: a name in the log"
+        "--tenant", type=identifier_argument, metavar="ID", help="whose they are: a name in the log"
     )
     imported.add_argument(
         "--max-bytes",

@@ -2,7 +2,7 @@
 
 import argparse
 
-from harness.commands.arguments import Commands, add, add_command, identifier
+from harness.commands.arguments import Commands, add, add_command, identifier_argument
 
 
 def add_mcp_proxy(commands: Commands) -> None:
@@ -50,10 +50,13 @@ def _add_session(proxy: argparse.ArgumentParser) -> None:
         help="a tool that the request is for: it needs no naming there",
     )
     proxy.add_argument(
-        "--user", type=identifier, metavar="ID", help="whom the agent acts for: a name in the log"
+        "--user",
+        type=identifier_argument,
+        metavar="ID",
+        help="whom the agent acts for: a name in the log",
     )
     proxy.add_argument(
-        "--tenant", type=identifier, metavar="ID", help="whose they are: a name in the log"
+        "--tenant", type=identifier_argument, metavar="ID", help="whose they are: a name in the log"
     )
     proxy.add_argument(
         "--adapter",

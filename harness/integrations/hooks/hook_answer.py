@@ -307,7 +307,7 @@ def _judge_and_keep(dialect: Dialect, event: HookEvent, settings: HookSettings) 
     place = SessionPlace(event.session, settings.state, settings.log)
     with (settings.sessions or KeptSessions()).hold(settings.policy, place) as guard:
         event = event._replace(user=_user_at(settings, event))
-        opening = None if _is_open(guard, event.session) else _opening(settings, event)
+        opening = None if _is_open(guard, event.session) else _build_opening(settings, event)
         memory = HookMemory(dialect=dialect.name, session=event.session)
         if opening is not None and not dialect.is_judged(event.name):
             return HookOutcome(memory, "allow")
@@ -321,7 +321,7 @@ def _judge_and_keep(dialect: Dialect, event: HookEvent, settings: HookSettings) 
     return found
 
 
-def _opening(settings: HookSettings, event: HookEvent) -> dict[str, Any]:
+def _build_opening(settings: HookSettings, event: HookEvent) -> dict[str, Any]:
     """Return what a session begins with beside a request."""
     known = {"user": event.user, "scope": list(settings.scope)}
     return {name: one for name, one in known.items() if one}

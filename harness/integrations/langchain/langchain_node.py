@@ -122,8 +122,7 @@ class GuardedToolNode(ToolNode):
             guard: rules on the calls.
             system: the system prompt of the agent.
             scope: the tools that the requests are for, if known.
-            user, tenant: whom a thread is for: identifiers, or functions of the `Runtime` of a run.
-                The caller authenticates them.
+            user, tenant: whom a thread is for, as `guarded_agent` takes them.
 
         Raises:
             UnknownTool, PolicyError: the policy lacks a tool, or a name of the scope.
