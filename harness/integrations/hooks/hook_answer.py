@@ -328,7 +328,7 @@ def _build_opening(settings: HookSettings, event: HookEvent) -> dict[str, Any]:
 
 
 def _user_at(settings: HookSettings, event: HookEvent) -> str | None:
-    """Return who is at the agent. A name that is no identifier is left out: it judges nothing."""
+    """Return who is at the agent. An invalid name is left out: no rule reads it."""
     said = event.user if event.user is not None and is_identifier(event.user) else None
     return settings.user or said
 

@@ -134,14 +134,18 @@ class GuardedToolNode(ToolNode):
             wraps["awrap_tool_call"] = self._awrap
         super().__init__(tools, **wraps, **options)
         guard.check_scope(scope)
-        if not guard.is_shadow:
-            guard.check_tools(self.tools_by_name)
-            for tool in self.tools_by_name.values():
-                require_callbacks(tool)
         self._guard: Final = guard
         self._runs: Final[dict[str, _NodeRun]] = {}
         self._known: Final[dict[str, Any]] = {"system": system, "scope": scope}
         self._principals: Final = Principals(user, tenant)
+        self._require_guarded()
+
+    def _require_guarded(self) -> None:
+        """Check that each tool is known to the guard, and can be guarded. A shadow refuses none."""
+        if not self._guard.is_shadow:
+            self._guard.check_tools(self.tools_by_name)
+            for tool in self.tools_by_name.values():
+                require_callbacks(tool)
 
     def _func(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:
         execution = self._enter(input, runtime)
