@@ -1,7 +1,8 @@
 """Addresses in texts: as a tool would read them, and as a reader may.
 
-Rule 1: an address that grants stands between its boundaries. One that doubts may be any part of
-        it that a reader may take for one.
+Rule 1: an address that grants stands between its boundaries, with no sign around it that may
+        hold a longer name (`{first}.bob@x.example`, `jean–bob@x.example`). One that doubts may be
+        any part of it that a reader may take for one.
 """
 
 import re
@@ -9,7 +10,16 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from critic.provenance.boundaries import ALL_CHANGES, CHANGES, NO_CHANGE, compile_pattern, run_of
+from critic.provenance.boundaries import (
+    ALL_CHANGES,
+    CHANGES,
+    NO_CHANGE,
+    PAIRS,
+    STOPS,
+    STRICT_JOINT,
+    compile_pattern,
+    run_of,
+)
 from critic.provenance.folding import SEPARATORS, WORD
 
 _NO_PART: Final = "-%'-*,/"
@@ -32,13 +42,21 @@ _PARTED_ADDRESSES: Final = _PARTED_ADDRESS, _address_of(ALL_CHANGES)
 _NAME_BEGINS: Final = re.compile(rf"\A_++|{_APOSTROPHE}|(?<=[^\x00-\x7f])(?=[A-Za-z0-9])")
 _HOST_ENDS: Final = re.compile(r"[.-]|_++\Z|(?<=[A-Za-z0-9])(?=[^\x00-\x7f])")
 _BESIDE_ADDRESS: Final = "&+-."
+_OPENS_NAME: Final = "&+."
+"""Signs that may be the first of a name, as none of a list is."""
+_BEGINS: Final = re.compile(
+    rf"(?<!(?!{WORD})[^\s,;:=|/*<>(\[{{@{PAIRS}{STOPS}\u2014\u2015\u2026\u2022])(?<!{WORD}[>`])"
+)
+_ENDS: Final = re.compile(rf"(?!(?![/:?(]){STRICT_JOINT}{WORD})")
 _MOST_PARTS: Final = 12
 
 
 def addresses_in(text: str) -> Iterator[str]:
     """Yield the addresses in a narrow text; behind a further `@` stands only a part of one."""
     for match in _each(_PARTED_ADDRESSES[:1], text):
-        if text[match.start() - 1 : match.start()] != "@":
+        start, end = match.span()
+        is_whole = _BEGINS.match(text, start) and _ENDS.match(text, end)
+        if is_whole and text[start] not in _OPENS_NAME and text[start - 1 : start] != "@":
             yield from _spellings(match[0])
 
 

@@ -3,9 +3,9 @@
 Rule 1: it is meant where the sign is none of it: behind a label that is the noun of the argument
         (`order:ORD-7`), and of a path behind `./`, and with a file ending behind `@` or before
         the number of a line.
-Rule 2: with any other sign it may be a part of something longer, so it is only words: beside
-        another of its shape (`ORD-7/ORD-8`), behind another label, between two marks, and beside
-        letters that take no space.
+Rule 2: with a sign that may hold a longer value together it is only words: beside another of its
+        shape (`ORD-7/ORD-8`), behind another label, between two marks, beside letters that take
+        no space, and beside any sign that joins neither words nor paths (`report(1)`).
 """
 
 import re
@@ -13,7 +13,15 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from critic.provenance.boundaries import ALL_CHANGES, NO_CHANGE, UNSPACED, ScriptPattern
+from critic.provenance.boundaries import (
+    ALL_CHANGES,
+    JOINT,
+    NO_CHANGE,
+    UNSPACED,
+    ScriptPattern,
+    begins_of,
+    ends_of,
+)
 from critic.provenance.folding import WORD, small
 from critic.provenance.holders import ItemText, Shown, TextForm
 from critic.provenance.place import Place
@@ -34,6 +42,18 @@ _FILE: Final = re.compile(r"(?:.*/)?[^/]*\.[A-Za-z][A-Za-z0-9]{0,9}", re.DOTALL)
 _APART: Final = ScriptPattern(NO_CHANGE, ALL_CHANGES)
 _LETTER: Final = ScriptPattern(NO_CHANGE, f"[{UNSPACED}]")
 _UNSPACED: Final = ScriptPattern(NO_CHANGE, f"[{UNSPACED}]{{2,}}")
+_IN_PATH: Final = r"./:@\\+%~=$*&\-"
+_LOOSE: Final[dict[Reading, tuple[re.Pattern[str], re.Pattern[str]]]] = {
+    NARROW: (
+        re.compile(begins_of(NO_CHANGE, JOINT)),
+        re.compile(ends_of(NO_CHANGE, JOINT)),
+    ),
+    PATHS: (
+        re.compile(rf"(?<!{WORD})(?<![{_IN_PATH})}}\]])"),
+        re.compile(f"(?!{WORD}|[{_IN_PATH}{{])"),
+    ),
+}
+"""Where a value may begin and end if nothing but a joint held it to what is beside it."""
 
 
 def _without_signs(form: TextForm) -> Reading:
@@ -57,8 +77,8 @@ def find_adjoining(
     Args:
         own: the stems of the nouns of the argument.
     """
-    reading, first = PATHS if value.form == "path" else NARROW, None
-    for entry, at in _places_of(place, reading, value.narrow, shown):
+    reading, first = PATHS if value.is_path else NARROW, None
+    for entry, at in _places_of(place, reading, value.said, shown):
         level = _level_at(reading, value, own, entry.text(reading.form), at)
         if level == _MEANT:
             return entry, True
@@ -75,7 +95,7 @@ def _places_of(
 
 
 def _level_at(reading: Reading, value: Sought, own: frozenset[str], text: str, at: int) -> int:
-    end = at + len(value.narrow)
+    end = at + len(value.said)
     begins, ends = reading.begins.of(text), reading.ends.of(text)
     before = _MEANT if begins.match(text, at) else _level_before(reading, value, own, text, at)
     if before == _NO:
@@ -96,18 +116,26 @@ def _level_before(reading: Reading, value: Sought, own: frozenset[str], text: st
         return _MEANT if is_own else _NO if value.is_words else _WORDS
     if reading is PATHS:
         return _level_before_path(reading, value, text, at)
-    return _WORDS if _is_listed(value, text[max(0, at - _WINDOW) : at], sign) else _NO
+    if _is_listed(value, text[max(0, at - _WINDOW) : at], sign):
+        return _WORDS
+    return _level_of_loose(reading, text, at)
 
 
 def _level_before_path(reading: Reading, value: Sought, text: str, at: int) -> int:
     sign = text[at - 1]
-    if value.narrow.startswith(("/", "~")):
-        return _WORDS if _LETTER.of(text).match(text, at - 1) or sign in "*_" else _NO
+    if value.said.startswith(("/", "~")):
+        if _LETTER.of(text).match(text, at - 1) or sign in "*_":
+            return _WORDS
+        return _level_of_loose(reading, text, at)
     if text.startswith("./", at - 2) and reading.begins.of(text).match(text, at - 2):
         return _MEANT
     if sign == "@" and reading.begins.of(text).match(text, at - 1):
-        return _MEANT if _FILE.fullmatch(value.narrow) else _WORDS
-    return _WORDS if sign in "*_" else _NO
+        return _MEANT if _FILE.fullmatch(value.said) else _WORDS
+    return _WORDS if sign in "*_" else _level_of_loose(reading, text, at)
+
+
+def _level_of_loose(reading: Reading, text: str, at: int, *, is_end: bool = False) -> int:
+    return _NO if _LOOSE[reading][is_end].match(text, at) is None else _WORDS
 
 
 def _is_listed(value: Sought, beside: str, sign: str) -> bool:
@@ -116,7 +144,7 @@ def _is_listed(value: Sought, beside: str, sign: str) -> bool:
         return not value.is_words
     words = re.split("[ /+]", beside)
     others = words[-2:-1] if beside.endswith(sign) else words[1:2]
-    shape = _NUMBERS.sub("0", value.narrow)
+    shape = _NUMBERS.sub("0", value.said)
     return sign in "/+" and "0" in shape and [_NUMBERS.sub("0", one) for one in others] == [shape]
 
 
@@ -124,25 +152,27 @@ def _level_behind(reading: Reading, value: Sought, text: str, end: int) -> int:
     if _is_beside(value, text, end):
         return _WORDS
     if reading is not PATHS:
-        return _WORDS if _is_listed(value, text[end : end + _WINDOW], text[end]) else _NO
+        if _is_listed(value, text[end : end + _WINDOW], text[end]):
+            return _WORDS
+        return _level_of_loose(reading, text, end, is_end=True)
     line = _LINE.match(text, end)
     if line is not None and reading.ends.of(text).match(text, line.end()):
-        return _MEANT if _FILE.fullmatch(value.narrow) else _WORDS
-    return _WORDS if text[end] in "*_" else _NO
+        return _MEANT if _FILE.fullmatch(value.said) else _WORDS
+    return _WORDS if text[end] in "*_" else _level_of_loose(reading, text, end, is_end=True)
 
 
 def _is_beside(value: Sought, text: str, at: int) -> bool:
     """Return whether letters that take no space part a value from what is around it."""
     if _APART.of(text).match(text, at) is not None:
         return True
-    is_name = _UNSPACED.of(value.narrow).fullmatch(value.narrow) is not None
+    is_name = _UNSPACED.of(value.said).fullmatch(value.said) is not None
     return is_name and _UNSPACED.of(text).match(text, at - 1) is not None
 
 
 def _has_both_marks(reading: Reading, text: str, at: int, end: int) -> bool:
     """Return whether a mark before a value stands behind it, too, with nothing beside the two."""
     signs = text[at - 1 : at], text[end : end + 1]
-    marks = [one for one in signs if one and one in "*_"]
+    marks = [one for one in signs if one and one in ("*_" if reading is PATHS else "_")]
     if not marks:
         return True
     begins = reading.begins.of(text).match(text, at - 1)

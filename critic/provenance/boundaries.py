@@ -2,17 +2,19 @@
 
 Rule 1: Han, Kana and Hangul are written without a space beside the words of others, so a word ends
         where ASCII changes to one of them. Signs that look like a dash, and marks, part nothing.
-Rule 2: where a joint holds what stands on the far side, as in `data2026` with `.csv` behind a few
-        such letters, all of it is one longer value.
+Rule 2: where a joint holds what stands on the far side, as in `data2026` with `.csv` behind such
+        letters, all of it is one longer value.
 Rule 3: a number begins behind a sign of an ordinal, and behind `n.`, `no.` and `nr.`.
-Rule 4: what doubts parts words at every change. It sees whatever grants sees.
+Rule 4: for what grants, any sign joins the words beside it but those that sentences, lists and
+        markup put between two values. For what doubts, few signs do, and words part at every
+        change. It sees whatever grants sees.
 """
 
 import re
 from functools import cache
 from typing import Final
 
-from critic.provenance.folding import SEPARATORS, WORD
+from critic.provenance.folding import QUOTES, SEPARATORS, WORD
 
 _ASCII: Final = "A-Za-z0-9"
 UNSPACED: Final = (
@@ -28,18 +30,30 @@ OTHER_THAN_UNSPACED: Final = f"{SEPARATORS}{UNSPACED}{_ORDINALS}"
 OTHER_THAN_ASCII: Final = f"{SEPARATORS}{_ASCII}"
 _APART: Final = f"[^{OTHER_THAN_UNSPACED}]"
 _BESIDE: Final = f"[^{OTHER_THAN_ASCII}]"
-_FEW: Final = 8
+_MOST_BESIDE: Final = 40
+"""Letters that are looked back over for a joint. Behind more of them, no value begins."""
 
 JOINT: Final = r"[./:@\\+%~-]"
-"""What joins words to one value."""
-_FIRM: Final = r"[./@\\+%~-]"
+"""What joins words to one value for what doubts."""
+STOPS: Final = (
+    "\u060c\u061b\u061f\u06d4\u0964\u0965\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f\uff61\uff64"
+)
+"""Commas and stops that need no space behind them."""
+FIRST_OF_PAIRS: Final = "\u3008\u300a\u300c\u300e\u3010\uff08\uff3b\uff5b"
+LAST_OF_PAIRS: Final = "\u3009\u300b\u300d\u300f\u3011\uff09\uff3d\uff5d"
+PAIRS: Final = f"{QUOTES}\u2039\u203a{FIRST_OF_PAIRS}{LAST_OF_PAIRS}"
+_BETWEEN: Final = f",;=|>*#\u2116\u2014\u2015\u2026\u2022{STOPS}{PAIRS}"
+"""What may stand between two values that no space parts, as in `id=ORD-7,ORD-8` or `"a"`."""
+STRICT_JOINT: Final = rf"(?:(?![{_BETWEEN}\s]|</|<br\b)[{SEPARATORS}]|(?<=[0-9])#)"
+"""What joins words to one value for what grants: any sign but those."""
+_FIRM: Final = f"(?!:){STRICT_JOINT}"
 """The joints that no label ends in."""
 _CHANGE: Final = f"(?<=[{_ASCII}])(?=[{UNSPACED}])", f"(?<=[{UNSPACED}])(?=[{_ASCII}])"
-_NO_JOINT_BEHIND: Final = f"(?!{_BESIDE}{{1,{_FEW}}}+{_FIRM}{WORD})"
-_NO_JOINT_BEFORE: Final = "".join(
-    f"(?<!{WORD}{_FIRM}{_BESIDE}{{{count}}})" for count in range(1, _FEW + 1)
+NO_JOINT_BEHIND: Final = f"(?!{_BESIDE}++{_FIRM}{WORD})"
+_NO_JOINT_BEFORE: Final = f"(?<!{_BESIDE}{{{_MOST_BESIDE + 1}}})" + "".join(
+    f"(?<!{WORD}{_FIRM}{_BESIDE}{{{count}}})" for count in range(1, _MOST_BESIDE + 1)
 )
-ENDS_BESIDE: Final = _CHANGE[0] + _NO_JOINT_BEHIND
+ENDS_BESIDE: Final = _CHANGE[0] + NO_JOINT_BEHIND
 """Matches where a value of ASCII ends at a letter that takes no space."""
 CHANGES: Final = f"(?:{ENDS_BESIDE}|{_CHANGE[1]}{_NO_JOINT_BEFORE})"
 """Matches where words part for what grants (rule 2)."""
@@ -83,23 +97,23 @@ def compile_pattern(source: str) -> re.Pattern[str]:
     return re.compile(source)
 
 
-def token_of(changes: str) -> str:
+def token_of(changes: str, joint: str) -> str:
     """Return a pattern of words that a joint holds together, parted at changes."""
     if changes == NO_CHANGE:
-        return f"{WORD}++(?:{JOINT}(?!{_NUMBERED}){WORD}++)*+"
+        return f"{WORD}++(?:{joint}(?!{_NUMBERED}){WORD}++)*+"
     word = f"(?:{_APART}++|{_BESIDE}++)"
-    parts = f"(?={WORD})(?!{changes}|{_NUMBERED}){word}|{JOINT}(?!{_NUMBERED}){word}"
+    parts = f"(?={WORD})(?!{changes}|{_NUMBERED}){word}|{joint}(?!{_NUMBERED}){word}"
     return f"{word}(?:{parts})*+"
 
 
-def begins_of(changes: str) -> str:
+def begins_of(changes: str, joint: str) -> str:
     """Return a pattern that matches where a value may begin."""
-    return f"(?:(?<!{WORD})(?<!{WORD}{JOINT})|{changes}|{_NUMBERED})"
+    return f"(?:(?<!{WORD})(?<!{WORD}{joint})|{changes}|{_NUMBERED})"
 
 
-def ends_of(changes: str) -> str:
+def ends_of(changes: str, joint: str) -> str:
     """Return a pattern that matches where a value may end."""
-    return f"(?:(?!{WORD}|{JOINT}(?!{_NUMBERED}){WORD})|{changes}|{_NUMBERED})"
+    return f"(?:(?!{WORD}|{joint}(?!{_NUMBERED}){WORD})|{changes}|{_NUMBERED})"
 
 
 def run_of(also: str, changes: str = CHANGES) -> str:

@@ -101,8 +101,7 @@ class Place:
         if value.is_short_number:
             return None
         if value.form in ("text", "path"):
-            reading = PATHS if value.form == "path" else NARROW
-            return self.texts(reading).entry(value.narrow, shown)
+            return self.texts(PATHS if value.is_path else NARROW).entry(value.said, shown)
         keys_in = _all_links if value.names_no_host else _NARROW_IN[value.form]
         return self._first(keys_in, value.form, value.narrow, shown)
 

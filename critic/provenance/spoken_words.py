@@ -140,12 +140,12 @@ def _weigh_said(
     place: Place, found: ItemText, value: Sought, role: Role, nouns: Nouns, *, shown: Shown | None
 ) -> tuple[ItemText, bool]:
     """Return an entry that holds a text or path, and whether it means it."""
-    reading, is_sign = PATHS if value.form == "path" else NARROW, holds_no_word(value.narrow)
+    reading, is_sign = PATHS if value.is_path else NARROW, holds_no_word(value.narrow)
     texts, form = place.texts(reading), as_written if reading is PATHS else mark_lines
     if not value.is_words:
         return found, _is_said_whole(texts, form, value, shown)
-    for entry, at in texts.occurrences(value.narrow, shown):
-        text, end = entry.text(form), at + len(value.narrow)
+    for entry, at in texts.occurrences(value.said, shown):
+        text, end = entry.text(form), at + len(value.said)
         is_folder = reading is PATHS and text.startswith("/", end) and not is_sign
         if is_folder or _words_are_meant(text, at, end, role, nouns.own):
             return entry, True
@@ -154,9 +154,9 @@ def _weigh_said(
 
 def _is_said_whole(texts: Texts, form: TextForm, value: Sought, shown: Shown | None) -> bool:
     """Return whether a value stands anywhere but inside the longer name that quotes hold."""
-    occurrences = [*texts.occurrences(value.narrow, shown)]
+    occurrences = [*texts.occurrences(value.said, shown)]
     return not occurrences or any(
-        not _is_part_of_quoted(entry.text(form), at, at + len(value.narrow))
+        not _is_part_of_quoted(entry.text(form), at, at + len(value.said))
         for entry, at in occurrences
     )
 

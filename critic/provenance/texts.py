@@ -1,7 +1,8 @@
 """Where a value stands in what was seen: an index of texts, to which texts are only added.
 
 Rule 1: a value stands in a text as a whole, between the boundaries of its kind. A token of a text
-        is words that one of `. / : @ - \\ + % ~` joins. A path ends where no further part follows.
+        is words that a sign joins. A path begins behind a blank, a bracket or a quote that opens,
+        and ends before a blank, with marks of a sentence and what closes before it.
 Rule 2: adding a text costs its length, when it is first looked at. Looking up a value of one token
         costs the same in any index. A longer one is tried where its rarest token occurs; once that
         took as many tries as the texts are long, in a table of all runs of so many tokens, which
@@ -16,7 +17,13 @@ from typing import Final, NamedTuple
 from critic.provenance.boundaries import (
     ALL_CHANGES,
     CHANGES,
+    FIRST_OF_PAIRS,
+    JOINT,
+    LAST_OF_PAIRS,
     NO_CHANGE,
+    NO_JOINT_BEHIND,
+    STOPS,
+    STRICT_JOINT,
     ScriptPattern,
     begins_of,
     ends_of,
@@ -34,12 +41,27 @@ from critic.provenance.holders import (
 from critic.provenance.windows import Windows
 from evals.manifest import EvidenceItem
 
-_IN_PATH: Final = rf"(?:{WORD}|[./:@\\+%~=$*&-])"
 _BOLD: Final = re.compile(
     rf"(?<!{WORD})(?<![*/.\\])\*\*([^\s*/](?:[^\n*]{{0,200}}[^\s*/])?)\*\*(?!{WORD}|[*/.\\]{WORD})"
 )
-_BEHIND_SLASH: Final = rf"[{{\[(#^\u2026]|<(?!/)|[{QUOTES}?!][.*]?{WORD}"
-"""What goes on with a path behind a slash: a pattern, a place to fill, or a name in quotes."""
+_QUOTES: Final = f"{QUOTES}\u2039\u203a"
+_OPENING: Final = f"[{_QUOTES}(\\[{{<{FIRST_OF_PAIRS}]"
+_CLOSING: Final = f"[{_QUOTES})\\]}}>{LAST_OF_PAIRS}]"
+_STOP: Final = "[.,:;!?]"
+_OPENED: Final = (
+    rf"(?<=(?<!\S){_OPENING})|(?<=(?<!\S){_OPENING}{{2}})|(?<=[=,;|(\[{{][{_QUOTES}])|(?<=[\"']:[\"'])"
+    r"|(?<=\]\()"
+)
+_LABELLED: Final = "|".join(rf"(?<=(?<!\S)[A-Za-z_-]{{{count}}}=)" for count in range(1, 17))
+_LED: Final = rf"(?:(?<=\|)|{_LABELLED})(?=~?/)"
+_LED_BESIDE: Final = f"{_LED}|(?<=[{STOPS}{FIRST_OF_PAIRS}])(?=~?/)"
+_LISTED: Final = rf"(?=[,;](?:~?/|\.{{1,2}}/|[{_QUOTES}])|\||</|<br\b)"
+_CLOSED: Final = (
+    rf"{_STOP}{{0,2}}{_CLOSING}{{1,4}}(?:{_STOP}{{0,3}}(?!\S)|(?=[,:;][{_QUOTES}0-9\[{{(/~]|\||</))"
+)
+_ENDED_BESIDE: Final = (
+    rf"[{STOPS}{LAST_OF_PAIRS}]{{1,4}}+(?![A-Za-z0-9._~$%/\\\[({{-]){NO_JOINT_BEHIND}"
+)
 _MOST_OCCURRENCES: Final = 200
 
 
@@ -61,28 +83,29 @@ class Reading(NamedTuple):
     ends: ScriptPattern
 
 
-def _make_reading(form: TextForm, changes: str, also_begins: str = "(?!)") -> Reading:
-    begins = [f"(?:{begins_of(one)}|{also_begins})" for one in (NO_CHANGE, changes)]
+def _make_reading(form: TextForm, changes: str, joint: str, also_begins: str = "(?!)") -> Reading:
+    both = NO_CHANGE, changes
     return Reading(
         form,
-        ScriptPattern(token_of(NO_CHANGE), token_of(changes)),
-        ScriptPattern(*begins),
-        ScriptPattern(ends_of(NO_CHANGE), ends_of(changes)),
+        ScriptPattern(*(token_of(one, joint) for one in both)),
+        ScriptPattern(*(f"(?:{begins_of(one, joint)}|{also_begins})" for one in both)),
+        ScriptPattern(*(ends_of(one, joint) for one in both)),
     )
 
 
-def _always(pattern: str) -> ScriptPattern:
-    return ScriptPattern(pattern, pattern)
+def _path_ends(*also: str) -> str:
+    closed = "|".join((_LISTED, _CLOSED, *also))
+    return rf"(?:(?:/{_STOP}?|{_STOP}{{0,3}})(?!\S)|/?(?:{closed})|/(?=[,;]))"
 
 
-NARROW: Final = _make_reading(narrow, CHANGES)
-WIDE: Final = _make_reading(wide, ALL_CHANGES, rf"(?<!{WORD})(?=/)")
+NARROW: Final = _make_reading(narrow, CHANGES, STRICT_JOINT)
+WIDE: Final = _make_reading(wide, ALL_CHANGES, JOINT, rf"(?<!{WORD})(?=/)")
 """Behind a sign that joins words, `host:/srv/x`, a path from the root may begin all the same."""
 PATHS: Final = Reading(
     as_written,
-    _always(f"{WORD}++"),
-    _always(rf"(?<!{WORD})(?<![./:@\\+%~$*&)}}\]-])(?:(?<!=)|(?=~?/))"),
-    _always(rf"(?:\.?|/\.?(?!{_BEHIND_SLASH})|[.:]{{1,3}})(?!{_IN_PATH}|[{{]|[?^!][.*]?{WORD})"),
+    ScriptPattern(f"{WORD}++", f"{WORD}++"),
+    ScriptPattern(*(rf"(?:(?<!\S)|{_OPENED}|{one})" for one in (_LED, _LED_BESIDE))),
+    ScriptPattern(_path_ends(), _path_ends(_ENDED_BESIDE)),
 )
 
 

@@ -82,6 +82,17 @@ class Sought(NamedTuple):
     exact: str = ""
 
     @property
+    def is_path(self) -> bool:
+        """Return whether texts are read as for a path: a noun may begin as one, too."""
+        is_noun = self.form == "text" and _PATH_BEGINS.match(self.exact) is not None
+        return self.form == "path" or is_noun
+
+    @property
+    def said(self) -> str:
+        """Return what is looked for in a text: of all that begins as a path, the very letters."""
+        return self.exact.rstrip("/") or "/" if self.is_path else self.narrow
+
+    @property
     def is_short_number(self) -> bool:
         """Return whether it is a number of three digits or fewer."""
         return _SHORT_NUMBER.fullmatch(self.narrow) is not None

@@ -222,8 +222,8 @@ _WHAT_IT_NAMES: Final[tuple[Bug, ...]] = (
         "empty-call",
         FILES.judge,
         "a call without any of its recipients and objects is not doubted",
-        "is_empty = given_to and not any(",
-        "is_empty = given_to and not all(",
+        "if not may_be_empty and not any(",
+        "if not may_be_empty and not all(",
     ),
     slip(
         "title-of-others",

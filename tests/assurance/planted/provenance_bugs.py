@@ -156,10 +156,10 @@ _STANDS: Final[tuple[Bug, ...]] = (
         "part-of-an-address",
         "a value that is part of a longer one stands in any text",
         (
-            Edit(FILES.boundaries, "|{JOINT}(?!{_NUMBERED}){word}", ""),
+            Edit(FILES.boundaries, "|{joint}(?!{_NUMBERED}){word}", ""),
             Edit(
                 FILES.boundaries,
-                '"(?:(?<!{WORD})(?<!{WORD}{JOINT})|{changes}',
+                '"(?:(?<!{WORD})(?<!{WORD}{joint})|{changes}',
                 '"(?:(?<!{WORD})|{changes}',
             ),
         ),
@@ -168,14 +168,14 @@ _STANDS: Final[tuple[Bug, ...]] = (
         "mark-behind-a-joint",
         FILES.boundaries,
         "a value that begins with a mark stands in the middle of a longer one",
-        '"(?:(?<!{WORD})(?<!{WORD}{JOINT})|{changes}',
+        '"(?:(?<!{WORD})(?<!{WORD}{joint})|{changes}',
         '"(?:(?<!{WORD})|{changes}',
     ),
     slip(
         "joint-behind-another-script",
         FILES.boundaries,
         "a part of a file name with letters of two scripts is a value",
-        "_CHANGE[0] + _NO_JOINT_BEHIND",
+        "_CHANGE[0] + NO_JOINT_BEHIND",
         "_CHANGE[0]",
     ),
     slip(

@@ -55,6 +55,98 @@ PART_OF_MORE: Final = [
 ]
 
 
+LONG: Final = "\u5b63" * 30
+PATH: Final = "/srv/data"
+SIGNS_OF_MORE: Final = [
+    *(
+        (f"\u5220\u9664data2026{LONG}.csv", "data2026", "file", "ask"),
+        (f"a.{LONG}{BOB}", BOB, None, "refuse"),
+    ),
+    *((f"{LONG}{LONG}{BOB}", BOB, None, "refuse"),),
+    *((f"{ORDER}{sign}2", ORDER, None, "ask") for sign in "#\u2013\u2011\u2212([{!?&$^\xa7"),
+    *((f"x{sign}{ORDER}", ORDER, None, "ask") for sign in "\u2013([)}]!?&$^"),
+    *(
+        (f"{PATH}{sign}x", PATH, "path", "ask")
+        for sign in "#\u2013\u2011()[]!?,;\"'\u201c\uff08\u2026^"
+    ),
+    *(
+        (f"{PATH}/{sign}x", PATH, "path", "refuse")
+        for sign in "\u3010\uff08\u300c?!'\"\u2013\u2116([{"
+    ),
+    *(
+        (f"{before}/lib", "/lib", "path", "ask")
+        for before in ('"$X"', "'$X'", "<x>", "C#", "\xbbx\xab")
+    ),
+    *(
+        (f"{before}/lib", "/lib", "path", "ask")
+        for before in ("x\uff08y\uff09", "\u3010x\u3011", "x,", "\u2026")
+    ),
+    *((f"{before}/lib", "/lib", "path", "refuse") for before in ("$X", "${X}", "a(b)", "~", "..")),
+    *((f"{PATH}\u300d\u65e7.docx", PATH, "path", "ask"), (f'"{PATH}"old', PATH, "path", "ask")),
+    *(
+        (f"https://x.example/?next={PATH}", PATH, "path", "ask"),
+        ("~/data", "/data", "file", "refuse"),
+    ),
+    *(("../data", "/data", "file", "refuse"), ("/data1/*.log", "/data1", "file", "refuse")),
+    *(
+        (f"{before}{BOB}", BOB, None, "refuse")
+        for before in ("{x}.", "x\u2013", "x!", "$", "(x)", "<x>", "+", "\xb7")
+    ),
+    *((f"{BOB}{behind}", BOB, None, "refuse") for behind in ("\u2013x.example", "!x", "$x")),
+]
+ALONE: Final = [
+    *(
+        (f"it is {one} there", ORDER, None)
+        for one in (f"({ORDER})", f"[{ORDER}]", f"<b>{ORDER}</b>", f"#{ORDER}")
+    ),
+    *(
+        (f"id={ORDER},x", ORDER, None),
+        (f"|{ORDER}|", ORDER, None),
+        (f"{ORDER}\u2014now", ORDER, None),
+    ),
+    *(
+        (f"\u8ba2\u5355\uff08{ORDER}\uff09\u3002", ORDER, None),
+        (f"{ORDER}<br>x", ORDER, None),
+        (f"{ORDER}!", ORDER, None),
+    ),
+    *(
+        (f"move {one} now", PATH, "path")
+        for one in (f'"{PATH}"', f"({PATH})", f"[x]({PATH})", f"`{PATH}`,", f"{PATH}/.")
+    ),
+    *(
+        (one, PATH, "path")
+        for one in (
+            f"is it {PATH}?",
+            f"path={PATH} x",
+            f'{{"path":"{PATH}","x":1}}',
+            f"{PATH},/x",
+            f"x|{PATH}|y",
+        )
+    ),
+    *(
+        (f"\u5220\u9664\uff1a{PATH}\uff0c\u7136\u540e", PATH, "path"),
+        (f"\u300c{PATH}\u300d\u3092", PATH, "path"),
+    ),
+    *(
+        (f'("{PATH}")', PATH, "path"),
+        (f"<td>{PATH}</td>".replace("<td>", "<td> "), PATH, "path"),
+        (f"f('{PATH}')", PATH, "path"),
+    ),
+    *(
+        (f"\u2022{BOB}", BOB, None),
+        (f"<{BOB}>", BOB, None),
+        (f"-{BOB}", BOB, None),
+        (f"mailto:{BOB}?subject=x", BOB, None),
+    ),
+    *(
+        (f"Bob({BOB})", BOB, None),
+        (f"{BOB}/x", BOB, None),
+        (f"/b and {PATH}", PATH, "file"),
+        ("all of /Data", "/Data", "file"),
+    ),
+]
+
+
 def answer_for(value: str, *items: Json, kind: str | None = None) -> str:
     tool: Json = {"arg_roles": {"x": "object"}}
     tool |= {} if kind is None else {"arg_kinds": {"x": kind}}
@@ -70,6 +162,22 @@ def test_a_value_needs_no_space_beside_letters_that_take_none(text: str, value: 
 @pytest.mark.parametrize(("text", "value"), PART_OF_MORE)
 def test_a_part_of_a_longer_value_is_not_named(text: str, value: str) -> None:
     assert answer_for(value, request(text)) != "allow"
+
+
+@pytest.mark.parametrize(("text", "value", "kind", "word"), SIGNS_OF_MORE)
+def test_a_sign_that_may_hold_a_longer_value_leaves_it_to_a_person(
+    text: str, value: str, kind: str | None, word: str
+) -> None:
+    """What grants is a list of what may stand beside a value, not of what may not."""
+    assert answer_for(value, request(f"Take {text}"), kind=kind) == word
+    assert answer_for(value, item(f"Take {text}", "system"), kind=kind) == "refuse"
+
+
+@pytest.mark.parametrize(("text", "value", "kind"), ALONE)
+def test_a_value_between_signs_of_a_sentence_stands_alone(
+    text: str, value: str, kind: str | None
+) -> None:
+    assert answer_for(value, request(text), kind=kind) == "allow"
 
 
 @pytest.mark.parametrize(

@@ -22,12 +22,12 @@ SMALL = st.text("ab1-./:@ #_?\xe9", max_size=12) | st.text(
     "ab1n.-_ \xe9\xba\u306b\u6f22", max_size=9
 )
 BEGINS = {
-    NARROW: r"(?<![\w])(?<!\w[./:@\\+%~-])",
-    PATHS: r"(?<![\w./:@\\+%~=$*&-])",
+    NARROW: r"(?<![\w])(?<!\w(?:[./:@?-]|(?<=[0-9])#))",
+    PATHS: r"(?<!\S)",
 }
 ENDS = {
-    NARROW: r"(?![\w]|[./:@\\+%~-]\w)",
-    PATHS: r"(?:/?\.?|[.:]{1,3})(?![\w./:@\\+%~=$*&-])",
+    NARROW: r"(?![\w]|(?:[./:@?-]|(?<=[0-9])#)\w)",
+    PATHS: r"(?:/[.:?]?|[.:?]{0,3})(?!\S)",
 }
 READINGS = st.sampled_from([NARROW, PATHS])
 

@@ -20,6 +20,7 @@ from tests.support.model.kinds import (
     is_unreadable,
     mentions,
     narrow,
+    said,
     same_wide,
     shape_of,
     spelling,
@@ -144,8 +145,12 @@ def is_recorded(value: Value, leaf: Leaf) -> bool:
 
     No bare word or number names a host: a link stands where it is one.
     """
-    if value.kind == "url":
-        return says(value, leaf)
+    if value.kind == "url" or said(value.kind, value.value)[0] == "path":
+        return (
+            is_part(value, leaf.text)
+            if has_only_words(value.kind, value.value)
+            else says(value, leaf)
+        )
     if is_same(value, leaf.text):
         return True
     if is_short_number(value.kind, value.value) or has_only_words(value.kind, value.value):

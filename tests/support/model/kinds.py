@@ -10,16 +10,17 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from tests.support.model.facts import Json, spelled
-from tests.support.model.parting import parted
+from tests.support.model.parting import FIRSTS, GAP, HELD, LASTS, QUOTING, STOPS, WORD, parted
 from tests.support.model.runs import (
     HOST,
-    WORD,
     has_link_shape,
     runs_in,
     spellings,
 )
 
 JOINED = r"[./:@\\+%~-]"
+FREE_BEFORE = f"(?<!{WORD})(?<!{WORD}{HELD})"
+FREE_AFTER = f"(?!{WORD}|{HELD}{WORD})"
 BEFORE = f"(?<!{WORD})(?<!{WORD}{JOINED})"
 AFTER = f"(?!{WORD}|{JOINED}{WORD})"
 NOT_INSIDE = rf"(?<![+%~\\])(?:(?<=[a-z]:)|(?<!{WORD}[./:@-]))"
@@ -42,6 +43,7 @@ IBANS = (
 """The countries that have IBANs, each with the length of its own."""
 LETTERS = rf"(?:(?![\d_]){WORD})+"
 ONLY_WORDS = re.compile(rf"{LETTERS}(?:[ '\u2019-]{LETTERS})*")
+PATH_BEGINS = r"[~.]{0,2}/|[A-Za-z]:[/\\]"
 FIRM = ("path", "url", "address", "account")
 
 
@@ -70,7 +72,7 @@ def shape_of(value: Any) -> str:
         return "account"
     if has_link_shape(text):
         return "url"
-    begins = re.match(r"[~.]{0,2}/|[A-Za-z]:[/\\]", text)
+    begins = re.match(PATH_BEGINS, text)
     return "path" if begins or ("/" in text and " " not in text) else "text"
 
 
@@ -217,12 +219,14 @@ def places(kind: str, value: Any, text: str) -> list[Place]:
         links = links_in(text) if shaped else [read_url(one) for one in runs]
         sought = read_url(text_of(value))
         return [Place(text, 0, 0)] if sought is not None and sought in links else []
-    pattern = pattern_of(kind, value)
-    if not pattern:
+    reading, form = said(kind, value)
+    if form == "":
         return []
-    if kind == "path":
-        return places_in(not_bold(text), not_bold(text), pattern)
-    if kind == "account":
+    pattern = pattern_of(reading, form)
+    if reading == "path":
+        found = places_in(not_bold(text), not_bold(text), pattern)
+        return [one for one in found if begins_path(one) and ends_path(one)]
+    if reading == "account":
         return account_places(pattern, text)
     plain = even(text)
     texts = [parted(plain)] if kind == "text" else list(dict.fromkeys((plain, parted(plain))))
@@ -239,22 +243,65 @@ def not_bold(text: str) -> str:
     return re.sub(bold, r"  \1  ", text)
 
 
-def pattern_of(kind: str, value: Any) -> str:
-    form: str = narrow(kind, value)
-    if form == "":
-        return ""
+def said(kind: str, value: Any) -> tuple[str, str]:
+    """Return how texts are read for a value, and its form there: as a path if it begins as one."""
+    text = text_of(value)
+    kind = "text" if is_unreadable(kind, value) or kind not in FIRM else kind
+    if kind == "path" or (kind == "text" and re.match(PATH_BEGINS, text)):
+        return "path", text.rstrip("/") or text[:1]
+    return kind, narrow(kind, value)
+
+
+def pattern_of(kind: str, form: str) -> str:
     if kind == "path":
-        opens = rf"[{{\[(#^\u2026]|<[^/]|['\"`\u2018-\u201e\xab\xbb?!][.*]?{WORD}"
-        goes_on = rf"{WORD}|[\\~@%+={{$*&-]|/(?:{WORD}|[/\\~@%+=$*&-]|\.[\w./]|{opens})|[.:]{WORD}"
-        goes_on += rf"|[?^!][.*]?{WORD}"
-        begins = r"(?<![./\\~:@%+$*&)}\]-])" + ("" if re.match("~?/", form) else "(?<!=)")
-        return f"(?<!{WORD}){begins}{re.escape(form)}(?!{goes_on})"
+        return f"(?<!{WORD}){re.escape(form)}(?!{WORD})"
     if kind == "address":
-        begins, ends = rf"(?<!{WORD})(?<![.+&@-])(?<!{WORD}['\u2019])", rf"(?!{WORD}|[.@-]{WORD})"
+        signs = f"\u2014\u2015\u2026\u2022{QUOTING}{STOPS}{FIRSTS}{LASTS}{GAP}"
+        odd = rf"(?!{WORD})[^\s\-,;:=|/*<>(\[{{@{signs}]"
+        begins = rf"(?<!{WORD})(?<![.+&@])(?<!{WORD}[-'\u2019>`])(?<![.+&@]-)(?<!{odd})(?<!{odd}-)"
+        ends = rf"(?!{WORD}|@|[.-]{WORD})(?!(?![/:?(]){HELD}{WORD})"
         return f"{begins}(?:{re.escape(form)}|_+{re.escape(form)}_+){ends}"
     if kind == "account":
         return f"(?<!{WORD}){NOT_INSIDE}" + "[ -]?".join(map(re.escape, form)) + NOT_BEFORE
-    return BEFORE + "[ \n]".join(map(re.escape, parted(form).split(" "))) + AFTER
+    return FREE_BEFORE + "[ \n]".join(map(re.escape, parted(form).split(" "))) + FREE_AFTER
+
+
+SENTENCE = "[.,:;!?]"
+OPENING = f"[{QUOTING}(\\[{{<{FIRSTS}]"
+CLOSING = f"[{QUOTING})\\]}}>{LASTS}]"
+
+
+def begins_path(place: Place) -> bool:
+    """Return whether a path may begin there: what stands before it ends or opens something."""
+    run = re.split(r"\s", place.text[: place.start])[-1]
+    if run == "" or re.fullmatch(OPENING + "{1,2}", run):
+        return True
+    if re.search(rf"([=,;|(\[{{][{QUOTING}]|[\"']:[\"']|\]\()$", run):
+        return True
+    is_rooted = re.match("~?/", place.text[place.start : place.end]) is not None
+    return is_rooted and re.search(rf"([|{STOPS}{FIRSTS}]|^[A-Za-z_-]{{1,16}}=)$", run) is not None
+
+
+def ends_path(place: Place) -> bool:
+    """Return whether a path may end there: what stands behind it closes, lists or ends."""
+    run = re.split(r"\s", place.text[place.end :])[0]
+    if re.fullmatch(f"/{SENTENCE}?|{SENTENCE}{{0,3}}", run) or re.match("/[,;]", run):
+        return True
+    return any(map(is_closed, {run, run.removeprefix("/")}))
+
+
+def is_closed(run: str) -> bool:
+    listed = rf"[,;](~?/|\.{{1,2}}/|[{QUOTING}])|\||</|<br\b"
+    closed = rf"{SENTENCE}{{0,2}}{CLOSING}{{1,4}}"
+    if re.match(listed, run) or re.fullmatch(f"{closed}{SENTENCE}{{0,3}}", run):
+        return True
+    if re.match(rf"{closed}([,:;][{QUOTING}0-9\[{{(/~]|\||</)", run):
+        return True
+    beside = re.match(f"[{STOPS}{LASTS}]+", run)
+    if beside is None or len(beside[0]) > 4:
+        return False
+    rest = run[beside.end() :]
+    return not re.match(rf"[A-Za-z0-9._~$%/\\\[({{-]|[^\W0-9A-Za-z]+(?!:){HELD}\w", rest)
 
 
 A_PHONE = f"(?:(?<!{WORD})|(?<={UNSPACED})){NOT_INSIDE}{PHONE}{NOT_BEFORE}"

@@ -18,7 +18,16 @@ NAMES = re.compile(
     "|CJK (?:UNIFIED|COMPATIBILITY) IDEOGRAPH|HANGZHOU NUMERAL|(?:KATA|HIRA)[A-Z ]*ITERATION MARK"
     "|(?:KATAKANA|HIRAGANA) DIGRAPH|IDEOGRAPHIC (?:ITERATION|CLOSING) MARK"
 )
-JOINT = r"[./@\\+%~-]"
+WORD = r"[\w\u0300-\u036f\u3099\u309a\xad\u200b-\u200f\u2060-\u2064\ufeff]"
+"""A character of a word. Marks and characters without a width change the word they stand in."""
+QUOTING = "\"'`\u2018\u2019\u201a\u201c-\u201e\xab\xbb\u2039\u203a"
+STOPS = "\u060c\u061b\u061f\u06d4\u0964\u0965\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f\uff61\uff64"
+"""Signs that end a clause without a blank behind them."""
+FIRSTS = "\u3008\u300a\u300c\u300e\u3010\uff08\uff3b\uff5b"
+LASTS = "\u3009\u300b\u300d\u300f\u3011\uff09\uff3d\uff5d"
+APART = f",;=|>*#\u2116\u2014\u2015\u2026\u2022{QUOTING}{STOPS}{FIRSTS}{LASTS}{GAP}"
+"""Signs between two values in lists, sentences and markup. Any other joins them to one."""
+HELD = rf"(?:(?!{WORD}|[{APART}\s]|</|<br\b).|(?<=[0-9])#)"
 NUMBER = r"(?<![\w./:@\\+%~-])(?:n|no|nr|nos)\.(?=[0-9])|[\xaa\xba](?=[0-9])"
 
 
@@ -55,7 +64,6 @@ def parted(text: str, *, everywhere: bool = False) -> str:
 
 def is_held(text: str, at: int) -> bool:
     if is_unspaced(text[at]):
-        behind = re.match(rf"([^\W0-9A-Za-z]+){JOINT}\w", text[at:])
-        return behind is not None and len(behind[1]) <= 8
-    before = re.search(rf"\w{JOINT}([^\W0-9A-Za-z]+)$", text[:at])
-    return before is not None and len(before[1]) <= 8
+        return re.match(rf"[^\W0-9A-Za-z]+(?!:){HELD}\w", text[at:]) is not None
+    before = re.search(rf"(\w(?!:){HELD})?([^\W0-9A-Za-z]+)$", text[:at])
+    return before is not None and (before[1] is not None or len(before[2]) > 40)

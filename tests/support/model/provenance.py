@@ -27,8 +27,8 @@ from tests.support.model.kinds import (
     spelling,
     wide,
 )
+from tests.support.model.parting import WORD
 from tests.support.model.requests import FUNCTION_WORDS
-from tests.support.model.runs import WORD
 from tests.support.model.sources import NEAR, Seen, seen_in
 from tests.support.model.values import (
     TARGETS,

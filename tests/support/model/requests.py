@@ -8,9 +8,13 @@ from tests.support.model.kinds import (
     AFTER,
     BEFORE,
     FIRM,
+    FREE_AFTER,
+    FREE_BEFORE,
     Place,
     Url,
+    begins_path,
     covered,
+    ends_path,
     even,
     fold,
     has_no_word,
@@ -18,17 +22,16 @@ from tests.support.model.kinds import (
     is_escaped,
     is_group,
     is_short_number,
-    is_unreadable,
     links_in,
     narrow,
     not_bold,
     parts_in,
     places,
     read_url,
+    said,
     text_of,
 )
-from tests.support.model.parting import is_change, is_unspaced
-from tests.support.model.runs import WORD
+from tests.support.model.parting import WORD, is_change, is_unspaced
 from tests.support.model.values import Value, stem, words_of_name
 
 QUOTE_PAIRS = (
@@ -76,14 +79,11 @@ def named_as(p: Json, tool: Json, value: Value, text: str) -> str:
 
 
 LABELS = [stem(one) for one in ["id", "no", "nr", "number", "file", "path"]]
-FREE = {
-    "text": rf"(?<!{WORD})(?<!{WORD}[./:@\\+%~-])",
-    "path": rf"(?<!{WORD})(?<![./\\~:@%+$*&)}}\]=-])",
+LOOSE = {
+    "text": (BEFORE, AFTER),
+    "path": (rf"(?<!{WORD})(?<![./:@\\+%~=$*&)}}\]-])", rf"(?!{WORD}|[./:@\\+%~=$*&{{-])"),
 }
-ENDED = {
-    "text": rf"(?!{WORD}|[./:@\\+%~-]{WORD})",
-    "path": rf"(?!{WORD}|[\\~@%+={{$*&-]|/{WORD}|[.:]{WORD}|[?^!][.*]?{WORD})",
-}
+"""Where a value may begin and end that no joint holds to what is beside it."""
 
 
 def adjoins(nouns: list[str], value: Value, text: str) -> str:
@@ -91,31 +91,48 @@ def adjoins(nouns: list[str], value: Value, text: str) -> str:
 
     That is so wholly (U) for signs that are no part of it, and by words (W) for others.
     """
-    kind = "text" if is_unreadable(value.kind, value.value) else value.kind
-    kind = kind if kind in FIRM else "text"
-    if kind not in FREE or narrow(kind, value.value) == "":
+    kind, form = said(value.kind, value.value)
+    if kind not in LOOSE or form == "":
         return ""
     plain = not_bold(text) if kind == "path" else fold(even(text).replace("\n", " "))
-    told = without_labels(kind, narrow(kind, value.value), [*nouns, *LABELS], plain)
-    if places(kind, value.value, told):
+    told = without_labels(kind, form, [*nouns, *LABELS], plain)
+    if places(value.kind, value.value, told):
         return "U"
-    words = has_only_words(kind, value.value)
-    loose = without_signs(kind, narrow(kind, value.value), told, words=words)
-    return "W" if places(kind, value.value, loose) else ""
+    loose = without_signs(kind, form, told, words=has_only_words(value.kind, value.value))
+    return "W" if places(value.kind, value.value, loose) else ""
+
+
+def free(kind: str, place: Place, *, at_end: bool) -> bool:
+    """Return whether a place is free at one of its ends, of what would hold it to what is there."""
+    text, start, end = place
+    if kind == "path":
+        return ends_path(place) if at_end else begins_path(place)
+    return (
+        re.compile(FREE_AFTER if at_end else FREE_BEFORE).match(text, end if at_end else start)
+        is not None
+    )
+
+
+def blanked(kind: str, sign: str, text: str, *, at_end: bool = False) -> str:
+    """Return a text with a blank for each sign that is free at one of its ends."""
+    ends = (Place(text, one.start(), one.end()) for one in re.finditer(sign, text))
+    for one in reversed([one for one in ends if free(kind, one, at_end=at_end)]):
+        text = f"{text[: one.start]} {text[one.end :]}"
+    return text
 
 
 def without_labels(kind: str, form: str, known: list[str], text: str) -> str:
     """Return a text with a blank for labels that are known, and what a path is written with."""
     sought = re.escape(form)
-    label = rf"{FREE['text']}({WORD}+)[:=](?={sought})"
+    label = rf"{FREE_BEFORE}({WORD}+)[:=](?={sought})"
     text = re.sub(label, lambda one: " " if stem(fold(one[1])) in known else one[0], text)
     if kind == "path" and not form.startswith(("/", "~")):
-        text = re.sub(rf"{FREE[kind]}\./(?={sought})", " ", text)
+        text = blanked(kind, rf"\./(?={sought})", text)
     is_file = re.search(r"\.[A-Za-z][A-Za-z0-9]{0,9}$", form) is not None
     if kind == "path" and is_file and not form.startswith(("/", "~")):
-        text = re.sub(rf"{FREE[kind]}@(?={sought})", " ", text)
+        text = blanked(kind, f"@(?={sought})", text)
     if kind == "path" and is_file:
-        text = re.sub(rf"(?<={sought})(?::[0-9]{{1,6}}){{1,2}}{ENDED[kind]}", " ", text)
+        text = blanked(kind, rf"(?<={sought})(?::[0-9]{{1,6}}){{1,2}}", text, at_end=True)
     return text
 
 
@@ -123,12 +140,15 @@ def without_signs(kind: str, form: str, text: str, *, words: bool) -> str:
     """Return a text with a blank for what may be part of something longer."""
     sought, marks = re.escape(form), "*_" if kind == "path" else "_"
     for mark in marks if kind == "path" or not words else "":
-        around = rf"{FREE[kind]}{re.escape(mark)}({sought}){re.escape(mark)}{ENDED[kind]}"
-        text = re.sub(around, r" \1 ", text)
+        around = re.finditer(rf"{re.escape(mark)}{sought}{re.escape(mark)}", text)
+        ends = [Place(text, one.start(), one.end()) for one in around]
+        for one in reversed(ends):
+            if free(kind, one, at_end=False) and free(kind, one, at_end=True):
+                text = f"{text[: one.start]} {form} {text[one.end :]}"
     if kind == "path" and not form.startswith(("/", "~")):
-        text = re.sub(rf"{FREE[kind]}@(?={sought})", " ", text)
+        text = blanked(kind, f"@(?={sought})", text)
     if kind == "path":
-        text = re.sub(rf"(?<={sought})(?::[0-9]{{1,6}}){{1,2}}{ENDED[kind]}", " ", text)
+        text = blanked(kind, rf"(?<={sought})(?::[0-9]{{1,6}}){{1,2}}", text, at_end=True)
     if kind == "text" and not words:
         shape = re.sub(r"\\?[0-9]+", "[0-9]+", sought)
         before = rf"(?:(?<=^)|(?<=[ /+]))({shape})[/+](?={sought})"
@@ -143,6 +163,9 @@ def without_signs(kind: str, form: str, text: str, *, words: bool) -> str:
     beside = {at for at in ends if 0 < at < len(text) and is_beside(text, at, name=name)}
     if kind == "path" and form.startswith(("/", "~")):
         beside |= {at for at in starts if at and is_unspaced(text[at - 1])}
+    begins, behind = map(re.compile, LOOSE[kind])
+    beside |= {at for at in starts if begins.match(text, at)}
+    beside |= {at + len(form) for at in starts if behind.match(text, at + len(form))}
     return " ".join(text[a:b] for a, b in pairwise([0, *sorted(beside), len(text)]))
 
 
@@ -221,7 +244,7 @@ def numbers_it(p: Json, tool: Json, value: Value, text: str) -> bool:
     """Return whether the text says of what the short number is the number."""
     plain, nouns = fold(even(text).replace("\n", " ")), nouns_of(tool, value)
     number = re.escape(narrow("text", value.value))
-    found = re.finditer(f"{BEFORE}{number}{AFTER}", plain)
+    found = re.finditer(f"{FREE_BEFORE}{number}{FREE_AFTER}", plain)
     return any(is_numbered(plain[: one.start()], nouns, other_nouns(p, nouns)) for one in found)
 
 

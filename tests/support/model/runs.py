@@ -2,10 +2,7 @@
 
 import re
 
-from tests.support.model.parting import GAP, is_unspaced, parted
-
-WORD = r"[\w\u0300-\u036f\u3099\u309a\xad\u200b-\u200f\u2060-\u2064\ufeff]"
-"""A character of a word. Marks and characters without a width change the word they stand in."""
+from tests.support.model.parting import GAP, WORD, is_unspaced, parted
 
 HOST = r"[\w-]+(?:\.[\w-]+)*"
 HOST_NAME = r"(?:[\w-]+\.)+[a-z]{2,}"
