@@ -22,6 +22,7 @@ from harness.audit.report.record_rows import (
     tool_names,
 )
 from harness.audit.report.tallies import Tallies
+from harness.audit.report.told_words import ToolsOfPage
 from harness.audit.report.visible_text import data_text
 from harness.log.sql import SqlDecisionLog
 from harness.record import (
@@ -139,6 +140,7 @@ class Collected:
     tallies: Tallies = field(default_factory=Tallies)
     turns: TurnsOfPage = field(default_factory=TurnsOfPage)
     policies: PoliciesOfPage = field(default_factory=PoliciesOfPage)
+    tools: ToolsOfPage = field(default_factory=ToolsOfPage)
 
     @property
     def sound(self) -> bool:
@@ -238,7 +240,8 @@ def _take(
         found.tallies.add(record, turn, given)
         found.policies.add(record, turn.number, given)
     found.rows.append(row_of(record, checked))
-    found.details.add(raw.seq, opened_record(record, given, checked, found.details.share))
+    share, tools = found.details.share, found.tools
+    found.details.add(raw.seq, opened_record(record, given, checked, share, tools))
 
 
 def _approver_of(record: TurnRecord, given: ShownInputs | None) -> str | None:

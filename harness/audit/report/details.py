@@ -15,7 +15,7 @@ from evals.run import ToolCall
 from evals.timestamps import format_time, is_unexpired
 from harness.audit.report.parsed_inputs import ShownInputs
 from harness.audit.report.record_rows import Checked, record_line, tool_name
-from harness.audit.report.told_words import told_words
+from harness.audit.report.told_words import ToolsOfPage, told_words
 from harness.audit.report.visible_text import make_visible, visible_json
 from harness.canonical import canonical_json
 from harness.record import BegunRecord, DecisionRecord, RunFacts, SettledRecord, TurnRecord
@@ -25,9 +25,13 @@ Sharing = Callable[[Any], int]
 
 
 def opened_record(
-    record: TurnRecord, inputs: ShownInputs | None, checked: Checked | None, share: Sharing
+    record: TurnRecord,
+    inputs: ShownInputs | None,
+    checked: Checked | None,
+    share: Sharing,
+    tools: ToolsOfPage,
 ) -> dict[str, Any]:
-    """Return all that the page shows of a record."""
+    """Return all that the page shows of a record. `tools` are those of the records before it."""
     detail: dict[str, Any] = {
         "hash": record.hash,
         "prev": record.prev_hash,
@@ -40,7 +44,7 @@ def opened_record(
     if inputs is not None:
         detail |= _of_inputs(inputs, share)
     if isinstance(record, DecisionRecord):
-        detail |= _of_decision(record, inputs)
+        detail |= _of_decision(record, inputs, tools)
         _place_calls(detail, record, inputs)
     elif isinstance(record, BegunRecord):
         detail["permit"] = record.permit
@@ -142,8 +146,11 @@ def _item_detail(item: EvidenceItem) -> dict[str, Any]:
     return {**shown, "content": visible_json(item.content)}
 
 
-def _of_decision(record: DecisionRecord, inputs: ShownInputs | None) -> dict[str, Any]:
-    shown: dict[str, Any] = {"verdict": _verdict(record.report.verify, told_words(record, inputs))}
+def _of_decision(
+    record: DecisionRecord, inputs: ShownInputs | None, tools: ToolsOfPage
+) -> dict[str, Any]:
+    words = told_words(record, inputs, tools)
+    shown: dict[str, Any] = {"verdict": _verdict(record.report.verify, words)}
     if record.action == "shadow":
         shown["shadow"] = True
     if record.report.score is not None:

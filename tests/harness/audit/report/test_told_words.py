@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+from evals.manifest import CompiledContext
 from harness.audit.report.parsed_inputs import ShownInputs
-from harness.audit.report.told_words import told_words
+from harness.audit.report.told_words import ToolsOfPage, told_words
 from harness.log import SqlDecisionLog
 from harness.record import DecisionRecord
+from harness.wire import build
 from tests.harness.audit.report.pages import page_of
 from tests.harness.log.decisions import judged, proposal
 from tests.support.guarding import answers_to, call, desk, guard_of, open_, result
@@ -56,7 +58,7 @@ def words_of(log: Path) -> list[list[str | None]]:
 def test_a_refusal_is_worded_as_the_model_was_told(log: Path) -> None:
     said = [[one["say"] for one in it["verdict"]["violations"]] for it in rulings(log, REFUSED)]
     assert len(said) == 2
-    # Tools that the plan does not call are on no record of it: here, one that could read the value.
+    # No record has had the tool yet that could read the value.
     others = "Use a value from read_note, or ask"
     expected = [[one.replace(others, "Ask") for one in texts] for texts in said]
     assert words_of(log) == expected
@@ -68,8 +70,7 @@ def test_a_question_is_worded_as_for_the_person_also_where_they_said_no(log: Pat
     whole, shown = question["ask"], words_of(log)
     assert whole.startswith('transfer(iban = "iban-4711-22", reason = "x"). ')
     assert len(shown) == 2
-    for (words,) in shown:  # the plan has no tool that reads notes, so the result is an earlier one
-        assert words == whole.replace("the result of read_note", "an earlier result")
+    assert shown == [[whole], [whole]]
 
 
 def test_what_nobody_could_be_asked_any_more_says_so(log: Path) -> None:
@@ -87,8 +88,22 @@ def test_what_the_inputs_do_not_bear_out_has_no_words(log: Path, name: str) -> N
         record = kept.append(judged(refused))
     assert isinstance(record, DecisionRecord)
     inputs = ShownInputs(refused.ctx, refused.compiled, refused.spec, refused.plan, ())
-    assert [*told_words(record, inputs)] == [0, 1]
+    tools = ToolsOfPage()
+    assert [*told_words(record, inputs, tools)] == [0, 1]
     gone: dict[str, Any] = {name: None}
-    assert told_words(record, inputs._replace(**gone)) == {}
-    assert told_words(record, inputs._replace(plan=sound.plan)) == {}
-    assert told_words(record, None) == {}
+    assert told_words(record, inputs._replace(**gone), tools) == {}
+    assert told_words(record, inputs._replace(plan=sound.plan), tools) == {}
+    assert told_words(record, None, tools) == {}
+
+
+def test_only_the_tools_of_the_last_records_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{ToolsOfPage.__module__}._MOST_TOOLS", 3)
+    tools, compiled = ToolsOfPage(), proposal(1).compiled
+    for number in range(4):
+        wire = compiled.wire()
+        for tool in wire["manifests"]["tool_manifest"]:
+            tool["adapter_id"] = f"a{number}"
+        tools.add(build(CompiledContext, wire))
+        tools.add(compiled)
+        kept = {adapter for adapter, _ in tools.catalogue_for(compiled).by_pair}
+        assert kept == {"payments", "orders", f"a{number}"}
