@@ -20,6 +20,7 @@ from critic.provenance.folding import (
     compatible,
     has_control,
     small,
+    wide,
 )
 from critic.provenance.host_names import (
     FILE_HOSTS,
@@ -120,8 +121,15 @@ _WIDE_IN_TEXT: Final = re.compile(
 _CAPITAL: Final = "A-Z\xc0-\xd6\xd8-\xde\u0391-\u03a9\u0400-\u042f"
 _SENTENCE: Final = rf"([^{_CAPITAL}]+)\.[{_CAPITAL}](?:(?![{_CAPITAL}]){WORD})++"
 """A link, and behind its full stop the word that begins a sentence."""
-_ESCAPED: Final = re.compile("%(?:25)*(?:2e|2f|5c)", re.IGNORECASE)
-_DOTS: Final = frozenset((".", ".."))
+_ESCAPE: Final = "%(?:25)*"
+_ESCAPED: Final = re.compile(
+    rf"{_ESCAPE}(?:2e|2f|5c|c0{_ESCAPE}a[ef]|c1{_ESCAPE}9c|e0{_ESCAPE}80{_ESCAPE}a[ef]"
+    rf"|e2{_ESCAPE}80{_ESCAPE}a5|ef{_ESCAPE}bc{_ESCAPE}(?:8[ef]|bc))",
+    re.IGNORECASE,
+)
+"""A dot, a slash or a backslash, also in an encoding that is too long, and in a wide form."""
+_DOTS: Final = re.compile(r"\.{1,2}(?![A-Za-z0-9_.-]|[^\x00-\x7f])")
+_DOTS_IN_BRACES: Final = re.compile(r"[{,]\.{1,2}[,}]")
 _ENDS: Final = ".,;:!?'\"*_~\u2019\u2026"
 _MOST_SEGMENTS: Final = 64
 
@@ -169,8 +177,15 @@ def link_of(text: str) -> WebLink | None:
 
 def may_go_up(segments: Iterable[str]) -> bool:
     """Return whether a program may read a segment as dots or as several: `..;x`, or wide dots."""
-    forms = (one if one.isascii() else compatible(one) for one in segments)
-    return any(one.partition(";")[0] in _DOTS or "/" in one or "\\" in one for one in forms)
+    return any(map(_may_be_dots, segments))
+
+
+def _may_be_dots(segment: str) -> bool:
+    plain, seen = segment, segment
+    if not segment.isascii():
+        plain, seen = compatible(segment), wide(segment)
+    in_braces = "{" in seen and _DOTS_IN_BRACES.search(seen) is not None
+    return in_braces or "/" in plain or "\\" in plain or _DOTS.match(seen) is not None
 
 
 def has_escapes(text: str) -> bool:

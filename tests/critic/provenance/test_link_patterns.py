@@ -142,12 +142,28 @@ def test_what_programs_may_read_in_two_ways_has_no_narrow_form(text: str) -> Non
 
 
 def test_dots_and_slashes_may_be_spelled_in_many_ways() -> None:
-    for up in (".", "..", ".;", "..;x", "\uff0e", "\uff0e.", "\u2025", "a/b", "a\\b", "a\uff0fb"):
+    plain = ".", "..", ".;", "..;x", "\uff0e", "\uff0e.", "\u2025", "a/b", "a\\b", "a\uff0fb"
+    hidden = "..%3b", "..%00", "..%20", ".%c0%ae", ".. ", "..:x", ".\u200b.", "\xad..", "\u2025%"
+    for up in (*plain, *hidden, "{a,..}", "{..,a}", "{.,a}{.,b}", "..}"):
         assert may_go_up(["a", up, "b"]), up
     assert not may_go_up(["a", "...", ".a", "a.", "a;..", "\xe9;\u2025", "\u2026"])
-    for escape in ("%2e", "%2E", "%2f", "%5c", "%252f", "%2525252F"):
+    assert not may_go_up(
+        ["..a", ".-a", "._a", ".\xe9", "...a", "{a,b}", "{a..b}", "a,..", "[...a]"]
+    )
+    long = "%c0%ae", "%c0%AF", "%c1%9c", "%e0%80%ae", "%25e0%2580%25af"
+    for escape in (
+        "%2e",
+        "%2E",
+        "%2f",
+        "%5c",
+        "%252f",
+        "%2525252F",
+        *long,
+        "%ef%bc%8e",
+        "%E2%80%A5",
+    ):
         assert has_escapes(f"a{escape}b")
-    assert not has_escapes("%2g %25 %252 %25e %2 5c 2e")
+    assert not has_escapes("%2g %25 %252 %25e %2 5c 2e %c3%ae %e2%80%a6 %ef%bc%8d %c0 %ae")
 
 
 CHARS: Final = [*map(chr, (*range(0x100), *range(0x2000, 0x2060), 0x1680, 0x180E, 0x2215, 0x3000))]

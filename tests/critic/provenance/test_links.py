@@ -229,3 +229,15 @@ SENTENCES = {
 @pytest.mark.parametrize("text", SENTENCES)
 def test_the_first_word_of_a_sentence_ends_no_host(text: str) -> None:
     assert read(text) == SENTENCES[text]
+
+
+def test_no_page_or_path_that_may_go_up_is_below_a_named_one() -> None:
+    for up in ("..%3b", "..%00", ".%c0%ae", "..%20", "%c0%ae%c0%ae", "..;", "{a,..}", ".\u200b."):
+        page, path = f"https://b.example/a/{up}/admin", f"/srv/data/{up}/x"
+        for value, kind, said in (
+            (page, "url", "https://b.example/a"),
+            (path, "path", "/srv/data"),
+        ):
+            tool: Json = {"arg_kinds": {"x": kind}, "arg_roles": {"x": "locator"}}
+            wire = proposal(request(f"read {said}"), args={"x": value}, tool=tool)
+            assert answer(wire) == "refuse", value

@@ -158,7 +158,9 @@ def is_unreadable(kind: str, value: Any) -> bool:
 def is_elsewhere(segment: str) -> bool:
     """Return whether some program reads a part of a path as dots, or as several parts."""
     read = NFKC("NFKC", segment)
-    return read.split(";")[0] in (".", "..") or any(sign in read for sign in "/\\")
+    shown = "".join(char for char in read if unicodedata.category(char) != "Cf")
+    up = r"\.\.?(?:[^\w.-]|$)|.*[{,]\.\.?[,}]" if "{" in shown else r"\.\.?(?:[^\w.-]|$)"
+    return re.match(up, shown) is not None or any(sign in read for sign in "/\\")
 
 
 @lru_cache(4096)
@@ -184,7 +186,9 @@ def read_url(text: str) -> Url | None:
 
 def is_escaped(text: str) -> bool:
     """Return whether a dot or a slash is spelled by its code, however often that is spelled."""
-    return re.search("%(25)*(2e|2f|5c)", text.lower()) is not None
+    plain = re.sub("%(?:25)+", "%", text.lower())
+    long = "%(2e|2f|5c|c0%a[ef]|c1%9c|e0%80%a[ef]|e2%80%a5|ef%bc%(8[ef]|bc))"
+    return re.search(long, plain) is not None
 
 
 @lru_cache(4096)
