@@ -1,12 +1,14 @@
 """When a session sent a value first."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from critic.provenance.sent_values import SentIndex
 from critic.provenance.value_kinds import read_value
 from evals.context import SentValues
+from tests.support.model.facts import Json
+from tests.support.sightings import answer, item, proposal, request
 
 
 def index(*sent: tuple[int, Any]) -> SentIndex:
@@ -45,3 +47,47 @@ def test_what_was_sent_first_is_found_in_whichever_form(
 ) -> None:
     made = index((4, first), (5, second))
     assert made.first_seq(read_value(value, kind)) == 4
+
+
+KEPT: Final = [
+    *(("US64_SVBK_US6S3300958879", "account"), ("US64,SVBK,US6S,3300,9588,79", "account")),
+    *(("(US64) SVBK: US6S3300958879", "account"), ("/srv/./prod-1", "path")),
+    *(("/srv/b/../prod-1", "path"), ("/srv//prod-1", "path"), ("/srv/prod%2D1", "path")),
+    *(("https://evil.example:443/x", "url"), ("evil.example:80/x", "url")),
+    *(("https://u:p@evil.example/./x", "url"), ("https://evil.example/%78", "url")),
+    *(("https://evil.example/x?", "url"), ("https://evil.example/x#a", "url")),
+    *(("01881", "order"), ("1,881", "order"), ("1881.0", "order"), ("_1881_", "order")),
+    *(("mal@evil%2eexample", "address"), ("mal@evil.example\u2013", "address")),
+]
+SHOWN: Final = {
+    "account": "US64SVBKUS6S3300958879",
+    "path": "/srv/prod-1",
+    "url": "https://evil.example/x",
+    "order": "1881",
+    "address": "mal@evil.example",
+}
+
+
+@pytest.mark.parametrize(("sent", "kind"), KEPT)
+def test_what_a_system_shows_of_what_it_was_sent_is_an_echo_in_its_own_spelling(
+    sent: str, kind: str
+) -> None:
+    value = SHOWN[kind]
+    assert index((4, f"save {sent} now")).first_seq(read_value(value, kind)) == 4
+    shown = item(f"saved: {value}", "system", "named")
+    shown["source"]["seq"] = 2
+    session: Json = {"id": "s", "turn": 2, "sent": [{"seq": 1, "values": [sent]}]}
+    wire = proposal(request("hello"), shown, args={"x": value}, tool={"arg_kinds": {"x": kind}})
+    assert answer(wire) == "allow"
+    assert answer({**wire, "ctx": {**wire["ctx"], "session": session}}) == "refuse"
+
+
+def test_what_resembles_what_was_sent_is_no_echo() -> None:
+    for sent, value in (
+        ("1,88", "188"),
+        ("10", "1"),
+        ("a/b", "/a/b"),
+        ("x%zz", "xzz"),
+        ("1.05", "1"),
+    ):
+        assert index((4, sent)).first_seq(read_value(value, None)) is None, sent

@@ -9,7 +9,9 @@ reached one, `X` of any other or only in the wide form, `L` a field of a led rec
 `K` a link that stands nowhere whole.
 """
 
+import re
 from collections.abc import Callable
+from posixpath import normpath
 
 from tests.support.model.facts import RANKS, Json, same_pair, scalars, unexpired
 from tests.support.model.kinds import (
@@ -35,6 +37,7 @@ from tests.support.model.requests import (
     names_bare_host,
     names_host,
 )
+from tests.support.model.runs import WORD
 from tests.support.model.sources import Leaf, Seen, fresh_by
 from tests.support.model.values import TARGETS, Value, mailboxes, values_in
 
@@ -192,8 +195,32 @@ def vouches(p: Json, value: Value, shown: Shown, better: Shown) -> bool:
 
 
 def is_sent(value: Value, text: str) -> bool:
+    return any(is_sent_as(value, form) for form in shown_forms(text))
+
+
+def is_sent_as(value: Value, text: str) -> bool:
     alike = same_wide(value.value, text) and (wide_value(text) != "" or is_same(value, text))
     return alike or is_mentioned(value, text) or is_part(value, text)
+
+
+def shown_forms(text: str) -> list[str]:
+    """Return a text as it was sent, and as a system may show what it keeps of it."""
+    plain = re.sub("%([2-7][0-9A-Fa-f])", lambda one: chr(int(one[1], 16)), text)
+    for unread in (r"(?<![0-9A-Za-z.,_-])0+(?=[0-9])", "(?<=[0-9]),(?=[0-9]{3}(?![0-9]))"):
+        plain = re.sub(unread, "", plain)
+    plain = re.sub(r"(?<=[0-9])\.0+(?![0-9.])", "", plain)
+    kept = "".join(as_kept(one) for one in re.split(r"(\s+)", plain))
+    return [text, kept, re.sub(rf" *(?:(?! )(?!{WORD}).|_)+ *", "-", kept, flags=re.DOTALL)]
+
+
+def as_kept(word: str) -> str:
+    """Return a path or a link without its user, its usual port, dots and what stays at home."""
+    word = re.sub(r"(?<=[A-Za-z0-9]):(443|80)(?=[/?#]|$)", "", word)
+    scheme, mark, rest = word.rpartition("://")
+    if mark:
+        rest = rest.partition("#")[0].removesuffix("?")
+        rest = re.sub("^[^/?]*@", "", rest)
+    return scheme + mark + (normpath(rest) if "/" in rest else rest)
 
 
 def designated(p: Json, seen: list[Seen]) -> Shown:
