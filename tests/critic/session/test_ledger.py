@@ -169,6 +169,11 @@ def test_a_tool_that_the_rules_do_not_have_leaves_no_trace_of_what_it_ran() -> N
         rules(tools={}), running, 0, result, record=None, gives_authority=True
     )
     assert (tuple(ledger.ran), ledger.measures) == ((), (3, 4, 5))
+    result = CallResult("unknown", sent=OtherCall("a", "mail", {"name": "evil-7"}))
+    ledger = session.ledger.after_call(
+        rules(tools={}), running, 0, result, record=None, gives_authority=True
+    )
+    assert [one.values for one in ledger.sent] == [("evil-7",)]
 
 
 @pytest.mark.parametrize(
@@ -213,3 +218,12 @@ def test_what_was_sent_earlier_than_what_a_log_has_comes_before_it() -> None:
     assert [*log] == [early, late]
     assert [one.first_seq(read_value("a-1", None)) for one in (first, log)] == [5, 2]
     assert first.first_seq(read_value("b-2", None)) is None
+
+
+@pytest.mark.parametrize("earlier", [[4], [2, 9]])
+def test_what_a_log_took_in_order_keeps_what_comes_late_in_its_place(earlier: list[int]) -> None:
+    log = SentLog([SentValues(seq=3, values=("c-3",))])
+    log = log.plus([SentValues(seq=5, values=("a-1",))])
+    log = log.plus([SentValues(seq=seq, values=("a-1",)) for seq in earlier])
+    assert log.first_seq(read_value("a-1", None)) == earlier[0]
+    assert [one.seq for one in log] == sorted([3, 5, *earlier])

@@ -186,6 +186,12 @@ def test_a_yes_to_a_link_is_of_the_page_that_a_tool_would_open_if_any() -> None:
     assert [value for value, _, _ in values] == ["a.example/B"]
 
 
+def test_a_yes_to_a_link_is_of_each_page_that_looks_the_same() -> None:
+    steps = [step_of("transmit", {"text": "https://a.example/B or https://a.example/b"})]
+    values, _ = asked_about(request("go"), steps=steps, roles={"text": "content"})
+    assert sorted(value for value, _, _ in values) == ["a.example/B", "a.example/b"]
+
+
 SHOWN: Final = [
     ("write to evil@bad.example.au", "evil@bad.example.au", "see evil@bad.example.au"),
     ("write to evil@bad.example.au", "evil@bad.example.au", "see evil@bad.example"),
