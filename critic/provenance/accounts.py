@@ -5,7 +5,8 @@ Rule 1: a number is written in groups, which spaces and hyphens part, on one lin
 Rule 2: groups that are an IBAN, of the length that its country has and with the right check digits,
         are one number: what stands beside it is another. So are those of a telephone number with a
         `+`, which counts. Round brackets do not.
-Rule 3: what doubts may be any run of groups.
+Rule 3: what may stand beside a number is a list of signs. With any other it may be a part.
+Rule 4: what doubts may be any run of groups.
 """
 
 import re
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from critic.provenance.boundaries import CHANGES, UNSPACED, compile_pattern
-from critic.provenance.folding import WORD, mark_lines, small, wide
+from critic.provenance.folding import QUOTES, WORD, mark_lines, small, wide
 
 SEPARATED: Final = re.compile("[ -]+")
 WIDELY_SEPARATED: Final = re.compile("[ ./\u2010-\u2015\u2212-]+")
@@ -41,9 +42,16 @@ _PARTED_UNITS: Final = (
 )
 _ONE_PHONE: Final = re.compile(_phone_of(""))
 _DROPPED: Final = re.compile(r"\(0\)|[ ()-]")
-# A colon behind a letter ends a label, `IBAN:`, and no part of a number.
 _INSIDE_BEFORE: Final = re.compile(rf"(?<=[_+%~\\])|(?<={WORD}[./@-])|(?<=(?![A-Za-z]){WORD}:)")
 _INSIDE_AFTER: Final = re.compile(rf"[_+%~\\]|[./:@-]{WORD}")
+_OPENS: Final = f"([{{<{QUOTES}*#"
+_STOPS: Final = " \n|;\u2014\u2026\u2022\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f"
+_BEGINS_BEHIND: Final = f"{_STOPS}\uff08\u3010\u300a\u300c\u300e"
+_ENDS_BEFORE: Final = f"{_STOPS}<\uff09\u3011\u300b\u300d\u300f"
+_CLOSES: Final = rf"[\])}}>{QUOTES}*.,:!?]"
+_ENDS: Final = re.compile(rf"(?:['\u2019]s)?+{_CLOSES}*+(?:\Z|[{_ENDS_BEFORE}])")
+_ENDS_BESIDE: Final = f"{_CLOSES}++[{UNSPACED}]|{CHANGES}"
+_MOST_SIGNS: Final = 8
 IBAN_SHAPE: Final = re.compile("[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{8,30}")
 _OTHER_ACCOUNT: Final = re.compile("bc1[a-z0-9]{11,59}|0x[0-9a-f]{40}")
 _DIGIT: Final = re.compile("[0-9]")
@@ -128,7 +136,7 @@ def accounts_in(text: str) -> Iterator[str]:
             since_digit = 0 if group.has_digit else since_digit + 1
             is_end = following is None or not _goes_on(text, group, following)
             # A run without a digit is no account.
-            if since_digit < len(run) and is_end and not _INSIDE_AFTER.match(text, group.end):
+            if since_digit < len(run) and is_end and _may_end(text, group.end):
                 yield from _ending_here(text, run)
             if group.is_whole:
                 run.clear()
@@ -185,8 +193,40 @@ def _ending_here(text: str, run: list[_Group]) -> Iterator[str]:
         is_part = before is not None and before.has_digit
         if len(joined) < _SHORTEST or not has_digit or is_part:
             continue
-        if not _INSIDE_BEFORE.match(text, group.start):
+        if _may_begin(text, group.start):
             yield joined
+
+
+def _may_begin(text: str, at: int) -> bool:
+    """Return whether what stands before a number is no part of it.
+
+    A colon behind a letter ends a label, `IBAN:`. A comma between digits is part of a number.
+    """
+    before = text[max(0, at - _MOST_SIGNS) : at]
+    rest = before.rstrip(_OPENS)
+    last, earlier = rest[-1:], rest[-2:-1]
+    if not last or last in _BEGINS_BEHIND:
+        return len(before) == at or last != ""
+    if rest != before:
+        return last in ":=," or _is_unspaced(last)
+    if last in ":=":
+        return earlier.isascii() and earlier.isalpha()
+    if last == ",":
+        return not earlier.isdigit()
+    if text[at] == "+":
+        return _is_unspaced(last)
+    return not last.isascii() and compile_pattern(CHANGES).match(text, at) is not None
+
+
+def _may_end(text: str, at: int) -> bool:
+    """Return whether what stands behind a number is no part of it."""
+    if _ENDS.match(text, at) is not None:
+        return True
+    return not text.isascii() and compile_pattern(_ENDS_BESIDE).match(text, at) is not None
+
+
+def _is_unspaced(char: str) -> bool:
+    return not char.isascii() and compile_pattern(f"[{UNSPACED}]").match(char) is not None
 
 
 def _are_beside(text: str, one: _Group, other: _Group) -> bool:
@@ -232,10 +272,8 @@ def _is_checked(iban: str) -> bool:
 
 def wide_accounts_in(text: str) -> Iterator[str]:
     """Yield what may be an account number in a wide text, without what separates its groups."""
-    patterns = (_ASCII_GROUPS,)
-    if not text.isascii():
-        patterns = (_GROUPS, compile_pattern(_PARTED_GROUP), _ASCII_GROUPS)
-    for groups in patterns:
+    more = () if text.isascii() else (_GROUPS, compile_pattern(_PARTED_GROUP))
+    for groups in (_ASCII_GROUPS, *more):
         run: list[re.Match[str]] = []
         since_digit = _MOST_GROUPS
         for match in groups.finditer(text):

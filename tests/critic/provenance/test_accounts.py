@@ -52,6 +52,27 @@ NAMED: Final[list[tuple[str, str, str | None, str]]] = [
         (f"Pay 5577{gap}6688", "6688", ACCOUNT, "allow")
         for gap in ("\n", "\t", " and ", ", ", "; ")
     ),
+    # What may stand beside it is a list: with any other sign, one group asks.
+    *(
+        (f"pay {text}", DE, ACCOUNT, "allow")
+        for text in (f"({DE})", f'"{DE}"', f"**{DE}**,", f"#{DE}")
+    ),
+    *(
+        (f"{text}", DE, ACCOUNT, "allow")
+        for text in (f"a, {DE}; b", f"a;{DE}|b", f"iban={DE}", f"{DE}...")
+    ),
+    *(
+        (f"{text}", DE, ACCOUNT, "allow")
+        for text in (f"{DE}'s", f"账户“{DE}”。", f"账户（{DE}）、b", f'{{"a":"{DE}"}}')
+    ),
+    *(
+        (f"{sign}12345678", "12345678", ACCOUNT, "ask")
+        for sign in ("A\u2013", "$", "{a}", "a(", "1,", "a#", "\u2011", '"a"')
+    ),
+    *(
+        (f"12345678{sign}", "12345678", ACCOUNT, "ask")
+        for sign in ("#2", "\u20132", ",50", "(old)", "{a}", "\u2011a", '"a')
+    ),
     # A telephone number.
     *(("call +49 170 1234567", "+491701234567", kind, "allow") for kind in (None, ACCOUNT)),
     *(("call +491701234567", "+49 170-1234567", None, "allow"),),
@@ -148,8 +169,8 @@ def numbers_in(text: str, gap: re.Pattern[str], *, strict: bool) -> Iterator[str
 
 def is_inside(before: str, after: str) -> bool:
     """Return whether a number between two texts is a part of something longer."""
-    begun = re.search(r"([_+%~\\]|\w[./@-]|[\d_]:)$", before)
-    return begun is not None or re.match(r"[_+%~\\]|[./:@-]\w", after) is not None
+    begun = re.search(r"(^|\s|[a-z]:)$", before)
+    return begun is None or re.match(r"[.:]*(?:$|\s)", after) is None
 
 
 def test_account_numbers_are_runs_of_groups_that_are_only_separated() -> None:
@@ -185,10 +206,10 @@ def test_what_separates_the_groups_of_an_account_number() -> None:
         assert ("ab12cd34" in accounts_in(text)) == (char in " -"), ascii(char)
         is_wide = char in " ./()-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
         assert ("ab12cd34" in wide_accounts_in(text)) == is_wide, ascii(char)
-        before = char in "_+%~\\./@-"
-        assert ("cd34" in accounts_in(f"ab{char}cd34")) != before, ascii(char)
-        after = char in "_+%~\\./:@-"
-        assert ("cd34" in accounts_in(f"cd34{char}ab")) != after, ascii(char)
+        before = char in " \n,;|:=\u2014\u2022\u2026"
+        assert ("cd34" in accounts_in(f"ab{char}cd34")) == before, ascii(char)
+        after = char in " \n<;|\u2014\u2022\u2026"
+        assert ("cd34" in accounts_in(f"cd34{char}ab")) == after, ascii(char)
     for gap in ("- ", "--", " -", " ", "---"):
         assert [*accounts_in(f"ab 1234{gap}5")] == ["12345", "ab12345"], gap
     assert [*accounts_in("iban:cd34")] == ["cd34"]

@@ -80,7 +80,7 @@ SAID: Final = [
     ("mail \uff21da@x.example", "ada@x.example", "address", (False, True)),
     ("pay GB29 NWBK 6016", "gb29nwbk6016", "account", (True, True)),
     ("pay \uff27B29 NWBK 6016", "gb29nwbk6016", "account", (False, True)),
-    ("pay \xb4GB29NWBK6016", "gb29nwbk6016", "account", (True, True)),
+    ("pay \xb4GB29NWBK6016", "gb29nwbk6016", "account", (False, True)),
     ("at ftp://a.example/b#", "http://a.example/b#", "url", (False, True)),
     ("at ftp://intranet/b#", "intranet/b", "url", (False, True)),
     ("pay zeta", "", None, (False, False)),

@@ -10,7 +10,17 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from tests.support.model.facts import Json, spelled
-from tests.support.model.parting import FIRSTS, GAP, HELD, LASTS, QUOTING, STOPS, WORD, parted
+from tests.support.model.parting import (
+    FIRSTS,
+    GAP,
+    HELD,
+    LASTS,
+    QUOTING,
+    STOPS,
+    WORD,
+    is_unspaced,
+    parted,
+)
 from tests.support.model.runs import (
     HOST,
     has_link_shape,
@@ -266,7 +276,9 @@ def pattern_of(kind: str, form: str) -> str:
         ends = rf"(?!{WORD}|@|[.-]{WORD})(?!(?![/:?(]){HELD}{WORD})"
         return f"{begins}(?:{re.escape(form)}|_+{re.escape(form)}_+){ends}"
     if kind == "account":
-        return f"(?<!{WORD}){NOT_INSIDE}" + "[ -]?".join(map(re.escape, form)) + NOT_BEFORE
+        beside = f"|(?<={UNSPACED})" if form[0] == "+" else ""
+        inside = "[ -]?".join(map(re.escape, form))
+        return f"(?:(?<!{WORD}){beside}){inside}(?!{WORD})"
     return FREE_BEFORE + "[ \n]".join(map(re.escape, parted(form).split(" "))) + FREE_AFTER
 
 
@@ -313,8 +325,35 @@ A_PHONE = f"(?:(?<!{WORD})|(?<={UNSPACED})){NOT_INSIDE}{PHONE}{NOT_BEFORE}"
 
 def account_places(pattern: str, text: str) -> list[Place]:
     """Return where a number stands that is no part of another on its line."""
-    found = [place for one in lines_of(text) for place in places_in(*[apart(one)] * 2, pattern)]
-    return [one for one in found if is_whole_account(one)]
+    found = [
+        place for one in lines_of(text) for place in places_in(apart(one), apart(one), pattern)
+    ]
+    return [one for one in found if is_whole_account(one) and is_free(one)]
+
+
+OPENERS = "([{<*#\"'`\u2018\u2019\u201a\u201c\u201d\u201e\xab\xbb"
+CLOSERS = ")]}>*\"'`\u2018\u2019\u201a\u201c\u201d\u201e\xab\xbb.,:!?"
+PARTING_SIGNS = " \n|;\u2014\u2026\u2022\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f" + GAP
+
+
+def is_free(place: Place) -> bool:
+    """Return whether only signs that part words stand around a number."""
+    before, behind = place.text[: place.start], place.text[place.end :]
+    begun = before.rstrip(OPENERS)
+    last = begun[-1:]
+    if begun == before and last in (":", "=", ","):
+        label = begun[-2:-1]
+        is_begun = not label.isdigit() if last == "," else label.isascii() and label.isalpha()
+    else:
+        signs = (
+            PARTING_SIGNS + "\uff08\u3010\u300a\u300c\u300e" + (":=," if begun != before else "")
+        )
+        is_open = begun != before or place.text[place.start] == "+"
+        is_begun = last in signs or (is_open and is_unspaced(last))
+    ended = re.sub("^['\u2019]s", "", behind).lstrip(CLOSERS)
+    first = ended[:1]
+    is_ended = first in PARTING_SIGNS + "<\uff09\u3011\u300b\u300d\u300f"
+    return is_begun and (is_ended or (ended != behind and is_unspaced(first)))
 
 
 def lines_of(text: str) -> list[str]:
@@ -325,14 +364,14 @@ def lines_of(text: str) -> list[str]:
 def apart(text: str) -> str:
     """Return a text with each telephone number and IBAN joined, on a line of its own."""
     phone = rf"{A_PHONE}(?![ -]+\w*\d)"
-    return with_ibans_apart(re.sub(phone, lambda one: joined_phone(one[0]), text))
+    return with_ibans_apart(re.sub(phone, joined_phone, text))
 
 
 def with_ibans_apart(text: str) -> str:
     for country, length in ((one[:2], int(one[2:])) for one in IBANS.split()):
         if country in text:
             iban = rf"(?<!{WORD}){NOT_INSIDE}{country}\d\d(?:[ \n-]*[a-z0-9]){{{length - 4}}}"
-            text = re.sub(iban + NOT_BEFORE, lambda one: joined_iban(one[0]), text)
+            text = re.sub(iban + NOT_BEFORE, joined_iban, text)
     return text
 
 
@@ -357,15 +396,21 @@ def beginnings(phone: str) -> list[str]:
     return [*found, *(f"+{one}" for one in found if phone[0] == "+")]
 
 
-def joined_phone(text: str) -> str:
-    return f"\n{joined_number(text)}\n" if text[0] == "+" else joined_number(text)
+def joined_phone(one: re.Match[str]) -> str:
+    return on_its_line(one, joined_number(one[0])) if one[0][0] == "+" else joined_number(one[0])
 
 
-def joined_iban(text: str) -> str:
+def joined_iban(one: re.Match[str]) -> str:
     """Return an IBAN with the right check digits on a line of its own; else the text."""
-    joined = re.sub("[^a-z0-9]", "", text)
+    joined = re.sub("[^a-z0-9]", "", one[0])
     digits = "".join(str(int(char, 36)) for char in joined[4:] + joined[:4])
-    return f"\n{joined}\n" if int(digits) % 97 == 1 else text
+    return on_its_line(one, joined) if int(digits) % 97 == 1 else one[0]
+
+
+def on_its_line(one: re.Match[str], joined: str) -> str:
+    """Return a number between breaks of lines in place of spaces: other signs stay beside it."""
+    before, behind = one.string[: one.start()][-1:], one.string[one.end() :][:1]
+    return "\n" * (before in (" ", "")) + joined + "\n" * (behind in (" ", ""))
 
 
 def is_whole_account(place: Place) -> bool:
