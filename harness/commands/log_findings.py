@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from harness.log.sql import SqlDecisionLog
 from harness.replay.findings import RecordFinding, findings_of_batches
-from harness.replay.log_check import CheckedReplay, LogCheck, check_log
+from harness.replay.log_check import CheckedReplay, LogCheck
 from harness.replay.recheck import RecordedInputs
 from harness.replay.stretches import stretches
 
@@ -28,12 +28,15 @@ def read_findings(
     if jobs == 1:
         replayed = CheckedReplay(log)
         return replayed.findings(find), replayed.check
-    from harness.replay.replay_pool import ReplayPool  # noqa: PLC0415 - loads what starts processes
+    from harness.commands.check_process import CheckProcess  # noqa: PLC0415 - loads what starts processes
+    from harness.replay.replay_pool import ReplayPool  # noqa: PLC0415 - as above
 
+    open_log = partial(SqlDecisionLog.open_for_reading, os.fspath(name))
+    whole = CheckProcess(open_log)
     pool = ReplayPool(
-        partial(SqlDecisionLog.open_for_reading, os.fspath(name)),
+        open_log,
         jobs,
         find=find,
         on_death=lambda message: sys.stderr.write(f"critic: {message}\n"),
     )
-    return findings_of_batches(pool.replay_stretches(stretches(log))), partial(check_log, log)
+    return findings_of_batches(pool.replay_stretches(stretches(log))), whole.check

@@ -34,6 +34,14 @@ _AHEAD: Final = 3  # stretches for each process that are replayed or wait for th
 _MOST_DEATHS: Final = 3  # processes that one stretch may cost
 _MOST_SECONDS: Final = 5.0  # for a process to end that has closed its connection
 
+
+def find_context() -> Any:
+    """Return what starts processes here."""
+    # To copy a process with threads is unsafe: a lock that another thread holds stays locked.
+    alone = threading.active_count() == 1
+    return multiprocessing.get_context(None if alone else "spawn")
+
+
 OpenLog = Callable[[], AbstractContextManager[NumberedLog]]
 """Opens the log for reading. It is called once in every process."""
 
@@ -71,9 +79,7 @@ class ReplayPool:
         """
         self._given = _Given(open_log, expected, judge, find)
         self._jobs, self._on_death = jobs, on_death
-        # To copy a process with threads is unsafe: a lock that another thread holds stays locked.
-        alone = threading.active_count() == 1
-        self._context: Any = multiprocessing.get_context(None if alone else "spawn")
+        self._context: Final = find_context()
         self._failed: HarnessError | None = None
         self._idle: list[_Worker] = []
         self._busy: dict[Connection, _Worker] = {}
@@ -180,7 +186,7 @@ class _Worker:
         self._process: BaseProcess = context.Process(
             target=_work, args=(theirs, self.connection, given), daemon=True
         )
-        with _without_interrupts():
+        with without_interrupts():
             self._process.start()
         theirs.close()  # so that the end of the process ends the connection
 
@@ -199,7 +205,7 @@ class _Worker:
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
+def without_interrupts() -> Iterator[None]:
     """Hold back Ctrl-C. A process that starts meanwhile never gets it: its parent ends it."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield

@@ -1,6 +1,7 @@
 """`critic replay`: derive every recorded verdict again and compare the bytes."""
 
 import argparse
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -115,7 +116,16 @@ def _answers(
 
     batches = engine(args, log, replayer, before, expected)
     sessions = sessions_after(log, replayer, after)
-    return answers_in(batches, before, expected, save, sessions), partial(check_log, log)
+    return answers_in(batches, before, expected, save, sessions), _begin_check(args, log)
+
+
+def _begin_check(args: argparse.Namespace, log: SqlDecisionLog) -> Callable[[], LogCheck]:
+    """Return what checks the log as a whole: with --jobs, in a process that begins now."""
+    if args.jobs == 1:
+        return partial(check_log, log)
+    from harness.commands.check_process import CheckProcess  # noqa: PLC0415 - loads what starts processes
+
+    return CheckProcess(partial(SqlDecisionLog.open_for_reading, os.fspath(args.log))).check
 
 
 def _begin(
