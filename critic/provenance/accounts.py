@@ -18,6 +18,8 @@ from critic.provenance.folding import QUOTES, WORD, mark_lines, small, wide
 
 SEPARATED: Final = re.compile("[ -]+")
 WIDELY_SEPARATED: Final = re.compile("[ ./\u2010-\u2015\u2212-]+")
+_ANY_GAP: Final = re.compile("[ ./()_,:\u2010-\u2015\u2212-]+")
+"""What may stand between the groups of a number whose first group begins as that of an IBAN."""
 _WRAPPED: Final = re.compile("[ \n-]+")
 _WIDE_GAPS: Final = re.compile("[ ./()\u2010-\u2015\u2212-]+")
 _GROUP: Final = f"(?:(?!_){WORD})++"
@@ -314,7 +316,7 @@ def account_parts(text: str) -> Iterator[tuple[str, ...]]:
         for start, after, more in groups[first + 1 : first + _MOST_GROUPS]:
             if IBAN_SHAPE.fullmatch(joined):
                 parts.append(joined)
-            if WIDELY_SEPARATED.fullmatch(text, end, start) is None:
+            if _ANY_GAP.fullmatch(text, end, start) is None:
                 break
             joined, end = joined + more, after
         if IBAN_SHAPE.fullmatch(joined) and joined not in parts:

@@ -36,6 +36,8 @@ def _address_of(changes: str) -> str:
     )
 
 
+_AT_NUMBER: Final = rf"(?<!{_IN_ADDRESS}){run_of(_NO_PART, NO_CHANGE)}@\[[^\s\[\]]{{1,60}}\]"
+"""An address at a number in brackets in place of a host."""
 ADDRESS: Final = re.compile(_address_of(NO_CHANGE))
 _PARTED_ADDRESS: Final = _address_of(CHANGES)
 _PARTED_ADDRESSES: Final = _PARTED_ADDRESS, _address_of(ALL_CHANGES)
@@ -49,6 +51,7 @@ _BEGINS: Final = re.compile(
 )
 _ENDS: Final = re.compile(rf"(?!(?![/:?(]){STRICT_JOINT}{WORD})")
 _MOST_PARTS: Final = 12
+_LONGEST_HOST: Final = 1000
 
 
 def addresses_in(text: str) -> Iterator[str]:
@@ -65,6 +68,12 @@ def wide_addresses_in(text: str) -> Iterator[str]:
     for match in _each(_PARTED_ADDRESSES, text):
         for address in _spellings(match[0]):
             yield from _from_apostrophes(address)
+    yield from _at_numbers(text)
+
+
+def _at_numbers(text: str) -> Iterator[str]:
+    if "@[" in text:
+        yield from compile_pattern(_AT_NUMBER).findall(text)
 
 
 def _each(parted: tuple[str, ...], text: str) -> Iterator[re.Match[str]]:
@@ -99,9 +108,10 @@ def address_parts(text: str) -> Iterator[tuple[str, ...]]:
     for match in pattern.finditer(text):
         name, _, host = match[0].strip(_BESIDE_ADDRESS).partition("@")
         ends = reversed([*islice(_HOST_ENDS.finditer(host), _MOST_PARTS)])
-        hosts = (host, *(host[: at.start()] for at in ends))
+        hosts = (host, *(host[: at.start()] for at in ends if len(host) <= _LONGEST_HOST))
         hosts = tuple(one for one in hosts if "." in one)
         begins = islice(_NAME_BEGINS.finditer(name), _MOST_PARTS)
         names = [name, *filter(None, (name[at.end() :] for at in begins))]
-        if hosts and host.count(".") < _MOST_PARTS:
+        if hosts:
             yield tuple(dict.fromkeys(f"{one}@{other}" for one in names for other in hosts))
+    yield from ((one,) for one in _at_numbers(text))

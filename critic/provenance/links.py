@@ -98,6 +98,7 @@ _LINK_ENDS: Final = (
     rf"|[{_STOPS}]|(?![\x00-\x7f]){WORD}"
 )
 """What may stand behind a named link. Anything else may be a part of it, as a place to fill is."""
+_NUMBERS: Final = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _LABEL_BEHIND: Final = rf"{_STOP_AS_DOT}{_IN_HOST}++(?:\.|{_STOP_AS_DOT}){_IN_HOST}"
 """What goes on with a host where a stop is read as a dot."""
 _PAIRS: Final = frozenset(("<|", "||"))
@@ -323,6 +324,8 @@ def _looks_in_text(link: WebLink) -> Looks:
     """Return what a reader may take it for: with something behind it, a file name may be a host."""
     ending, has_page = last_label(link.host), link.path != ""
     if ending in FILE_HOSTS and (has_page or link.has_query):
+        return "link"
+    if "/" in link.path and _NUMBERS.fullmatch(link.host) is not None:
         return "link"
     return looks_of(ending, has_page=has_page)
 

@@ -17,6 +17,7 @@ from critic.provenance.texts import NARROW, PATHS, WIDE, Reading, Texts, as_writ
 from critic.provenance.value_kinds import (
     Sought,
     ValueForm,
+    account_parts,
     accounts_in,
     addresses_in,
     same_values,
@@ -242,7 +243,9 @@ def _account_groups(entry: ItemText) -> Iterator[_Key]:
 
 
 def _wide_accounts(entry: ItemText) -> Iterator[_Key]:
-    return (("account", one) for one in wide_accounts_in(entry.text(wide)))
+    text = entry.text(wide)
+    parts = (part for parts in account_parts(text) for part in parts)
+    return (("account", one) for one in (*wide_accounts_in(text), *parts))
 
 
 def _folded_apart(keys_in: "_Keys") -> "_Keys":

@@ -180,11 +180,12 @@ def test_an_address_has_the_parts_that_end_at_a_dot_of_its_host() -> None:
         *(("a@b.c.d", [("a@b.c.d", "a@b.c")]), ("a@b.c", [("a@b.c",)]), ("a@b", [])),
         *(("-a@b.c- e@f.g", [("a@b.c",), ("e@f.g",)]),),
         ("d'a@b.c.e", [("d'a@b.c.e", "d'a@b.c", "a@b.c.e", "a@b.c")]),
-        *(("a@" + ".".join("b" * 13), []),),
+        *(("a@[1.2.3.4].", [("a@[1.2.3.4]",)]), ("a@[1 2]", [])),
     ):
         assert [*address_parts(text)] == parts, text
-    (longest,) = address_parts("a@" + ".".join("b" * 12))
-    assert len(longest) == 11
+    for count, parts in ((12, 11), (13, 12), (14, 12), (500, 12), (501, 1)):
+        (longest,) = address_parts("a@" + ".".join("b" * count))
+        assert len(longest) == parts
 
 
 def test_a_short_number_has_three_digits_at_most() -> None:

@@ -17,10 +17,11 @@ BRACKETS = r"\[[0-9a-f.]*:[0-9a-f:.]+(?:%[^\s\]/]+)?\]"
 NUMBERS = r"(?:[0-9]{4,10}|0x[0-9a-f]{4,8})(?=[/?#:])"
 BEGINS = "(?<=[^\x00-\x7f])(?=[A-Za-z0-9])"
 ENDS = "(?<=[A-Za-z0-9])(?=[^\x00-\x7f])"
-ACCOUNTS = r"(?<![a-z0-9])(?=([a-z]{2}[0-9]{2}(?:[ -]?[a-z0-9]){8,40}(?![a-z0-9])))"
+ACCOUNTS = r"(?<![a-z0-9])(?=([a-z]{2}[0-9]{2}(?:[ -]{0,4}[a-z0-9]){8,40}(?![a-z0-9])))"
 LINKS = (
     rf"(?:[a-z][a-z0-9+.-]*://|//(?=[\w-]+\.|{BRACKETS}|{NUMBERS})|(?<![\w.@])www\.(?=[\w-]))"
     rf"(?:{BRACKETS})?(?:(?<=\])|[^\s<>\"'`|^{{}}()\[\]])[^\s<>\"'`|^{{}}()\[\]]*"
+    r"|(?<![\w@/.])\d{1,3}(?:\.\d{1,3}){3}(?::[0-9]+)?/[^\s<>\"'`|^{}()\[\]]*"
     r"|(?<![\w@/])(?<!(?<!\.)\.)(?:[\w-]+\.)+[a-z]{2,}(?::[0-9]+)?"
     r"(?:[/?#][^\s<>\"'`|^{}()\[\]]*|(?![\w@])|(?=[^\x00-\x7f]|_+(?!\w)))"
 )
@@ -57,7 +58,9 @@ def found_in(value: Any) -> list[Found]:
         return []
     exact = [*addresses_of(value), *accounts_of(value), *links_of(value)]
     plain = with_signs(plain_text(value))
-    seen = [*addresses_of(plain), *accounts_of(plain), *links_of(plain)]
+    loose = re.sub("[_,:()]", "-", plain)
+    numbered = [("address", [one]) for one in re.findall(r"[\w.+&-]+@\[[^\s\[\]]{1,60}\]", plain)]
+    seen = [*addresses_of(plain), *numbered, *accounts_of(loose), *links_of(plain)]
     found = [one for one in exact if list(map(plain_text, one[1])) == list(map(fold, one[1]))]
     known = [(kind, list(map(fold, parts))) for kind, parts in found]
     hidden = [one for one in seen if one not in known]

@@ -494,13 +494,15 @@ def mentions(value: Any, text: str, kind: str = "") -> bool:
             is not None
         )
     if kind == "account":
-        gap = r"[ ./()\u2010-\u2015\u2212-]*"
+        more = "_,:" if re.match("[a-z]{2}[0-9]{2}", form) else ""
+        gap = rf"[ ./(){more}\u2010-\u2015\u2212-]*"
         inside = gap.join(map(re.escape, re.sub("[ ()+-]", "", form)))
         sought = rf"(?<!(?!_){WORD}){inside}(?!(?!_){WORD})"
         return any(re.search(sought, one) for one in (wide(text), words_of(text)))
     if kind == "address":
         marked = f"(?:{re.escape(form)}|_+{re.escape(form)}_+)"
-        inside = rf"(?<![\w.+&-]){marked}(?![\w@-]|\.[\w-])"
+        behind = "" if form.endswith("]") else r"(?![\w@-]|\.[\w-])"
+        inside = rf"(?<![\w.+&-]){marked}{behind}"
         return any(re.search(inside, one) for one in (wide(text), words_of(text)))
     if kind == "url":
         goes_on = re.search("[?#].*/$", wide(value)) is not None
