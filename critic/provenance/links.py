@@ -93,7 +93,7 @@ def _narrow_beside() -> re.Pattern[str]:
 _LINK_ENDS: Final = (
     rf"\Z|[{_SPACES}>]|[.,;:!?*~]++(?![{{\[(^$]|<(?!/|br))|</|<br ?/?>"
     rf"|[)\]}}{_CLOSING}](?![A-Za-z0-9_/{{])"
-    rf"|(?<!/)[{QUOTES}]|[{QUOTES}](?!{WORD}|[/{{])|\\[\"'nrt]|\|(?=[{_SPACES}|]|\Z)"
+    rf"|(?<!/)[{QUOTES}]|[{QUOTES}](?!{WORD}|[/{{])|\\(?:[\"'nrt]|u00(?:2[27]|3[ce]))|\|(?=[{_SPACES}|]|\Z)"
     rf"|\u2026(?!{WORD}|[/{{])"
     rf"|[{_STOPS}]|(?![\x00-\x7f]){WORD}"
 )
@@ -101,7 +101,7 @@ _LINK_ENDS: Final = (
 _NUMBERS: Final = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _LABEL_BEHIND: Final = rf"{_STOP_AS_DOT}{_IN_HOST}++(?:\.|{_STOP_AS_DOT}){_IN_HOST}"
 """What goes on with a host where a stop is read as a dot."""
-_PAIRS: Final = frozenset(("<|", "||"))
+_PAIRS: Final = frozenset(("<|", "||", "[|", "{}"))
 _MARKS: Final = "*_~"
 _NEAR: Final = 200
 _NO_BEGIN: Final = re.compile(rf"(?:[$&)}}\]^\u2026\u2010-\u2015]|[A-Za-z0-9]{_STOP_AS_DOT})\Z")

@@ -172,6 +172,7 @@ def test_a_part_of_a_link_gives_no_page_to_anybody() -> None:
 
 
 ENDED = [
+    *("[{}|b]", "<{}|b>", "\\href{{{}}}{{b}}", "[[{}][b]]", "||{}||"),
     *("<{}>", "<{}|b>", "|{}|b|", "| {}|", '"{}"', "'{}'b", "\u201c{}\u201d\u3092", "({})", "[{}]"),
     *("[b]({})", "{{a: {}}}", "<b>{}</b>", "{}<br>b", "*{}*", "*see {}*", "_see {}_", "{}\u2026"),
     *("{}...", "{}?", '{},"b"', "{}.", "{}\u3002", "\u6253\u5f00{}\u3002", "{}\u3001b"),
@@ -200,8 +201,11 @@ def test_a_page_ends_before_a_sentence_that_names_another_link() -> None:
     assert answer_for("https://b.example", request(said)) == "ask"
 
 
-def test_a_line_break_that_is_written_as_an_escape_ends_a_page() -> None:
-    assert read("https://b.example/a\\nb") == (["b.example/a"], [])
+def test_a_break_or_a_bracket_that_is_written_as_an_escape_ends_a_page() -> None:
+    for escape in ("\\n", "\\r", "\\t", '\\"', "\\u003c", "\\u003e", "\\u0022"):
+        assert read(f"https://b.example/a{escape}b") == (["b.example/a"], []), escape
+    for escape in ("\\u0026", "\\u002e", "\\u0032", "\\x"):
+        assert read(f"https://b.example/a{escape}b") == ([], ["b.example/a"]), escape
 
 
 def test_a_sign_of_a_sentence_inside_of_a_page_is_a_part_of_it() -> None:

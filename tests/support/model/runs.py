@@ -107,10 +107,10 @@ def ends_link(text: str, at: int, before: str) -> bool:
         opened = before != "" and before in QUOTE_SIGNS
         return one == "" or opened or text[at - 1] != "/" or not goes_on
     if one in ")]}" + CLOSING:
-        return re.match("[A-Za-z0-9_/{]", rest) is None
+        return before + one == "{}" or re.match("[A-Za-z0-9_/{]", rest) is None
     if one in "|\\":
-        seen = before in ("<", "|") or rest[:1].strip() in ("", "|")
-        return seen if one == "|" else rest[:1] in ("n", "r", "t", '"', "'")
+        seen = before in ("<", "|", "[") or rest[:1].strip() in ("", "|")
+        return seen if one == "|" else re.match("[nrt\"']|u00(?:22|27|3c|3e)", rest) is not None
     if one == "<":
         return re.match("/|br ?/?>", rest) is not None
     if one in DOT_STOPS:
