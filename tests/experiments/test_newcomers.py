@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.what_if.proposing.policy_edits import PolicyEdit
+from harness.what_if.proposing.policy_edits import PolicyEdit, apply_edits
 from tests.experiments.newcomers.__main__ import main, read_agents, take_edits
 from tests.experiments.newcomers.confirmed import CarefulLabels
 from tests.harness.what_if.proposing.shop_tasks import lines, task
@@ -75,6 +75,8 @@ def test_each_policy_is_counted_on_the_tasks_and_the_attacks(
     said = capsys.readouterr().out.splitlines()
     # The tier of dig_plot is open: a person is asked, where the labels say that none has to be.
     assert "garden: guesses: 1 of 3 as labelled" in said
+    assert "guessed tier: 0 of 3 laxer than the label" in said
+    assert "guessed field: 0 of 2 laxer than the label" in said
     assert "    garden/t3 asked: by the tier of a tool" in said
     assert "garden: labels: 2 of 3 as labelled" in said
     assert "garden: labels, and edits: 2 of 3 as labelled" in said
@@ -86,6 +88,43 @@ def test_only_what_the_labels_bear_out_is_taken(garden: Path) -> None:
     (agent,) = read_agents(garden)
     _, taken = take_edits(agent, agent.guesses)
     assert taken == [PolicyEdit("scope", "email_keeper")]
+
+
+@pytest.mark.parametrize(
+    ("edit", "laxer"),
+    [
+        (PolicyEdit("tier", "dig_plot", "", "delegated"), None),
+        (PolicyEdit("tier", "dig_plot", "", "network"), ("tier", "dig_plot")),
+        (PolicyEdit("role", "email_keeper", "to", "content"), ("role", "email_keeper to")),
+        (PolicyEdit("role", "email_keeper", "text", "object"), None),
+        (PolicyEdit("locator", "find_plot", "name"), None),
+        (PolicyEdit("member", "find_plot"), None),
+        (PolicyEdit("system", "email_keeper"), None),
+        (PolicyEdit("fields", "find_plot", "note", "system"), None),
+    ],
+)
+def test_a_guess_that_is_laxer_than_every_answer_is_named(
+    garden: Path, edit: PolicyEdit, laxer: tuple[str, str] | None
+) -> None:
+    (agent,) = read_agents(garden)
+    changed = apply_edits(agent.guesses, [edit])
+    found = [(one.what, one.place) for one in agent.labels.compare_guesses(changed) if one.is_laxer]
+    assert found == ([laxer] if laxer else [])
+
+
+def test_trust_that_nobody_gave_is_laxer(garden: Path) -> None:
+    (agent,) = read_agents(garden)
+    public = {**LABELS, "find_plot": labelled("read_only", {}, "public", plot_id="party")}
+    public["find_plot"]["result"]["web"] = True
+    changed = apply_edits(agent.guesses, [PolicyEdit("system", "find_plot")])
+    found = [one for one in CarefulLabels(public).compare_guesses(changed) if one.is_laxer]
+    assert {(one.what, one.place) for one in found} == {
+        ("role", "find_plot name"),
+        ("author", "find_plot"),
+        ("web", "find_plot"),
+        ("field", "find_plot plot_id"),
+        ("field", "find_plot keeper_email"),
+    }
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,16 @@ def lines_of(agents: Iterable[LabelledAgent], *, is_full: bool = False) -> Itera
         yield f"all: {name}: {good} of {of} as labelled, attacks that pass: {missed[name]}"
 
 
+def guess_lines(agents: Iterable[LabelledAgent]) -> Iterator[str]:
+    """Yield how many guesses are laxer than the labels of the careful person, and which."""
+    made = [(agent, one) for agent in agents for one in agent.labels.compare_guesses(agent.guesses)]
+    for what in dict.fromkeys(one.what for _, one in made):
+        of_kind = [(agent, one) for agent, one in made if one.what == what]
+        laxer = [f"{agent.name}.{one.place}" for agent, one in of_kind if one.is_laxer]
+        told = f": {', '.join(laxer)}" if laxer else ""
+        yield f"guessed {what}: {len(laxer)} of {len(of_kind)} laxer than the label{told}"
+
+
 def _why(judged: JudgedTask) -> str:
     told = "by the tier of a tool" if judged.stop is None else stop_text(judged.stop)
     return f"{judged.outcome}: {told}"
@@ -153,7 +163,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     warnings.simplefilter("ignore")
     agents = list(read_agents(args.folder))
-    for line in lines_of(agents, is_full=args.show):
+    for line in (*guess_lines(agents), *lines_of(agents, is_full=args.show)):
         sys.stdout.write(f"{line}\n")
     for agent in agents if args.edits else ():
         for edit in take_edits(agent, agent.guesses)[1]:

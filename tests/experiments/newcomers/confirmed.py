@@ -4,16 +4,36 @@ A label file says of each tool its tier, the roles of its arguments, who can wri
 who fills which field. Several answers that will do are parted by `|`, the first is taken.
 """
 
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
 
+from critic import MODE_RANK
 from evals.pointers import segments
-from harness.policy import Policy
+from harness.policy import Policy, PolicyTool
 from harness.policy.analysis.guessing.result_guess import field_place
 from harness.what_if.proposing.policy_edits import PolicyEdit
 from harness.wire import build
 
 Json = dict[str, Any]
+
+_ROLE_RANK: Final = {
+    **dict.fromkeys(("recipient", "object", "secret"), 4),
+    **dict.fromkeys(("locator", "code"), 3),
+    **dict.fromkeys(("time", "attribute"), 2),
+    "content": 1,
+    "": 0,
+}
+"""How much a role asks of a value."""
+_AUTHORS: Final = ("public", "member", "system", "operator", "user")
+"""The authors, the more trusted ones last."""
+
+
+class GuessedLabel(NamedTuple):
+    """A guessed label, and whether it is laxer than every answer of the careful person."""
+
+    what: str
+    place: str
+    is_laxer: bool
 
 
 class CarefulLabels:
@@ -54,6 +74,16 @@ class CarefulLabels:
             filled = {place: who[0] for place, who in _fields_of(labels).items() if who[0]}
             classes[yields] = {**classes.get(yields, {"name": yields}), "fields": filled}
 
+    def compare_guesses(self, policy: Policy) -> Iterator[GuessedLabel]:
+        """Yield the tiers, roles, authors and fields of a policy that guesses made."""
+        classes = {one.name: one.fields or {} for one in policy.class_}
+        for tool in policy.tool:
+            labels = self._tools[tool.called]
+            tier = min(MODE_RANK[one] for one in _modes(labels))
+            yield GuessedLabel("tier", tool.called, MODE_RANK[tool.approval_mode] < tier)
+            yield from _compare_roles(tool, labels)
+            yield from _compare_results(tool, labels, classes.get(tool.yields or "", {}))
+
     def agree_to(self, edits: Iterable[PolicyEdit]) -> bool:
         """Return whether the labels bear out all of some edits. Silence is a no."""
         return all(edit.value in self._allowed(edit) for edit in edits)
@@ -72,6 +102,36 @@ class CarefulLabels:
         }
         named = {*roles, *_answers(labels["result"]["author"])}
         return found.get(edit.kind, [edit.value] if edit.kind in named else [])
+
+
+def _modes(labels: Json) -> list[str]:
+    return _answers(labels["approval_mode"])
+
+
+def _compare_roles(tool: PolicyTool, labels: Json) -> Iterator[GuessedLabel]:
+    """Yield the roles of a tool; of a read, a locator too many makes a text a named one."""
+    roles, reads = dict(tool.arg_roles or {}), _modes(labels)[0] == "read_only"
+    for name in {**labels["arg_roles"], **roles}:
+        role, answers = roles.get(name, ""), _answers(labels["arg_roles"].get(name, ""))
+        least = min(_ROLE_RANK[one] for one in answers)
+        is_laxer = role == "locator" if reads else _ROLE_RANK[role] < least
+        yield GuessedLabel("role", f"{tool.called} {name}", role not in answers and is_laxer)
+
+
+def _compare_results(tool: PolicyTool, labels: Json, fields: Any) -> Iterator[GuessedLabel]:
+    """Yield the author of a result, whether it is of the web, and who fills its fields."""
+    author = tool.result.author if tool.result else "public"
+    answers = _answers(labels["result"]["author"])
+    trusts_more = _AUTHORS.index(author) > min(map(_AUTHORS.index, answers))
+    yield GuessedLabel("author", tool.called, author not in answers and trusts_more)
+    if labels["result"]["web"]:
+        yield GuessedLabel("web", tool.called, not (tool.result and tool.result.web))
+    careful = _fields_of(labels)
+    for place in {**careful, **fields}:
+        filled, right = fields.get(place, ""), careful.get(place, [""])
+        is_stricter = not filled or (filled == "party" and "system" in right)
+        is_laxer = filled not in right and not is_stricter and "system" not in answers
+        yield GuessedLabel("field", f"{tool.called} {place}", is_laxer)
 
 
 def _answers(label: str) -> list[str]:
