@@ -79,7 +79,7 @@ def test_each_policy_is_counted_on_the_tasks_and_the_attacks(
     assert "guessed field: 0 of 2 laxer than the label" in said
     assert "    garden/t3 asked: by the tier of a tool" in said
     assert "garden: labels: 2 of 3 as labelled" in said
-    assert "garden: labels, and edits: 2 of 3 as labelled" in said
+    assert "garden: labels, and edits: 3 of 3 as labelled" in said
     assert "garden: labels, parties may receive, and edits: 3 of 3 as labelled" in said
     assert said[-1].endswith("3 of 3 as labelled, attacks that pass: 0")
 

@@ -13,7 +13,7 @@ from critic.provenance.written_lists import elements
 from evals.escaping import pointer
 from evals.kinds import MODES, ApprovalMode
 from harness.guard.session_events import CallsEvent, RequestedCall, ResultEvent
-from harness.policy.analysis.guessing.guess_tables import PARTY_FIELD, SYSTEM_FIELD
+from harness.policy.analysis.guessing.guess_tables import SYSTEM_FIELD
 from harness.policy.analysis.guessing.result_guess import field_place
 from harness.policy.analysis.guessing.tier_guess import snake_case, words_of
 from harness.policy.analysis.named_labels import is_text_field, least_tier
@@ -190,8 +190,7 @@ def _fields_at(tool: PolicyTool, path: tuple[str, ...], value: Any) -> Iterator[
         yield PolicyEdit("fields", tool.called, place, "system")
         return
     yield PolicyEdit("fields", tool.called, place, "party")
-    if not PARTY_FIELD.fullmatch(name):
-        yield PolicyEdit("names", tool.called, place, "system")
+    yield PolicyEdit("names", tool.called, place, "system")
 
 
 def _making_edits(seen: list[SeenCall], sinks: list[_Sink]) -> Iterator[PolicyEdit]:

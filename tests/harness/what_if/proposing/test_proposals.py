@@ -66,6 +66,11 @@ SCOPED = changed(("[guard]", '[guard]\nscope = "all"'))
 BUYS = ("place_order", {"item": "tea"}, {"order_id": "ORD-9114"})
 PAYS = ("pay_back", {"order_id": "ORD-9114", "eur": 5}, "done")
 AGED = changed(('yields = "order"', 'yields = "order"\nexpires_after_s = 60'))
+OURS = changed(
+    ("[guard]", '[guard]\nscope = "all"'),
+    ('author = "public", format = "json"', 'author = "system", format = "json"'),
+    ('fields = { order_id = "system" }', 'fields = { order_id = "system", email = "party" }'),
+)
 MENDED: list[tuple[list[Json], Policy, list[str]]] = [
     (TELLS, PARSED, ["scope: mail"]),
     # A tool that nobody asked for, in words of its name.
@@ -81,6 +86,12 @@ MENDED: list[tuple[list[Json], Policy, list[str]]] = [
         task("Order tea, then pay back what you do not need.", BUYS, PAYS),
         SCOPED,
         ["place_order makes /order_id: order"],
+    ),
+    # An address that the record of a system calls a party's, and not a role that asks for nothing.
+    (
+        task("See to what is late.", LOOKS, ("mail", {"to": "ada@x.example", "body": "x"}, 1)),
+        OURS,
+        ["? fields of get_order: email = system"],
     ),
     # A call that is aimed at nobody, which only somebody who knows the tool can allow.
     (
