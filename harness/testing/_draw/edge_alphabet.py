@@ -13,7 +13,7 @@ from harness.testing._draw.primitives import ABSENT, FieldOptions, Json
 
 _: Final = ABSENT
 
-PAIRS = (("a", "b.c"), ("a.b", "c"), ("a", "b"), ("a.b", "b.c"))
+TOOL_PAIRS = (("a", "b.c"), ("a.b", "c"), ("a", "b"), ("a.b", "b.c"))
 REFS = ("e1", "e2", "e3", "kg:k:e1")
 FORGED = "kg:k:forged"
 HOSTILE = "<b>\n\u001b[31m'\u202e"
@@ -81,7 +81,7 @@ _COUNTS = (0, 1, 3, 3999, 4000, 4001, 8001, 2**53 - 1)
 
 ROLE_NAMES: Final[tuple[str, ...]] = get_args(Role)
 _ROLES: tuple[dict[str, str], ...] = tuple({"x": role} for role in ROLE_NAMES)
-_TOOLS = tuple({"adapter_id": adapter, "capability_id": name} for adapter, name in PAIRS)
+_TOOLS = tuple({"adapter_id": adapter, "capability_id": name} for adapter, name in TOOL_PAIRS)
 SOURCES: tuple[Json, ...] = (
     *({"author": "user", "standing": "named"}, {"author": "operator", "standing": "ambient"}),
     *({"author": "system", "standing": "ambient"}, {"author": "system", "standing": "reached"}),

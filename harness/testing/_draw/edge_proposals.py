@@ -11,7 +11,7 @@ from typing import Any, Final
 from evals.kinds import MODES
 from harness.testing._draw import edge_refunds
 from harness.testing._draw.digests import settle_names
-from harness.testing._draw.edge_alphabet import AS_OF, LATER, PAIRS
+from harness.testing._draw.edge_alphabet import AS_OF, LATER, TOOL_PAIRS
 from harness.testing._draw.edge_faults import FAULTS
 from harness.testing._draw.edge_seen import seen_case
 from harness.testing._draw.edge_wild import alter_field, wild_proposal
@@ -106,7 +106,7 @@ def _some_case(pick: Pick) -> Json:
     items, backed = _evidence(pick)
     tools = [
         {"adapter_id": pair[0], "capability_id": pair[1], **fields(pick, _TOOL)}
-        for pair in pick((PAIRS[:2], PAIRS[1:3], PAIRS[:3]))
+        for pair in pick((TOOL_PAIRS[:2], TOOL_PAIRS[1:3], TOOL_PAIRS[:3]))
     ]
     steps: list[Json] = []
     for _position in range(pick(_COUNTS)):

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from harness.testing._draw.drawn_confinement import secrets_in
-from harness.testing._draw.edge_alphabet import ARGS, CALL, PAIRS
+from harness.testing._draw.edge_alphabet import ARGS, CALL, TOOL_PAIRS
 from harness.testing._draw.edge_proposals import make_proposal
 from harness.testing._draw.edge_wild import redraw_field, retype_number
 from harness.testing._draw.primitives import (
@@ -75,7 +75,7 @@ def faithful_calls(proposal: Json) -> list[Json]:
 
 
 def _stray_call(pick: Pick) -> Json:
-    adapter, name = pick(PAIRS)
+    adapter, name = pick(TOOL_PAIRS)
     named = {"adapter_id": adapter, "capability_id": name}
     return {**named, "args": fields(pick, ARGS), **fields(pick, CALL)}
 
@@ -100,7 +100,7 @@ def disturb_calls(pick: Pick, calls: list[Json]) -> list[Json]:
         call["args"] = dict(call["args"])
         redraw_field(pick, call["args"], ARGS)
     if how == "pair":
-        call["adapter_id"], call["capability_id"] = pick(PAIRS)
+        call["adapter_id"], call["capability_id"] = pick(TOOL_PAIRS)
     if how == "redraw":
         redraw_field(pick, call, CALL)
     return [*before, call, *after]

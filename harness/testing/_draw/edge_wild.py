@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from harness.testing._draw import edge_alphabet
 from harness.testing._draw.bounds import Pair
-from harness.testing._draw.edge_alphabet import PAIRS, REFS
+from harness.testing._draw.edge_alphabet import REFS, TOOL_PAIRS
 from harness.testing._draw.primitives import (
     ABSENT,
     FieldOptions,
@@ -58,14 +58,14 @@ def wild_proposal(pick: Pick) -> Json:
     """Return a proposal of the alphabet with every field drawn on its own."""
     tools = [
         {"adapter_id": pair[0], "capability_id": pair[1], **fields(pick, edge_alphabet.TOOL)}
-        for pair in pick((PAIRS, PAIRS[:2], PAIRS[1:3]))
+        for pair in pick((TOOL_PAIRS, TOOL_PAIRS[:2], TOOL_PAIRS[1:3]))
     ]
     items = [
         {"id": ref, **fields(pick, edge_alphabet.ITEM)} for ref in pick((REFS, REFS[:2], REFS[1:]))
     ]
     steps: list[Json] = []
     for _step in range(pick((1, 2, 2, 3, 3, 4, 0, 13))):
-        steps.append(wild_step(pick, PAIRS, _args_of, edge_alphabet.STEP, steps))
+        steps.append(wild_step(pick, TOOL_PAIRS, _args_of, edge_alphabet.STEP, steps))
     return {
         "ctx": _wild_context(pick),
         "compiled": {"manifests": {"tool_manifest": tools, "evidence_manifest": items}},
