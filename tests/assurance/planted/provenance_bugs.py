@@ -15,6 +15,7 @@ class Files(NamedTuple):
     texts: str = "critic/provenance/texts.py"
     boundaries: str = "critic/provenance/boundaries.py"
     folding: str = "critic/provenance/folding.py"
+    accounts: str = "critic/provenance/accounts.py"
     kinds: str = "critic/provenance/value_kinds.py"
     addresses: str = "critic/provenance/addresses.py"
     links: str = "critic/provenance/links.py"
@@ -259,7 +260,7 @@ _STANDS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "accounts-are-no-addresses",
-        FILES.kinds,
+        FILES.accounts,
         "account numbers in content are not judged",
         "[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{8,30}",
         "[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{80,90}",
