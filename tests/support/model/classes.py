@@ -30,6 +30,7 @@ from tests.support.model.kinds import (
     text_of,
     wide_value,
 )
+from tests.support.model.parting import WORD
 from tests.support.model.requests import (
     is_below,
     lies_below,
@@ -37,7 +38,6 @@ from tests.support.model.requests import (
     names_bare_host,
     names_host,
 )
-from tests.support.model.runs import WORD
 from tests.support.model.sources import Leaf, Seen, fresh_by
 from tests.support.model.values import TARGETS, Value, mailboxes, values_in
 
@@ -149,16 +149,16 @@ def is_recorded(value: Value, leaf: Leaf) -> bool:
     No bare word or number names a host: a link stands where it is one.
     """
     if value.kind == "url" or said(value.kind, value.value)[0] == "path":
-        return (
-            is_part(value, leaf.text)
-            if has_only_words(value.kind, value.value)
-            else says(value, leaf)
-        )
+        return is_part(value, leaf.text) if is_any_text(value) else says(value, leaf)
     if is_same(value, leaf.text):
         return True
-    if is_short_number(value.kind, value.value) or has_only_words(value.kind, value.value):
-        return is_part(value, leaf.text)
-    return says(value, leaf)
+    return is_part(value, leaf.text) if is_any_text(value) else says(value, leaf)
+
+
+def is_any_text(value: Value) -> bool:
+    """Return whether any text may hold it, and mean nothing by it."""
+    kind, inside = value.kind, value.value
+    return has_only_words(kind, inside) or (kind != "url" and is_short_number(kind, inside))
 
 
 def is_part(value: Value, text: str) -> bool:

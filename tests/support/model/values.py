@@ -17,7 +17,7 @@ from tests.support.model.kinds import (
     shape_of,
     spelling,
 )
-from tests.support.model.runs import WORD
+from tests.support.model.parting import WORD
 
 ROLES = ["recipient", "object", "attribute", "locator", "secret", "code", "content", "time"]
 TARGETS = ("recipient", "object", "locator", "secret")
