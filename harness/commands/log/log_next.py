@@ -15,7 +15,14 @@ def go_on_in_next(args: argparse.Namespace) -> int:
     with SqlDecisionLog.open(args.log, create=False) as log:
         done = go_on_in(log, args.to, SystemClock().now())
     where = "the database" if is_url(args.to) else escape_text(args.to)
-    came = f"{done.claims} claims, {done.executions} open executions, {done.sessions} open sessions"
+    carried = {
+        "claim": done.claims,
+        "open execution": done.executions,
+        "open session": done.sessions,
+    }
+    came = ", ".join(
+        f"{count} {what}{'' if count == 1 else 's'}" for what, count in carried.items()
+    )
     sys.stdout.write(
         f"{where}: continues from head {done.old.seq}:{done.old.hash}, with {came}\n"
         f"head {done.new.seq}:{done.new.hash}\n"

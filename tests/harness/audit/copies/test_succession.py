@@ -22,7 +22,7 @@ from harness.log import LogUnavailable, SqlDecisionLog
 from harness.record import AlreadyClaimed, Begun, TakenOverRecord, taken_over, used_approvals
 from harness.replay import check_log, replay
 from tests.harness.console import Critic
-from tests.harness.log.decisions import NOON, decision, meddle
+from tests.harness.log.decisions import NOON, decision, filled, meddle, proposal
 from tests.harness.log.guard_logs import write_guard_log
 from tests.harness.replay.forging import forged
 from tests.harness.runtime.test_beginning import approved
@@ -117,6 +117,14 @@ def path(tmp_path: Path) -> Path:
     """A log of guards: two sessions are open, and one execution in each."""
     write_guard_log(tmp_path / "guards.db")
     return tmp_path / "guards.db"
+
+
+def test_one_of_a_kind_is_one(tmp_path: Path, critic: Critic) -> None:
+    filled(tmp_path / "old.db", 3).close()
+    with SqlDecisionLog.open(tmp_path / "old.db") as log:
+        log.begin(Begun(proposal=proposal(), begun_at=NOON))
+    said = critic("log", "next", tmp_path / "old.db", tmp_path / "new.db")
+    assert said.lines[0].endswith(", 1 open execution, 0 open sessions")
 
 
 def test_the_new_log_says_the_old_head_and_needs_nothing_else(
