@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from harness.audit.report.details import opened_record
+from harness.audit.report.told_words import ToolsOfPage
 from harness.audit.shadow_stops import general_reason
 from harness.clock import FixedClock
 from harness.guard import Guard
@@ -94,7 +95,9 @@ def test_no_reader_says_that_a_shadow_refused(log: Path, critic: Critic) -> None
 def test_the_page_marks_what_was_not_enforced(log: Path) -> None:
     with SqlDecisionLog.open_for_reading(log) as kept:
         decided = [one for one in kept.records() if isinstance(one, DecisionRecord)]
-    shown = [opened_record(one, None, None, lambda _: 0).get("shadow", False) for one in decided]
+    tools = ToolsOfPage()
+    opened = [opened_record(one, None, None, lambda _: 0, tools) for one in decided]
+    shown = [one.get("shadow", False) for one in opened]
     assert shown == [one.action == "shadow" for one in decided]
     assert len({*shown}) == 2
 
