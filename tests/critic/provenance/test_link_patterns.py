@@ -171,11 +171,6 @@ CHARS: Final = [*map(chr, (*range(0x100), *range(0x2000, 0x2060), 0x1680, 0x180E
 LETTERS: Final = "".join(filter(str.isalpha, map(chr, range(0x80))))
 WIDE_SPACES: Final = "\xa0\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 SPACES: Final = "".join(map(chr, range(0x21))) + "\x85\u1680\u180e\u2028\u2029"
-DASHES: Final = "\u2010\u2011\u2012\u2013\u2014\u2015"
-ENDS_LINK: Final = (
-    SPACES + WIDE_SPACES + ".,;:!?>*~\"'`\u2018\u2019\u201a\u201c\u201d\u201e\xab\xbb"
-)
-"""What stands behind a link that is named, where a word follows."""
 QUOTES: Final = "\xab\xbb\u2018\u201c\u201d\u201e"
 DASHES: Final = "\u2010\u2011\u2012\u2013\u2014\u2015"
 ENDS_LINK: Final = SPACES + WIDE_SPACES + QUOTES + ".,;:!?>*~\"'`\u2019\u201a"

@@ -183,9 +183,9 @@ def test_an_address_has_the_parts_that_end_at_a_dot_of_its_host() -> None:
         *(("a@[1.2.3.4].", [("a@[1.2.3.4]",)]), ("a@[1 2]", [])),
     ):
         assert [*address_parts(text)] == parts, text
-    for count, parts in ((12, 11), (13, 12), (14, 12), (500, 12), (501, 1)):
-        (longest,) = address_parts("a@" + ".".join("b" * count))
-        assert len(longest) == parts
+    for labels, count in ((12, 11), (13, 12), (14, 12), (500, 12), (501, 1)):
+        (longest,) = address_parts("a@" + ".".join("b" * labels))
+        assert len(longest) == count
 
 
 def test_a_short_number_has_three_digits_at_most() -> None:
