@@ -13,8 +13,8 @@ from typing import Final
 from critic.provenance.boundaries import (
     ALL_CHANGES,
     CHANGES,
+    ENCLOSING,
     NO_CHANGE,
-    PAIRS,
     STOPS,
     STRICT_JOINT,
     compile_pattern,
@@ -47,7 +47,7 @@ _BESIDE_ADDRESS: Final = "&+-."
 _OPENS_NAME: Final = "&+."
 """Signs that may be the first of a name, as none of a list is."""
 _BEGINS: Final = re.compile(
-    rf"(?<!(?!{WORD})[^\s,;:=|/*<>(\[{{@{PAIRS}{STOPS}\u2014\u2015\u2026\u2022])(?<!{WORD}[>`])"
+    rf"(?<!(?!{WORD})[^\s,;:=|/*<>(\[{{@{ENCLOSING}{STOPS}\u2014\u2015\u2026\u2022])(?<!{WORD}[>`])"
 )
 _ENDS: Final = re.compile(rf"(?!(?![/:?(]){STRICT_JOINT}{WORD})")
 _MOST_PARTS: Final = 12

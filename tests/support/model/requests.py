@@ -141,8 +141,8 @@ def without_signs(kind: str, form: str, text: str, *, words: bool) -> str:
     sought, marks = re.escape(form), "*_" if kind == "path" else "_"
     for mark in marks if kind == "path" or not words else "":
         around = re.finditer(rf"{re.escape(mark)}{sought}{re.escape(mark)}", text)
-        ends = [Place(text, one.start(), one.end()) for one in around]
-        for one in reversed(ends):
+        marked = [Place(text, one.start(), one.end()) for one in around]
+        for one in reversed(marked):
             if free(kind, one, at_end=False) and free(kind, one, at_end=True):
                 text = f"{text[: one.start]} {form} {text[one.end :]}"
     if kind == "path" and not form.startswith(("/", "~")):
@@ -163,9 +163,9 @@ def without_signs(kind: str, form: str, text: str, *, words: bool) -> str:
     beside = {at for at in ends if 0 < at < len(text) and is_beside(text, at, name=name)}
     if kind == "path" and form.startswith(("/", "~")):
         beside |= {at for at in starts if at and is_unspaced(text[at - 1])}
-    begins, behind = map(re.compile, LOOSE[kind])
-    beside |= {at for at in starts if begins.match(text, at)}
-    beside |= {at + len(form) for at in starts if behind.match(text, at + len(form))}
+    begun, ended = map(re.compile, LOOSE[kind])
+    beside |= {at for at in starts if begun.match(text, at)}
+    beside |= {at + len(form) for at in starts if ended.match(text, at + len(form))}
     return " ".join(text[a:b] for a, b in pairwise([0, *sorted(beside), len(text)]))
 
 
