@@ -10,6 +10,7 @@ import pytest
 
 from critic.provenance.accounts import account_parts, accounts_in, by_lines, wide_accounts_in
 from critic.provenance.folding import WORD
+from critic.provenance.value_kinds import read_value
 from tests.support.sightings import answer, item, proposal, request
 
 CHARS: Final = [*map(chr, range(0x100)), *map(chr, range(0x2000, 0x2060)), "\u2212"]
@@ -137,6 +138,24 @@ def test_the_length_of_an_iban_and_its_check_digits() -> None:
         assert [*accounts_in(f"50 {groups} 1234")] == [iban.lower(), "1234"]
         wrong = groups.replace(groups[2:4], f"{(int(groups[2:4]) + 1) % 100:02}", 1)
         assert iban.lower() not in accounts_in(f"{wrong} 1234")
+
+
+def test_an_iban_has_twelve_groups_at_most() -> None:
+    for count in (11, 12):
+        groups = ["DE89", *DE[4 : 3 + count], DE[3 + count :]]
+        found = [*accounts_in(f"{' '.join(groups)} 50".lower())]
+        assert (DE.lower() in found) == (len(groups) == 12), count
+
+
+def test_a_telephone_number_has_seven_to_fifteen_digits() -> None:
+    for count, form in ((6, "text"), (7, "account"), (15, "account"), (16, "text")):
+        for text in ("+" + "1" * count, "(11)" + "1" * (count - 2)):
+            assert read_value(text, None).form == form, text
+
+
+def test_a_few_signs_may_open_a_number() -> None:
+    for before, is_named in (("(" * 8, True), (f"a{'(' * 8}", False), ("(" * 9, False)):
+        assert (DE.lower() in accounts_in(before + DE.lower())) == is_named, before
 
 
 def test_numbers_are_read_line_by_line() -> None:
