@@ -22,10 +22,11 @@ from critic.provenance.boundaries import (
     begins_of,
     ends_of,
 )
-from critic.provenance.folding import WORD, small
+from critic.provenance.folding import WORD, mark_lines, small
 from critic.provenance.holders import ItemText, Shown, TextForm
 from critic.provenance.place import Place
-from critic.provenance.texts import NARROW, PATHS, Reading
+from critic.provenance.quoted_names import is_part, names_said
+from critic.provenance.texts import NARROW, PATHS, Reading, as_written
 from critic.provenance.tool_words import stem_of
 from critic.provenance.value_kinds import Sought
 
@@ -80,10 +81,16 @@ def find_adjoining(
     reading, first = PATHS if value.is_path else NARROW, None
     for entry, at in _places_of(place, reading, value.said, shown):
         level = _level_at(reading, value, own, entry.text(reading.form), at)
-        if level == _MEANT:
+        if level == _MEANT and not _is_part(entry, value, at):
             return entry, True
-        first = entry if first is None and level == _WORDS else first
+        first = entry if first is None and level >= _WORDS else first
     return first, False
+
+
+def _is_part(entry: ItemText, value: Sought, at: int) -> bool:
+    form, end = as_written if value.is_path else mark_lines, at + len(value.said)
+    names = names_said(entry, form)
+    return is_part(names, entry.text(form), at, end, is_path=value.is_path, beside=True)
 
 
 def _places_of(

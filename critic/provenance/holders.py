@@ -18,6 +18,9 @@ Number = tuple[int, str]
 TextForm = Callable[[str], str]
 """Makes a form of a text: it is one function for each form."""
 
+NameSpans = dict[int, tuple[list[int], list[int]]]
+"""Where names stand in a text, by what makes them names: the starts and the ends."""
+
 GAP: Final = "\n\n\n\n\n"
 """Stands between the texts of one item. No value and no pattern reaches across it."""
 
@@ -36,7 +39,9 @@ class ItemText:
     __slots__ = (
         "_forms",
         "_held_by",
+        "_names",
         "_places",
+        "elements",
         "fields",
         "has_expired",
         "item",
@@ -52,16 +57,20 @@ class ItemText:
         texts: Sequence[str] = (),
         fields: Sequence[str] = (),
         parties: Sequence[str] = (),
+        elements: frozenset[int] = frozenset(),
     ) -> None:
+        """Say which of the texts, by their positions, are elements of a list."""
         self.item: Final[EvidenceItem] = item
         self.number: Final[Number] = number_of(item)
         self.texts: Final = texts
         self.fields: Final = fields
         self.parties: Final = parties
+        self.elements: Final = elements
         self.has_expired: bool = False
         self.tried: Final = set[TextForm]()
         self._forms: dict[TextForm, str] = {}
         self._places: dict[TextForm, dict[str, list[int]]] = {}
+        self._names: dict[tuple[TextForm, FindNames], NameSpans] = {}
         self._held_by: dict[Holders[Any], tuple[Any, ...]] = {}
 
     def text(self, form: TextForm) -> str:
@@ -69,6 +78,13 @@ class ItemText:
         if form not in self._forms:
             self._forms[form] = GAP.join(map(form, self.texts))
         return self._forms[form]
+
+    def names(self, form: TextForm, find: "FindNames") -> NameSpans:
+        """Return where names stand in a form of the texts, where `find` finds them."""
+        key = form, find
+        if key not in self._names:
+            self._names[key] = find(self, form)
+        return self._names[key]
 
     def note(self, holders: "Holders[_K]", keys: tuple[_K, ...]) -> None:
         """Note that these holders, to which it was added, are to hear when the entry expires."""
@@ -94,6 +110,9 @@ class ItemText:
             for token, start in spans(self.text(form)):
                 found.setdefault(token, []).append(start)
         return self._places[form]
+
+
+FindNames = Callable[[ItemText, TextForm], NameSpans]
 
 
 class Shown(NamedTuple):

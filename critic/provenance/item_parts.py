@@ -29,11 +29,12 @@ _AUTHORS: Final[tuple[Writer, ...]] = ("system", "member", "public")
 
 
 class ItemPart(NamedTuple):
-    """A value in an item: who wrote it, and the name of the field that it is a value of, if any."""
+    """A value in an item: who wrote it, the name of its field, if any, and if it is of a list."""
 
     writer: Writer
     text: str
     field: str = ""
+    is_element: bool = False
 
 
 class ItemParts(NamedTuple):
@@ -71,6 +72,10 @@ class _Fields:
             known = both.inner.get(key)
             both.inner[key] = inner.with_fields_of(known) if known else inner
         return both
+
+
+_Below = tuple[str, Any, _Fields | None]
+"""The name of a place, what stands there, and the fields that are declared below."""
 
 
 class _Class(NamedTuple):
@@ -172,7 +177,7 @@ def _parts(
     value: Any, fields: _Fields | None, author: Writer, name: str = ""
 ) -> Iterator[ItemPart]:
     """Yield the parts of a record, or of what stands in one under a name, in its order."""
-    open_values: list[tuple[str, Any, _Fields | None]] = [(name, value, fields)]
+    open_values: list[_Below] = [(name, value, fields)]
     while open_values:
         name, current, place = open_values.pop()
         if place is None:
@@ -184,10 +189,17 @@ def _parts(
             below = [(one, inner, place.below(one)) for one, inner in current.items()]
             open_values.extend(reversed(below))
         elif type(current) is list:
-            elements = [(name, inner, place.below(str(at))) for at, inner in enumerate(current)]
-            open_values.extend(reversed(elements))
+            below = [(name, inner, place.below(str(at))) for at, inner in enumerate(current)]
+            open_values.extend(reversed([*map(_as_element, below)]))
         else:
             yield from _text_parts(current, author)
+
+
+def _as_element(below: _Below) -> _Below:
+    """Return a text of a list in a list of its own, so that it is known to be an element."""
+    name, value, place = below
+    is_text = type(value) is str and (place is None or place.writer is None)
+    return (name, [value], None) if is_text else below
 
 
 def _field_parts(name: str, value: Any, place: _Fields, author: Writer) -> Iterator[ItemPart]:
@@ -202,7 +214,7 @@ def _field_parts(name: str, value: Any, place: _Fields, author: Writer) -> Itera
         for at, inner in enumerate(value):
             below = place.below(str(at))
             if below is None:
-                yield from _field_value(name, inner, writer, rest)
+                yield from _field_value(name, inner, writer, rest, is_element=True)
             else:
                 yield from _parts(inner, below, rest, name)
     else:
@@ -219,11 +231,13 @@ def _writer_beside(writer: Writer, author: Writer) -> Writer:
     return author if writer in ("system", "party") else writer
 
 
-def _field_value(name: str, value: Any, writer: Writer, rest: Writer) -> Iterator[ItemPart]:
+def _field_value(
+    name: str, value: Any, writer: Writer, rest: Writer, *, is_element: bool = False
+) -> Iterator[ItemPart]:
     if rest != writer and _is_short(value):
         yield from (ItemPart(writer, part.text, name or "/") for part in _text_parts(value, writer))
     else:
-        yield from _text_parts(value, rest)
+        yield from _text_parts([value] if is_element else value, rest)
 
 
 def _is_short(value: Any) -> bool:
@@ -234,13 +248,13 @@ def _is_short(value: Any) -> bool:
 
 def _text_parts(value: Any, author: Writer) -> Iterator[ItemPart]:
     """Yield the leaves of a value, and the names of members, as text of an author."""
-    open_values = [value]
+    open_values = [(value, False)]
     while open_values:
-        current = open_values.pop()
+        current, is_element = open_values.pop()
         if type(current) is dict:
             yield from (ItemPart(author, name) for name in current if name)
-            open_values.extend(reversed(current.values()))
+            open_values.extend((one, False) for one in reversed(current.values()))
         elif type(current) is list:
-            open_values.extend(reversed(current))
+            open_values.extend((one, type(one) is str) for one in reversed(current))
         elif type(current) in (str, int, float) and current != "":
-            yield ItemPart(author, write_scalar(current))
+            yield ItemPart(author, write_scalar(current), is_element=is_element)

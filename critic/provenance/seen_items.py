@@ -184,9 +184,11 @@ def _by_place(source: Source, found: ItemParts) -> dict[str, list[ItemPart]]:
 def _entry_of(item: EvidenceItem, source: Source, parts: list[ItemPart]) -> ItemText:
     """Return what some parts of an item say. A field of a member's record is the system's."""
     party = "" if source.author == "member" else "party"
+    said = [part for part in parts if not part.field]
     return ItemText(
         item,
-        texts=[part.text for part in parts if not part.field],
+        texts=[part.text for part in said],
+        elements=frozenset(at for at, part in enumerate(said) if part.is_element),
         fields=[part.text for part in parts if part.field and part.writer != party],
         parties=[part.text for part in parts if part.writer == party],
     )

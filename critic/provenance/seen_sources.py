@@ -32,6 +32,7 @@ from critic.provenance.seen_items import (
 )
 from critic.provenance.spoken_words import (
     find_folder,
+    find_listed,
     find_meant,
     find_mention,
     nouns_of_field,
@@ -78,30 +79,39 @@ class Seen:
         entry, is_meant = find_meant(place, value, limits.role, limits.nouns, self._shown)
         if entry is not None and is_meant:
             return Spoken("request", entry.item)
-        if below := self._named_above(value):
-            return Spoken("request" if limits.has_depth else "host", below.item)
+        below, is_whole = self._named_above(value)
+        is_deep = is_whole and limits.has_depth
+        if below is not None and (is_deep or entry is None):
+            return Spoken("request" if is_deep else "host", below.item)
         if value.link is not None and (host := place.says_host(value.link.host, self._shown)):
             is_bare = place.says_link(value.link.host, self._shown) is not None
             return Spoken("host", host.item, is_bare and not value.link.has_query)
         return _UNSPOKEN if entry is None else Spoken("words", entry.item)
 
-    def _named_above(self, value: Sought) -> ItemText | None:
-        """Return a request that names a page or a folder in which the value lies."""
+    def _named_above(self, value: Sought) -> tuple[ItemText | None, bool]:
+        """Return a request that names a page or a folder in which the value lies.
+
+        And whether it names that as a whole, and not as a part of a longer name.
+        """
         place = self._places[REQUEST]
         if value.link is not None:
             pages = () if value.link.has_query else value.link.parents()
             found = (place.says_link(page, self._shown) for page in pages)
-            return next(filter(None, found), None)
-        if value.form != "path" or has_escapes(value.narrow):
-            return None
+            page = next(filter(None, found), None)
+            return page, page is not None
         parts = value.narrow.split("/")
-        if len(parts) > _MOST_SEGMENTS:
-            return None
+        if value.form != "path" or has_escapes(value.narrow) or len(parts) > _MOST_SEGMENTS:
+            return None, False
         above = ("/".join(parts[:end]) for end in range(len(parts) - 1, 0, -1))
         # A slash by itself, as in "yes / no", names no root.
         folders = (read_value(folder, "path") for folder in above if folder)
-        named = (find_folder(place, folder, self._shown) for folder in folders)
-        return next(filter(None, named), None)
+        first: ItemText | None = None
+        for folder in folders:
+            entry, is_whole = find_folder(place, folder, self._shown)
+            if is_whole:
+                return entry, True
+            first = first or entry
+        return first, False
 
     def request_mentions(self, value: Sought) -> EvidenceItem | None:
         """Return a request that holds a value, in whichever characters."""
@@ -119,7 +129,20 @@ class Seen:
         whole = value.is_words or value.is_short_number
 
         def look(place: Place, shown: Shown | None) -> ItemText | None:
-            return place.leaf(value, shown) if whole else place.says(value, shown)
+            if whole:
+                return place.leaf(value, shown)
+            entry, is_whole = find_listed(place, value, shown)
+            return entry if is_whole else None
+
+        return self.first(OF_RECORD, look, self._before(limits))
+
+    def part_in_record(self, value: Sought, limits: Limits) -> EvidenceItem | None:
+        """Return an item of a system of record that shows a value as a part of a longer name."""
+        if value.is_words or value.form not in ("path", "text"):
+            return None
+
+        def look(place: Place, shown: Shown | None) -> ItemText | None:
+            return find_listed(place, value, shown)[0]
 
         return self.first(OF_RECORD, look, self._before(limits))
 

@@ -6,34 +6,25 @@ Rule 1: words that any sentence may hold are meant where they are quoted, after 
 Rule 2: a number of three digits or fewer is meant after the noun of the argument, after `#` or
         `id`, or in a list of such numbers. `id`, `no.` and `number` belong to the noun before them
         where a tool that is called has that noun.
-Rule 3: of very many places in which a value stands the first ones are looked at.
+Rule 3: whatever it is, a part of a longer name in quotes is only a word.
+Rule 4: of very many places in which a value stands the first ones are looked at.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from critic.provenance.adjoining import find_adjoining
 from critic.provenance.folding import QUOTES, WORD, mark_lines, small
-from critic.provenance.holders import ItemText, Shown, TextForm
+from critic.provenance.holders import ItemText, NameSpans, Shown, TextForm
 from critic.provenance.place import Place
-from critic.provenance.texts import NARROW, PATHS, WIDE, Texts, as_written
+from critic.provenance.quoted_names import is_part, is_quoted, names_listed, names_said
+from critic.provenance.texts import NARROW, PATHS, WIDE, Reading, as_written
 from critic.provenance.tool_words import stem_of, stems_of, words_of_name
 from critic.provenance.value_kinds import Sought, holds_no_word
 from evals.capability import Role, ToolCapability
 
 _WINDOW: Final = 120
-_LINE: Final = 400
-"""Characters of a line, on each side of a value, in which quotes are looked for."""
-_QUOTE_PAIRS: Final = (
-    *(("\u201c", "\u201d"), ("\u201e", "\u201c"), ("\xab", "\xbb")),
-    *(("\u300c", "\u300d"), ("\u300e", "\u300f"), ("\u300a", "\u300b")),
-)
-"""Quotes of which each side is known: French has a blank inside of them."""
-_OPENS: Final = re.compile(rf"((?<!{WORD})[\u201c\u201e\xab]|[\u300c\u300e\u300a]) ?\Z")
-_CLOSES: Final = re.compile(rf" ?([\u201c\u201d\xbb](?!{WORD})|[\u300d\u300f\u300b])")
-_DOUBLE_QUOTES: Final = (('"', '"'), *_QUOTE_PAIRS)
-_ENDS: Final = " .,;:!?/"
 _BETWEEN: Final = f"[ :({QUOTES}]*"
 _WORD_BEFORE: Final = re.compile(rf"({WORD}++){_BETWEEN}(?:(?:named|called|titled){_BETWEEN})?\Z")
 _WORD_AFTER: Final = re.compile(rf"[ ){QUOTES}]*({WORD}++)")
@@ -75,6 +66,9 @@ _FUNCTION_WORDS: Final = frozenset(
 
 
 _FUNCTION_STEMS: Final = frozenset(map(stem_of, _FUNCTION_WORDS))
+
+
+_NamesIn = Callable[[ItemText, TextForm], NameSpans]
 
 
 class Nouns(NamedTuple):
@@ -123,73 +117,71 @@ def find_meant(
 ) -> tuple[ItemText | None, bool]:
     """Return the first entry of a place that holds a value, and whether any of them means it."""
     if value.is_short_number:
-        texts = place.texts(NARROW)
-        for entry, at in texts.occurrences(value.narrow, shown):
-            if _number_is_meant(entry.text(NARROW.form), at, nouns):
-                return entry, True
-        return None, False
+        return _find_number(place, value, nouns, shown)
     found = place.says(value, shown)
     if value.form not in ("path", "text"):
         return found or place.says_group(value, shown), found is not None
     if found is None:
         return find_adjoining(place, value, nouns.own, shown)
-    return _weigh_said(place, found, value, role, nouns, shown=shown)
-
-
-def _weigh_said(
-    place: Place, found: ItemText, value: Sought, role: Role, nouns: Nouns, *, shown: Shown | None
-) -> tuple[ItemText, bool]:
-    """Return an entry that holds a text or path, and whether it means it."""
-    reading, is_sign = PATHS if value.is_path else NARROW, holds_no_word(value.narrow)
-    texts, form = place.texts(reading), as_written if reading is PATHS else mark_lines
     if not value.is_words:
-        return found, _is_said_whole(texts, form, value, shown)
-    for entry, at in texts.occurrences(value.said, shown):
-        text, end = entry.text(form), at + len(value.said)
-        is_folder = reading is PATHS and text.startswith("/", end) and not is_sign
-        if is_folder or _words_are_meant(text, at, end, role, nouns.own):
+        return _find_whole(place, found, value, shown, names_said)
+    for entry, at in place.texts(_reading_of(value)).occurrences(value.said, shown):
+        if _words_are_meant(entry, value, at, role, nouns.own):
             return entry, True
     return found, False
 
 
-def _is_said_whole(texts: Texts, form: TextForm, value: Sought, shown: Shown | None) -> bool:
-    """Return whether a value stands anywhere but inside the longer name that quotes hold."""
-    occurrences = [*texts.occurrences(value.said, shown)]
-    return not occurrences or any(
-        not _is_part_of_quoted(entry.text(form), at, at + len(value.said))
-        for entry, at in occurrences
-    )
+def find_listed(place: Place, value: Sought, shown: Shown | None) -> tuple[ItemText | None, bool]:
+    """Return the first entry of a system that says a value, and whether any says it as a whole."""
+    found = place.says(value, shown)
+    if found is None or value.form not in ("path", "text"):
+        return found, found is not None
+    return _find_whole(place, found, value, shown, names_listed)
 
 
-def _is_part_of_quoted(text: str, start: int, end: int) -> bool:
-    """Return whether a value begins or, without a slash, ends a longer name in double quotes."""
-    before = _last_line(text[max(0, start - _LINE) : start])
-    behind = text[end : end + _LINE].partition("\n")[0]
-    for opening, closing in _DOUBLE_QUOTES:
-        if opening == closing:
-            is_open = before.count(opening) % 2 == 1
-        else:
-            is_open = before.rfind(opening) > before.rfind(closing)
-        if is_open and closing in behind:
-            led = before[before.rfind(opening) + 1 :].strip(" ")
-            rest = behind[: behind.find(closing)].strip(_ENDS)
-            return bool(rest if not led else "/" not in text[start:end])
-    return False
+def _reading_of(value: Sought) -> Reading:
+    return PATHS if value.is_path else NARROW
 
 
-def find_folder(place: Place, folder: Sought, shown: Shown | None) -> ItemText | None:
-    """Return the first entry of a place that names a folder.
+def _form_of(value: Sought) -> TextForm:
+    """Return the form in which lines and capitals are seen, as long as that of the reading."""
+    return as_written if value.is_path else mark_lines
+
+
+def _find_whole(
+    place: Place, found: ItemText | None, value: Sought, shown: Shown | None, names_in: _NamesIn
+) -> tuple[ItemText | None, bool]:
+    """Return the entry that holds a value, or one in which it stands beside longer names."""
+    form, parts = _form_of(value), 0
+    if found is None or not names_in(found, form):
+        return found, found is not None
+    for entry, at in place.texts(_reading_of(value)).occurrences(value.said, shown):
+        if not _is_part(names_in(entry, form), entry.text(form), value, at):
+            return entry, True
+        parts += 1
+    return found, parts == 0
+
+
+def _is_part(names: NameSpans, text: str, value: Sought, at: int) -> bool:
+    return bool(names) and is_part(names, text, at, at + len(value.said), is_path=value.is_path)
+
+
+def find_folder(place: Place, folder: Sought, shown: Shown | None) -> tuple[ItemText | None, bool]:
+    """Return the first entry of a place that names a folder, and whether any does as a whole.
 
     A plain word has a slash behind, and so has any single segment: Q3, v2.0 and bob@x.com are no
     folders by themselves.
     """
-    if "/" in folder.narrow and not folder.is_words:
-        return place.says(folder, shown)
-    texts = place.texts(PATHS)
-    for entry, at in texts.occurrences(folder.narrow, shown):
-        if entry.text(as_written).startswith("/", at + len(folder.narrow)):
-            return entry
-    return None
+    if "/" in folder.said and not folder.is_words:
+        return _find_whole(place, place.says(folder, shown), folder, shown, names_said)
+    first: ItemText | None = None
+    for entry, at in place.texts(PATHS).occurrences(folder.said, shown):
+        text = entry.text(as_written)
+        if text.startswith("/", at + len(folder.said)):
+            if not _is_part(names_said(entry, as_written), text, folder, at):
+                return entry, True
+            first = first or entry
+    return first, False
 
 
 def find_mention(place: Place, value: Sought, nouns: Nouns, shown: Shown | None) -> ItemText | None:
@@ -203,28 +195,27 @@ def find_mention(place: Place, value: Sought, nouns: Nouns, shown: Shown | None)
     return None
 
 
-def _words_are_meant(text: str, start: int, end: int, role: Role, own: frozenset[str]) -> bool:
-    if _is_quoted(text, start, end):
+def _words_are_meant(
+    entry: ItemText, value: Sought, start: int, role: Role, own: frozenset[str]
+) -> bool:
+    form, end = _form_of(value), start + len(value.said)
+    text, names = entry.text(form), names_said(entry, form)
+    if _is_part(names, text, value, start):
+        return False
+    if is_quoted(names, text, start, end):
         return True
     if holds_no_word(text[start:end]):
         return False
+    if value.is_path and text.startswith("/", end):
+        return True
     before = text[start - 1 : start]
     return bool(before and before in "#@") or _is_said_to_be_meant(text, start, end, role, own)
-
-
-def _is_quoted(text: str, start: int, end: int) -> bool:
-    before, after = text[max(0, start - 3) : start], text[end : end + 3]
-    if before and after and before[-1] in QUOTES and after[0] in QUOTES:
-        return True
-    # German quotes point the other way: in »a« general »b« nothing opens before the word.
-    opens, closes = _OPENS.search(before), _CLOSES.match(after)
-    return bool(opens and closes and (opens[1], closes[1]) in _QUOTE_PAIRS)
 
 
 def _is_said_to_be_meant(text: str, start: int, end: int, role: Role, own: frozenset[str]) -> bool:
     left = small(_last_line(text[max(0, start - _WINDOW) : start]))
     right = small(text[end : end + _WINDOW])
-    words = small(text[start:end]).replace("-", " ").split(" ")
+    words = _words_of(text[start:end])
     if _FUNCTION_WORDS.issuperset(words):
         return False
     beside = (_WORD_BEFORE.search(left), _WORD_AFTER.match(right))
@@ -235,6 +226,10 @@ def _is_said_to_be_meant(text: str, start: int, end: int, role: Role, own: froze
     if role == "recipient" and _TO_OR_WITH.search(left):
         return True
     return _is_name(text, start, end)
+
+
+def _words_of(text: str) -> list[str]:
+    return small(text).replace("-", " ").split(" ")
 
 
 def _names_noun(words: Sequence[str], own: frozenset[str]) -> bool:
@@ -259,6 +254,15 @@ def _is_name(text: str, start: int, end: int) -> bool:
         return False
     around = text[max(0, start - _WINDOW) : start] + text[end : end + _WINDOW]
     return around != around.upper()
+
+
+def _find_number(
+    place: Place, value: Sought, nouns: Nouns, shown: Shown | None
+) -> tuple[ItemText | None, bool]:
+    for entry, at in place.texts(NARROW).occurrences(value.narrow, shown):
+        if _number_is_meant(entry.text(NARROW.form), at, nouns):
+            return entry, True
+    return None, False
 
 
 def _number_is_meant(text: str, start: int, nouns: Nouns) -> bool:

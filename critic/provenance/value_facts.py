@@ -175,6 +175,8 @@ class ValueFacts:
             yield Sighting("system", item)
         if operator or spoken.origin == "words":
             yield Sighting("words", spoken.item or operator)
+        if item := seen.part_in_record(value, limits):
+            yield Sighting("words", item)
         yield from seen.in_fields(value, limits)
         if spoken.origin == "host":
             yield Sighting("host", spoken.item)

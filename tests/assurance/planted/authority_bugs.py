@@ -14,8 +14,7 @@ _WHO_FILLED_IT: Final[tuple[Bug, ...]] = (
         "element-is-a-field",
         FILES.parts,
         "a short element of any list is a field that the system filled",
-        "        elif type(current) is list:\n            open_values.extend(reversed(current))\n",
-        "        elif type(current) is list:\n"
+        "            open_values.extend((one, type(one) is str) for one in reversed(current))\n",
         '            yield from (ItemPart("system", str(one), "/") for one in current)\n',
     ),
     slip(
@@ -86,8 +85,8 @@ _WHO_FILLED_IT: Final[tuple[Bug, ...]] = (
         "word-in-a-record",
         FILES.sources,
         "a word in a longer text of a system of record is a value of it",
-        "return place.leaf(value, shown) if whole else place.says(value, shown)",
-        "return place.leaf(value, shown) or place.says(value, shown)",
+        "            if whole:\n",
+        "            if value.is_short_number:\n",
     ),
 )
 

@@ -202,6 +202,9 @@ def test_another_host_may_be_meant_by_letters_before_a_host() -> None:
 ADJOINING: Final = [
     *((f"order:{ORDER}", ORDER, None, "allow"), (f"ID:{ORDER}", ORDER, None, "allow")),
     *((f"Stornieren:{ORDER}", ORDER, None, "ask"), (f"eu:{ORDER}-b", ORDER, None, "refuse")),
+    *((f'"id:{ORDER} b"', ORDER, None, "ask"), (f'"id:{ORDER}"', ORDER, None, "allow")),
+    *(('"src/main.py:42"', "src/main.py", "path", "allow"),),
+    *(('"src/main.py:42 b"', "src/main.py", "path", "ask"),),
     *((f"{ORDER}/ORD-2", ORDER, None, "ask"), (f"ORD-2/{ORDER}", ORDER, None, "ask")),
     *((f"{ORDER}+ORD-2", ORDER, None, "ask"), (f"_{ORDER}_", ORDER, None, "ask")),
     *((f"_{ORDER}", ORDER, None, "refuse"), (f"x_{ORDER}_", ORDER, None, "refuse")),

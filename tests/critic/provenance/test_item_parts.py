@@ -26,7 +26,7 @@ def item(content: Any, author: Any = "public", *, name: str = "r") -> EvidenceIt
 
 def parts(content: Any, author: str = "public", **fields: Any) -> list[tuple[str, str, str]]:
     found = tables({name.replace("__", "/"): one for name, one in fields.items()})
-    return [(*part,) for part in found.parts_of(item(content, author)).parts]
+    return [part[:3] for part in found.parts_of(item(content, author)).parts]
 
 
 BESIDE: Final = {

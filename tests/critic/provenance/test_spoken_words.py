@@ -200,8 +200,8 @@ def test_a_plain_folder_is_named_with_a_slash_behind() -> None:
         ),
         *(("/srv/a-1", "tidy /srv/a-1 up", True), ("/srv/a-1", "tidy /srv/a-2 up", False)),
     ):
-        folder = find_folder(place_of(text), read_value(value, "path"), None)
-        assert (folder is not None) == found, text
+        folder, is_whole = find_folder(place_of(text), read_value(value, "path"), None)
+        assert (folder is not None) == is_whole == found, text
 
 
 @pytest.mark.parametrize(
@@ -211,6 +211,11 @@ def test_a_plain_folder_is_named_with_a_slash_behind() -> None:
         ("delete “/data/Project X” or /data/Project", "/data/Project", "path", "meant"),
         ('delete "Q1 report.txt"', "report.txt", "path", "held"),
         ('the note "Q3 plan"', "Q3", "order", "held"),
+        ('delete "/srv/My Project/data"', "Project/data", "path", "held"),
+        ('run "cp /srv/a /srv/b" now', "/srv/b", "path", "held"),
+        ('run "rm /srv/a b" now', "/srv/a", "path", "held"),
+        ('run "rm ~/a.txt" now', "~/a.txt", "path", "meant"),
+        ('run "rm a/b.txt" now', "a/b.txt", "path", "held"),
         ('the notes «Q3 plan» and "Q3"', "Q3", "order", "meant"),
         ('run "rm /srv/old.txt" now', "/srv/old.txt", "path", "meant"),
         ('delete "/srv/a b" and /srv/a', "/srv/a", "path", "meant"),
@@ -237,6 +242,12 @@ def test_a_mention_of_a_short_number_may_be_that_of_another_thing() -> None:
     assert find_mention(place_of("the Dog"), read_value("dog", None), NO_NOUNS, None) is not None
 
 
+ALL_QUOTES: Final = (
+    *('""', "''", "``", "\u201c\u201d", "\u2018\u2019", "\u201e\u201c", "\u201e\u201d"),
+    *("\u201d\u201d", "\u2019\u2019", "\u201a\u2018", "\xab\xbb", "\xbb\xab", "\xbb\xbb"),
+    *("\u2039\u203a", "\u203a\u2039", "\u300c\u300d", "\u300e\u300f", "\u300a\u300b"),
+    *("\u3008\u3009", "\u3010\u3011", "\u3014\u3015", "\u3016\u3017", '\u201c"', '"\u201d'),
+)
 APOSTROPHES = [
     *(
         ("the plan of Bob\u2019s x", "Bob's x", "meant"),
@@ -258,17 +269,33 @@ QUOTED = [
     *(('use "a-1 b" now', "held"), ('use "b a-1" now', "held"), ('use "b a-1 b" now', "held")),
     *(('use "a-1" now', "meant"), ('use " a-1 " now', "meant"), ('use "a-1 b now', "meant")),
     *(('use a-1 b" now', "meant"), ('"x" a-1 "y"', "meant"), ('"x" "a-1 y"', "held")),
-    *(('"a-1 b" and a-1', "meant"), ('"a-1 b" and "a-1 c"', "held"), ("'a-1 b'", "meant")),
+    *(('"a-1 b" and a-1', "meant"), ('"a-1 b" and "a-1 c"', "held"), ("'a-1 b'", "held")),
     *(('"a-1 b\n"', "meant"), ('"\na-1 b"', "meant"), ('x\n"a-1 b"\nx', "held")),
     *((f'"a-1{end}"', "meant") for end in " .,;:!?/"),
     *((f'"a-1{end} b"', "held") for end in ".,;:!?"),
     *((f"{one}a-1 b{two}", "held") for one, two in ("\u201c\u201d", "\u201e\u201c", "\xab\xbb")),
     *((f"{one}a-1{two}", "meant") for one, two in ("\u201c\u201d", "\u201e\u201c", "\xab\xbb")),
-    *((f"{one}x{two} a-1 y{two}", "meant") for one, two in ("\u201c\u201d", "\xab\xbb")),
+    # Nobody can say which of two signs closes.
+    *((f"{one}x{two} a-1 y{two}", "held") for one, two in ("\u201c\u201d", "\xab\xbb", '""')),
     *((f"a-1 y{end}", "meant") for end in "\u201d\u201c\xbb"),
-    # Both are looked for within 400 characters.
-    *(('"' + "b" * 398 + ' a-1"', "held"), ('"' + "b" * 399 + ' a-1"', "meant")),
-    *(('"a-1 ' + "b" * 398 + '"', "held"), ('"a-1 ' + "b" * 399 + '"', "meant")),
+    # What is longer than 800 characters is no name.
+    *(('"' + "b" * 795 + ' a-1"', "held"), ('"' + "b" * 796 + ' a-1"', "meant")),
+    *(('"a-1 ' + "b" * 795 + '"', "held"), ('"a-1 ' + "b" * 796 + '"', "meant")),
+    # Each language has quotes of its own, on either side.
+    *((f"use {one}a-1 b{two}", "held") for one, two in map(tuple, ALL_QUOTES)),
+    *((f"use {one}b a-1{two}", "held") for one, two in map(tuple, ALL_QUOTES)),
+    *((f"use {one}a-1{two}, b", "meant") for one, two in map(tuple, ALL_QUOTES)),
+    *((f"\u7528{one}a-1\u8ba1{two}\u5427", "held") for one, two in map(tuple, ALL_QUOTES)),
+    # Apostrophes and signs of inches are no quotes.
+    *(("Bob's a-1 and Ann's", "meant"), ("d'Emma a-1 l'an", "meant"), ("the '90s a-1", "meant")),
+    *(('5" disk, a-1 and 6" disk', "meant"), ("the users' a-1 for 'b'", "meant")),
+    *(("use 'Bob's a-1' now", "held"), ("the '90s 'a-1' now", "meant")),
+    # Marks are no part of a name, and what is listed without blanks is no name.
+    *(('use "#a-1" now', "meant"), ('use "(a-1)" now', "meant"), ('use "x-a-1" now', "nowhere")),
+    *(('["b","a-1","c"]', "meant"), ('{"b":"a-1","c d":"e"}', "meant"), ('"b" a-1 "c"', "meant")),
+    *(("use \"the 'a-1'\" now", "held"), ("use \"'a-1'\" now", "meant")),
+    *(('use "label:a-1 b" now', "held"), ('use "order:a-1" now', "meant")),
+    *(('use "order:a-1 b" now', "held"), ("use \u201ca\u201d\u201cb a-1\u201d", "held")),
 ]
 
 
@@ -276,7 +303,7 @@ def test_a_name_is_meant_where_it_is_not_the_end_of_one_in_quotes() -> None:
     for text, word in QUOTED:
         assert heard("a-1", text) == word, text
     for text, word in (
-        *(('"a-1/x c"', "held"), ('"b a-1/x"', "meant"), ('"b a-1/x c"', "meant")),
+        *(('"a-1/x c"', "held"), ('"b a-1/x"', "held"), ('"b a-1/x c"', "held")),
         ('"a-1/x"', "meant"),
     ):
         assert heard("a-1/x", text, kind="path") == word, text
@@ -289,8 +316,8 @@ def test_one_segment_of_a_path_is_a_folder_with_a_slash_behind() -> None:
         *(("Q3", "tidy Q3/ up", True), ("Q3", "tidy Q3 up", False), ("v2.0", "v2.0", False)),
         *(("a/b-1", "tidy a/b-1 up", True), ("-", "tidy -/ up", True)),
     ):
-        folder = find_folder(place_of(text), read_value(value, "path"), None)
-        assert (folder is not None) == found, text
+        folder, is_whole = find_folder(place_of(text), read_value(value, "path"), None)
+        assert (folder is not None) == is_whole == found, text
 
 
 def test_each_place_of_a_word_is_looked_at() -> None:

@@ -15,6 +15,7 @@ from posixpath import normpath
 
 from tests.support.model.facts import RANKS, Json, same_pair, scalars, unexpired
 from tests.support.model.kinds import (
+    FIRM,
     covered,
     exact,
     has_only_words,
@@ -22,6 +23,7 @@ from tests.support.model.kinds import (
     is_unreadable,
     mentions,
     narrow,
+    places,
     said,
     same_wide,
     shape_of,
@@ -30,6 +32,7 @@ from tests.support.model.kinds import (
     text_of,
     wide_value,
 )
+from tests.support.model.names import is_all, is_part_of_name
 from tests.support.model.parting import WORD
 from tests.support.model.requests import (
     is_below,
@@ -38,8 +41,8 @@ from tests.support.model.requests import (
     names_bare_host,
     names_host,
 )
-from tests.support.model.sources import Leaf, Seen, fresh_by
-from tests.support.model.values import TARGETS, Value, mailboxes, values_in
+from tests.support.model.sources import LONGEST_FIELD, Leaf, Seen, fresh_by
+from tests.support.model.values import TARGETS, Value, mailboxes, read_list, values_in
 
 Shown = list[tuple[Seen, Leaf]]
 """Leaves with the items that hold them."""
@@ -55,6 +58,7 @@ def class_of(p: Json, tool: Json, value: Value, seen: list[Seen]) -> str:
         ("O", lambda: is_own(p, tool, value, seen)),
         ("T", lambda: vouches(p, value, by_systems(value, seen), [])),
         ("W", lambda: "W" in named(p, tool, value, fresh_by(seen, "user", "operator"))),
+        ("W", lambda: vouches(p, value, by_systems(value, seen, in_part=True), [])),
     ]
     kind = next((letter for letter, test in holds if test()), "")
     return kind or class_in_records(p, tool, value, seen)
@@ -134,13 +138,28 @@ def is_free_text(leaf: Leaf) -> bool:
     return not leaf.field and leaf.writer in ("member", "public")
 
 
-def by_systems(value: Value, seen: list[Seen]) -> Shown:
-    """Return what systems of record wrote that holds the value."""
-    return [
+def by_systems(value: Value, seen: list[Seen], *, in_part: bool = False) -> Shown:
+    """Return what systems of record wrote that holds the value, or a longer name with it."""
+    written = [
         (one, leaf)
         for one, leaf in leaves(seen)
-        if one.author == "system" and leaf.writer == "system" and is_recorded(value, leaf)
+        if one.author == "system" and leaf.writer == "system"
     ]
+    looked = is_part_of_listed if in_part else is_recorded
+    return [(one, leaf) for one, leaf in written if looked(value, leaf)]
+
+
+def is_part_of_listed(value: Value, leaf: Leaf) -> bool:
+    """Return whether a value stands in a text, but only in elements of lists that are longer."""
+    name_like = value.kind in ("text", "path") or value.kind not in FIRM
+    if not name_like or has_only_words(value.kind, value.value) or not says(value, leaf):
+        return False
+    kind, found = said(value.kind, value.value)[0], places(value.kind, value.value, leaf.text)
+    is_name = leaf.listed and len(leaf.text) <= LONGEST_FIELD and " " in leaf.text.strip()
+    if is_name and leaf.text.splitlines() == [leaf.text]:
+        return not any(is_all(kind, one, 0, len(one.text)) for one in found)
+    is_list = isinstance(read_list(leaf.text.strip()), list)
+    return is_list and all(is_part_of_name(kind, one) for one in found)
 
 
 def is_recorded(value: Value, leaf: Leaf) -> bool:
@@ -149,10 +168,14 @@ def is_recorded(value: Value, leaf: Leaf) -> bool:
     No bare word or number names a host: a link stands where it is one.
     """
     if value.kind == "url" or said(value.kind, value.value)[0] == "path":
-        return is_part(value, leaf.text) if is_any_text(value) else says(value, leaf)
+        return is_part(value, leaf.text) if is_any_text(value) else says_whole(value, leaf)
     if is_same(value, leaf.text):
         return True
-    return is_part(value, leaf.text) if is_any_text(value) else says(value, leaf)
+    return is_part(value, leaf.text) if is_any_text(value) else says_whole(value, leaf)
+
+
+def says_whole(value: Value, leaf: Leaf) -> bool:
+    return says(value, leaf) and not is_part_of_listed(value, leaf)
 
 
 def is_any_text(value: Value) -> bool:

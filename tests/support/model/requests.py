@@ -29,16 +29,14 @@ from tests.support.model.kinds import (
     places,
     read_url,
     said,
+    small,
     text_of,
 )
+from tests.support.model.names import is_part_of_name, stands_quoted
 from tests.support.model.parting import WORD, is_change, is_unspaced
 from tests.support.model.values import Value, stem, words_of_name
 
-QUOTE_PAIRS = (
-    *("\u201c\u201d", "\u201e\u201c", "\xab\xbb"),
-    *("\u300c\u300d", "\u300e\u300f", "\u300a\u300b"),
-)
-QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
+QUOTES = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 FUNCTION_WORDS = (
     "a about above after again all also am an and any anybody anyone anything are as at be "
     "because been before being below between both but by can could did do does done each "
@@ -71,11 +69,14 @@ def named_as(p: Json, tool: Json, value: Value, text: str) -> str:
         return "W" if is_group(value.value, text) else ""
     if not found:
         return adjoins(nouns_of(tool, value), value, text)
+    said_kind, _ = said(value.kind, value.value)
     if not has_only_words(value.kind, value.value):
         is_name_like = value.kind not in ("url", "address", "account")
-        return "W" if is_name_like and all(map(is_part_of_quoted, found)) else "U"
+        in_names = [is_part_of_name(said_kind, one) for one in found]
+        return "W" if is_name_like and all(in_names) else "U"
     nouns = nouns_of(tool, value)
-    return "U" if any(is_name(value, nouns, one) for one in found) else "W"
+    apart = [one for one in found if not is_part_of_name(said_kind, one)]
+    return "U" if any(is_name(value, nouns, one) for one in apart) else "W"
 
 
 LABELS = [stem(one) for one in ["id", "no", "nr", "number", "file", "path"]]
@@ -94,11 +95,14 @@ def adjoins(nouns: list[str], value: Value, text: str) -> str:
     kind, form = said(value.kind, value.value)
     if kind not in LOOSE or form == "":
         return ""
-    plain = not_bold(text) if kind == "path" else fold(even(text).replace("\n", " "))
+    lines = even(text).replace("\n", " ") if " " in form else even(text)
+    plain = not_bold(text) if kind == "path" else small(lines)
     told = without_labels(kind, form, [*nouns, *LABELS], plain)
-    if places(value.kind, value.value, told):
-        return "U"
-    loose = without_signs(kind, form, told, words=has_only_words(value.kind, value.value))
+    words = has_only_words(kind, value.value)
+    found = places(value.kind, value.value, told)
+    if found:
+        return "W" if all(is_part_of_name(kind, one) for one in found) else "U"
+    loose = without_signs(kind, form, told, words=words)
     return "W" if places(value.kind, value.value, loose) else ""
 
 
@@ -123,7 +127,7 @@ def blanked(kind: str, sign: str, text: str, *, at_end: bool = False) -> str:
 
 def without_labels(kind: str, form: str, known: list[str], text: str) -> str:
     """Return a text with a blank for labels that are known, and what a path is written with."""
-    sought = re.escape(form)
+    sought = in_any_quotes(kind, form)
     label = rf"{FREE_BEFORE}({WORD}+)[:=](?={sought})"
     text = re.sub(label, lambda one: " " if stem(fold(one[1])) in known else one[0], text)
     if kind == "path" and not form.startswith(("/", "~")):
@@ -136,9 +140,15 @@ def without_labels(kind: str, form: str, known: list[str], text: str) -> str:
     return text
 
 
+def in_any_quotes(kind: str, form: str) -> str:
+    """Return a pattern of a form that is written with quotes and apostrophes of any shape."""
+    alike = {"'": "['\u2018\u2019]", '"': '["\u201c\u201d]'} if kind == "text" else {}
+    return "".join(alike.get(char, re.escape(char)) for char in form)
+
+
 def without_signs(kind: str, form: str, text: str, *, words: bool) -> str:
     """Return a text with a blank for what may be part of something longer."""
-    sought, marks = re.escape(form), "*_" if kind == "path" else "_"
+    sought, marks = in_any_quotes(kind, form), "*_" if kind == "path" else "_"
     for mark in marks if kind == "path" or not words else "":
         around = re.finditer(rf"{re.escape(mark)}{sought}{re.escape(mark)}", text)
         marked = [Place(text, one.start(), one.end()) for one in around]
@@ -174,61 +184,37 @@ def is_beside(text: str, at: int, *, name: bool) -> bool:
     return is_change(*both) or (name and all(map(is_unspaced, both)))
 
 
-def is_part_of_quoted(place: Place) -> bool:
-    """Return whether the line quotes more than the value: a longer name that begins with it.
-
-    Or that ends with it, unless it is a path with a slash: then a command may stand before.
-    """
-    text, start, end = place
-    first = text.rfind("\n", 0, start) + 1
-    line = text[first:].partition("\n")[0]
-    at = start - first
-    for quotes in ('""', *QUOTE_PAIRS):
-        inside = False
-        begun = 0
-        for index, char in enumerate(line[:at]):
-            if char == quotes[0] and (quotes[0] != quotes[1] or not inside):
-                inside, begun = True, index + 1
-            elif char == quotes[1]:
-                inside = False
-        behind = line[at + end - start :]
-        if inside and quotes[1] in behind:
-            rest = behind[: behind.index(quotes[1])].strip(" .,;:!?/")
-            led = line[begun:at].strip(" ")
-            return "/" not in text[start:end] if led else rest != ""
-    return False
-
-
 def is_name(value: Value, nouns: list[str], place: Place) -> bool:
     """Return whether a plain word is meant as a name where it stands."""
     text, start, end = place
     around = text[start - 1 : start], text[end : end + 1]
-    if all(one and one in QUOTES for one in around):
-        return True
-    led, rest = text[:start].rstrip(" "), text[end:].lstrip(" ")
-    is_turned = led[-1:] in "\u201c\u201d\u201e\xab\xbb"
-    faces_in = not (is_turned and (re.search(r"\w.$", led) or re.match(r".\w", rest)))
-    if faces_in and led[-1:] + rest[:1] in QUOTE_PAIRS:
+    if stands_quoted(place):
         return True
     words = re.split("[ -]", narrow("text", value.value))
     if has_no_word(text[start:end]) or set(words) <= set(FUNCTION_WORDS.split()):
         return around[0] in ("#", "@") and not has_no_word(text[start:end])
-    before = re.search(r"(\w+)[ \n]$", text[:start])
-    behind = re.match(r"[ \n](\w+)", text[end:])
+    named = rf"[ :({QUOTES}]+"
+    before = re.search(rf"({WORD}+){named}(?:(?:named|called|titled){named})?$", text[:start])
+    behind = re.match(rf"[ ){QUOTES}]+({WORD}+)", text[end:])
     beside = any(one and stem(fold(one[1])) in nouns for one in (before, behind))
     is_folder = value.kind == "path" and around[1] == "/"
     if beside or is_folder or around[0] in ("#", "@") or is_named_noun(words, nouns):
         return True
     if any(word in FUNCTION_WORDS.split() for word in words):
         return False
+    led_to = re.search(rf"(?<!{WORD})(?:to|with) $", fold(text[:start])) is not None
+    return (value.role == "recipient" and led_to) or is_capital(place)
+
+
+def is_capital(place: Place) -> bool:
+    """Return whether a word has a capital inside a sentence that is not all in capitals."""
+    text, start, end = place
     begun = text[:start].rstrip(LIST_MARKS + " ([{" + QUOTES)
-    led_to = before is not None and fold(before[1]) in ("to", "with")
     is_inside = begun != "" and begun[-1] not in ".!?\n"
     beside_it = text[max(0, start - NEAR) : start] + text[end : end + NEAR]
     is_shouted = not any(char != char.upper() for char in beside_it)
     is_shouted |= "-" in text[start:end] and text[start:end].isupper()
-    is_capital = text[start].isupper() and is_inside and not is_shouted
-    return (value.role == "recipient" and led_to) or is_capital
+    return text[start].isupper() and is_inside and not is_shouted
 
 
 def is_named_noun(words: list[str], nouns: list[str]) -> bool:
@@ -285,18 +271,20 @@ MOST_SEGMENTS = 64
 
 
 def is_below(tool: Json, value: Value, text: str) -> bool:
-    """Return whether it lies below a named page or path, and the effect is not too great.
+    """Return whether it lies below what is named as a whole, and the effect is not too great.
 
     Of what is a link by the policy's word any effect is below it, of a mere shape as of a path.
     """
     mild = RANKS.index(tool["approval_mode"]) <= RANKS.index("network")
     is_page = covered(tool.get("arg_kinds", {}), list(value.place)) == "url"
-    return (mild or is_page or value.role == "locator") and lies_below(value, text)
+    is_mild = mild or is_page or value.role == "locator"
+    return is_mild and lies_below(value, text, as_whole=True)
 
 
-def lies_below(value: Value, text: str) -> bool:
+def lies_below(value: Value, text: str, *, as_whole: bool = False) -> bool:
+    """Return whether it lies below a named page or path, or below a part of a quoted name."""
     if value.kind == "path":
-        return lies_below_path(value, text)
+        return lies_below_path(value, text, as_whole=as_whole)
     url = read_url(text_of(value.value)) if value.kind == "url" else None
     return url is not None and any(is_page_below(url, one) for one in links_in(text))
 
@@ -311,21 +299,23 @@ def is_page_below(url: Url, named: Url) -> bool:
     )
 
 
-def lies_below_path(value: Value, text: str) -> bool:
+def lies_below_path(value: Value, text: str, *, as_whole: bool) -> bool:
     if is_escaped(text_of(value.value)):
         return False
     segments = str(narrow("path", value.value)).split("/")
     above = ["/".join(segments[:count]) for count in range(1, len(segments))]
     return len(segments) <= MOST_SEGMENTS and any(
-        names_folder(folder, text)
+        names_folder(folder, text, as_whole=as_whole)
         for folder in above
         if folder and not is_short_number("path", folder)
     )
 
 
-def names_folder(folder: str, text: str) -> bool:
+def names_folder(folder: str, text: str, *, as_whole: bool) -> bool:
     """Return whether a text names a folder: a plain word, or one segment, has a slash behind."""
     found = places("path", folder, text)
+    if as_whole:
+        found = [one for one in found if not is_part_of_name("path", one)]
     needs_slash = has_only_words("path", folder) or "/" not in folder
     return any(not needs_slash or one.text[one.end : one.end + 1] == "/" for one in found)
 

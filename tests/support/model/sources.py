@@ -21,6 +21,8 @@ class Leaf(NamedTuple):
     """The declared name of the field, or nothing where it is free text."""
     record: str
     """Which record of a list it is of, or nothing."""
+    listed: bool = False
+    """Whether it is a text in a list."""
 
 
 class Seen(NamedTuple):
@@ -116,7 +118,8 @@ def leaves_in(content: Any, table: Json, author: str) -> Iterator[Leaf]:
         if is_field and is_short(text) and table[name] in ("system", "party"):
             yield Leaf(text, table[name], name, record)
         else:
-            yield Leaf(text, writer_at(table, place, content, author), "", record)
+            listed = isinstance(value, str) and not is_name and is_element(place, content)
+            yield Leaf(text, writer_at(table, place, content, author), "", record, listed)
 
 
 def writer_at(table: Json, place: Way, content: Any, author: str) -> str:
