@@ -22,7 +22,7 @@ from critic.provenance.boundaries import (
     begins_of,
     ends_of,
 )
-from critic.provenance.folding import WORD, mark_lines, small
+from critic.provenance.folding import QUOTES, WORD, mark_lines, small
 from critic.provenance.holders import ItemText, Shown, TextForm
 from critic.provenance.place import Place
 from critic.provenance.quoted_names import is_part, names_said
@@ -35,7 +35,8 @@ _WINDOW: Final = 120
 _NO, _WORDS, _MEANT = range(3)
 _WORD: Final = ScriptPattern("[A-Za-z0-9]++", f"[A-Za-z0-9]++|(?![A-Za-z0-9_]){WORD}")
 _WHATEVER: Final = ScriptPattern("", "")
-_LABEL: Final = re.compile(rf"({WORD}++)[:=]\Z")
+_LABEL: Final = re.compile(rf"((?<!\S)[(\[{{{QUOTES}]*+)?({WORD}++)[:=]\Z")
+"""A label, with what opens before it where it stands by itself: in a link it is of the query."""
 _LABELS: Final = frozenset(map(stem_of, ("id", "no", "nr", "number", "file", "path")))
 _NUMBERS: Final = re.compile("[0-9]+")
 _LINE: Final = re.compile("(?::[0-9]{1,6}){1,2}")
@@ -118,8 +119,8 @@ def _level_before(reading: Reading, value: Sought, own: frozenset[str], text: st
     if _is_beside(value, text, at):
         return _WORDS
     if sign in ":=" and (label := _LABEL.search(text[max(0, at - _WINDOW) : at])):
-        is_whole = NARROW.begins.of(text).match(text, at - len(label[0])) is not None
-        is_own = is_whole and stem_of(small(label[1])) in own | _LABELS
+        name = small(label[2]) if label[1] is not None else ""
+        is_own = stem_of(name) in own | _LABELS and (name != "no" or value.narrow[0].isdigit())
         return _MEANT if is_own else _NO if value.is_words else _WORDS
     if reading is PATHS:
         return _level_before_path(reading, value, text, at)

@@ -122,7 +122,8 @@ def find_meant(
     if value.form not in ("path", "text"):
         return found or place.says_group(value, shown), found is not None
     if found is None:
-        return find_adjoining(place, value, nouns.own, shown)
+        entry, is_meant = find_adjoining(place, value, nouns.own, shown)
+        return entry, is_meant and not _FUNCTION_WORDS.issuperset(_words_of(value.narrow))
     if not value.is_words:
         return _find_whole(place, found, value, shown, names_said)
     for entry, at in place.texts(_reading_of(value)).occurrences(value.said, shown):

@@ -202,6 +202,13 @@ def test_another_host_may_be_meant_by_letters_before_a_host() -> None:
 ADJOINING: Final = [
     *((f"order:{ORDER}", ORDER, None, "allow"), (f"ID:{ORDER}", ORDER, None, "allow")),
     *((f"Stornieren:{ORDER}", ORDER, None, "ask"), (f"eu:{ORDER}-b", ORDER, None, "refuse")),
+    # A label stands by itself, and names no word of every sentence.
+    *((f"x?id:{ORDER}", ORDER, None, "ask"), (f"https://x.com/id:{ORDER}", ORDER, None, "ask")),
+    *((f"(id:{ORDER})", ORDER, None, "allow"), (f"x,id:{ORDER}", ORDER, None, "ask")),
+    *(("file:all", "all", None, "ask"), ("order:all of", "all of", None, "ask")),
+    *(("id:main", "main", None, "allow"), ("no:main", "main", None, "refuse")),
+    *((f"no:{ORDER}", ORDER, None, "ask"), ("no:7441", "7441", None, "allow")),
+    ("https://x.com/dl?file=src/main.py", "src/main.py", "path", "ask"),
     *((f'"id:{ORDER} b"', ORDER, None, "ask"), (f'"id:{ORDER}"', ORDER, None, "allow")),
     *(('"src/main.py:42"', "src/main.py", "path", "allow"),),
     *(('"src/main.py:42 b"', "src/main.py", "path", "ask"),),

@@ -98,10 +98,11 @@ def adjoins(nouns: list[str], value: Value, text: str) -> str:
     lines = even(text).replace("\n", " ") if " " in form else even(text)
     plain = not_bold(text) if kind == "path" else small(lines)
     told = without_labels(kind, form, [*nouns, *LABELS], plain)
-    words = has_only_words(kind, value.value)
+    words = has_only_words(value.kind, value.value)
     found = places(value.kind, value.value, told)
+    is_dull = set(re.split("[ -]", str(narrow("text", value.value)))) <= set(FUNCTION_WORDS.split())
     if found:
-        return "W" if all(is_part_of_name(kind, one) for one in found) else "U"
+        return "W" if is_dull or all(is_part_of_name(kind, one) for one in found) else "U"
     loose = without_signs(kind, form, told, words=words)
     return "W" if places(value.kind, value.value, loose) else ""
 
@@ -128,8 +129,14 @@ def blanked(kind: str, sign: str, text: str, *, at_end: bool = False) -> str:
 def without_labels(kind: str, form: str, known: list[str], text: str) -> str:
     """Return a text with a blank for labels that are known, and what a path is written with."""
     sought = in_any_quotes(kind, form)
-    label = rf"{FREE_BEFORE}({WORD}+)[:=](?={sought})"
-    text = re.sub(label, lambda one: " " if stem(fold(one[1])) in known else one[0], text)
+    label = rf"(?<!\S)([(\[{{{QUOTES}]*)({WORD}+)[:=](?={sought})"
+    never = ("no",) if not form[0].isdigit() else ()
+
+    def apart(one: re.Match[str]) -> str:
+        name = fold(one[2])
+        return f"{one[1]} " if stem(name) in known and name not in never else one[0]
+
+    text = re.sub(label, apart, text)
     if kind == "path" and not form.startswith(("/", "~")):
         text = blanked(kind, rf"\./(?={sought})", text)
     is_file = re.search(r"\.[A-Za-z][A-Za-z0-9]{0,9}$", form) is not None
