@@ -66,7 +66,7 @@ _ALONE: Final = f"(?<!{WORD})(?<!{WORD}{JOINT})"
 _NUMBERED: Final = "".join(
     (
         f"(?:(?<=[{_ORDINALS}])|",
-        "|".join(f"(?<={_ALONE}{sign}\\.)" for sign in ("n", "n[or]", "nos")),
+        "|".join(f"(?<={_ALONE}{sign})" for sign in (r"n\.", r"n[or]\.", r"nos\.", "n\xb0")),
         ")(?=[0-9])",
     )
 )

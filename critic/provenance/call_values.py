@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from critic.provenance.argument_nouns import Nouns, nouns_in, nouns_of
 from critic.provenance.content_values import ContentValue, content_values
 from critic.provenance.mailboxes import lists_mailboxes, mailboxes_in
 from critic.provenance.roles import AIMED_AT, Placed, RoleTree, placed_values, tool_roles
-from critic.provenance.spoken_words import Nouns, nouns_in, nouns_of
 from critic.provenance.value_facts import Aim, NamePair
 from critic.provenance.value_kinds import Sought, read_value
 from critic.provenance.written_lists import Scalar, elements

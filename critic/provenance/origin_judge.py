@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from critic.doubts import NO_DOUBTS, Doubt, Doubts
 from critic.prepared import PreparedPlan
+from critic.provenance.argument_nouns import meaning_stems
 from critic.provenance.call_values import CallValues, JudgedValue, target_keys
 from critic.provenance.day_forms import days_in
 from critic.provenance.folding import narrow, wide, write_scalar
@@ -35,7 +36,6 @@ from critic.provenance.reasons import (
     value_reason,
 )
 from critic.provenance.roles import AIMED_AT, placed_values, tool_roles
-from critic.provenance.spoken_words import meaning_stems
 from critic.provenance.tool_words import stems_of_name
 from critic.provenance.value_facts import KnownValues, ValueFacts, narrow_forms, values_known
 from critic.provenance.value_kinds import wide_form

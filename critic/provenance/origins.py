@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from critic.provenance.spoken_words import NO_NOUNS, Nouns
+from critic.provenance.argument_nouns import NO_NOUNS, Nouns
 from evals.capability import Role
 from evals.manifest import EvidenceItem
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
+from critic.provenance.argument_nouns import nouns_of_field
 from critic.provenance.holders import ItemText, Shown
 from critic.provenance.links import has_escapes
 from critic.provenance.origins import Limits, Origin, Sighting, Spoken
@@ -35,7 +36,6 @@ from critic.provenance.spoken_words import (
     find_listed,
     find_meant,
     find_mention,
-    nouns_of_field,
 )
 from critic.provenance.texts import WIDE
 from critic.provenance.value_kinds import Sought, read_value

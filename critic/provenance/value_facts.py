@@ -5,13 +5,13 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from critic.prepared import PreparedPlan
+from critic.provenance.argument_nouns import NO_NOUNS, Nouns
 from critic.provenance.content_values import ContentValue
 from critic.provenance.day_forms import Day
 from critic.provenance.folding import small
 from critic.provenance.mailboxes import lists_mailboxes, mailboxes_in
 from critic.provenance.origins import DaySighting, Limits, Sighting
 from critic.provenance.seen_sources import Seen
-from critic.provenance.spoken_words import NO_NOUNS, Nouns
 from critic.provenance.value_kinds import Sought, read_value, same_values
 from critic.provenance.worth import ALLOW, ASK, GIVEN, worth_of
 from critic.provenance.written_lists import elements, leaves

@@ -137,7 +137,7 @@ _WHAT_IT_NAMES: Final[tuple[Bug, ...]] = (
         "function-words-are-names",
         FILES.spoken,
         "a word such as `the` or `please` is a name where it has a capital",
-        "    if not _FUNCTION_WORDS.isdisjoint(words):\n        return False\n",
+        "    if not PLAIN_WORDS.isdisjoint(words):\n        return False\n",
         "",
     ),
     slip(

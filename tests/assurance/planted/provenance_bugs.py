@@ -24,6 +24,7 @@ class Files(NamedTuple):
     results: str = "critic/session/call_results.py"
     contents: str = "critic/provenance/content_values.py"
     spoken: str = "critic/provenance/spoken_words.py"
+    numbers: str = "critic/provenance/short_numbers.py"
     place: str = "critic/provenance/place.py"
     roles: str = "critic/provenance/roles.py"
     words: str = "critic/provenance/tool_words.py"
@@ -147,11 +148,10 @@ _STANDS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "three-digits-of-any-word",
-        FILES.spoken,
+        FILES.numbers,
         "any word before a short number of the request calls it an id",
-        "            if _number_is_meant(entry.text(NARROW.form), at, nouns):\n"
-        "                return entry, True\n",
-        "            return entry, True\n",
+        "        if is_meant and _is_no_count(entry, value, at, nouns):\n",
+        "        if True:\n",
     ),
     Bug(
         "part-of-an-address",

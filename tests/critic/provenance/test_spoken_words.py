@@ -6,20 +6,18 @@ from typing import Any, Final
 import pytest
 
 from critic import ToolCapability
-from critic.provenance.folding import QUOTES
-from critic.provenance.holders import ItemText
-from critic.provenance.place import Place
-from critic.provenance.spoken_words import (
+from critic.provenance.argument_nouns import (
     NO_NOUNS,
     Nouns,
-    find_folder,
-    find_meant,
-    find_mention,
     meaning_stems,
     nouns_in,
     nouns_of,
     nouns_of_field,
 )
+from critic.provenance.folding import QUOTES
+from critic.provenance.holders import ItemText
+from critic.provenance.place import Place
+from critic.provenance.spoken_words import find_folder, find_meant, find_mention
 from critic.provenance.value_kinds import read_value
 from evals.capability import Role
 from evals.manifest import EvidenceItem
@@ -162,12 +160,66 @@ NUMBERS = [
     *(("order #1, 7", "meant"), ("orders 1, #2, 7", "meant"), ("pay 1, #2, 7", "nowhere")),
     *(("#2, 7", "meant"), ("invoice #2, 7", "nowhere"), ("cat #2, 7", "meant")),
     *(("invoices 1, #2, 7", "nowhere"), ("1, 7", "nowhere"), ("and and 7", "nowhere")),
+    # Signs of a number in other languages.
+    *(
+        (f"{mark}7", "meant")
+        for mark in ("n\xb0 ", "n\xb0", "n.\xba ", "n\xba ", "\u2116", "\u2116 ")
+    ),
+    *(("commande n\xb0 7", "meant"), ("invoice n\xb0 7", "nowhere"), ("7 \xb0 7", "nowhere")),
+    # What follows a list may count other things.
+    *((f"orders 1, 7{more}", "held") for more in (" days", " more", " of them", " Uhr")),
+    *((f"orders 1, 7{more}", "meant") for more in ("", " now", " orders", ".", ", 9", " 9", " (x")),
+    *(("order 7 days", "meant"), ("#1 and 7 days", "held"), ("ids 1, 7 today", "meant")),
+    # An answer is no sign of a number.
+    *((f"order 9{end} No. 7", "held") for end in (".", "!", "?", "?\n")),
+    *(("No. 7", "held"), ("order 9, No. 7", "meant"), ("order 9. no. 7", "meant")),
+    *(("order No. 7", "meant"), ("(No. 7", "held"), ("go\nNo.7", "held")),
+    # A noun with a capital may be one of another language, and so may letters without a space.
+    *(("die Bestellung 7", "held"), ("Bestellung 7", "nowhere"), ("die bestellung 7", "nowhere")),
+    *(
+        ("die Bestellung: 7", "held"),
+        ("die Bestellung. 7", "nowhere"),
+        ("the Invoice 7", "nowhere"),
+    ),
+    *(("go At 7", "nowhere"), ("the Ref 7", "nowhere"), ("die Bestellungen 1, 2 and 7", "held")),
+    *(
+        ("GO BUY 7", "nowhere"),
+        ("x Go2 7", "nowhere"),
+        ("\u8ba2\u53557", "held"),
+        ("7\u53f7", "held"),
+    ),
+    *(("\u8ba2\u5355 7", "nowhere"), ("caf\xe97", "nowhere")),
+    # A slash may join a list.
+    *(
+        ("orders 7/8", "held"),
+        ("orders 8/7", "held"),
+        ("orders 6/7/8.", "held"),
+        ("id 8/7", "held"),
+    ),
+    *(("on 8/7", "nowhere"), ("orders 17/8", "nowhere"), ("orders 8/7x", "nowhere")),
+    *(("orders /7", "nowhere"), ("orders x/7", "nowhere"), ("orders 8/7 of", "held")),
+    # A part of a quoted name is none.
+    *(('the "order 7"', "held"), ('order "7"', "meant"), ('order "7 up"', "held")),
 ]
 
 
 @pytest.mark.parametrize(("text", "word"), NUMBERS)
 def test_a_short_number_is_meant_as_that_of_something(text: str, word: str) -> None:
     assert heard(7, text) == word
+
+
+def test_what_is_read_without_a_question_is_no_number_of_any_noun() -> None:
+    for text in ("die Bestellung 7", "\u8ba2\u53557", "orders 7/8"):
+        assert heard(7, text) == "held"
+        assert heard(7, text, role="locator") == "nowhere"
+        assert heard("7", text, kind="path") == "nowhere"
+    assert heard(7, "orders 1, 7 days", role="locator") == "held"
+
+
+def test_a_mention_of_a_short_number_is_seen_behind_each_sign_of_one() -> None:
+    for mark in ("n\xb0 ", "n\xba ", "\u2116", "Nr. ", "\u2116 ", "n.\xba "):
+        seven = read_value(7, None)
+        assert find_mention(place_of(f"{mark}7"), seven, ORDER, None) is not None, mark
 
 
 def test_what_stands_around_a_short_number_does_not_part_it_from_its_noun() -> None:

@@ -489,10 +489,8 @@ def mentions(value: Any, text: str, kind: str = "") -> bool:
     if form == "":
         return False
     if is_short_number(kind, value):
-        return (
-            re.search(rf"(?:#|\b(?:ids?|numbers?|no)\b)\W{{0,4}}{form}{AFTER}", words_of(text))
-            is not None
-        )
+        marks = r"(?:#|n\.?[\xb0\xba]|\b(?:ids?|numbers?|no)\b)"
+        return re.search(rf"{marks}\W{{0,4}}{form}{AFTER}", words_of(text)) is not None
     if kind == "account":
         more = "_,:" if re.match("[a-z]{2}[0-9]{2}", form) else ""
         gap = rf"[ ./(){more}\u2010-\u2015\u2212-]*"

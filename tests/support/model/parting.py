@@ -28,7 +28,7 @@ LASTS = "\u3009\u300b\u300d\u300f\u3011\uff09\uff3d\uff5d"
 APART = f",;=|>*#\u2116\u2014\u2015\u2026\u2022{QUOTING}{STOPS}{FIRSTS}{LASTS}{GAP}"
 """Signs between two values in lists, sentences and markup. Any other joins them to one."""
 HELD = rf"(?:(?!{WORD}|[{APART}\s]|</|<br\b).|(?<=[0-9])#)"
-NUMBER = r"(?<![\w./:@\\+%~-])(?:n|no|nr|nos)\.(?=[0-9])|[\xaa\xba](?=[0-9])"
+NUMBER = r"(?<![\w./:@\\+%~-])(?:(?:n|no|nr|nos)\.|n\xb0)(?=[0-9])|[\xaa\xba](?=[0-9])"
 
 
 @lru_cache(4096)

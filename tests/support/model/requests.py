@@ -33,7 +33,7 @@ from tests.support.model.kinds import (
     text_of,
 )
 from tests.support.model.names import is_part_of_name, stands_quoted
-from tests.support.model.parting import WORD, is_change, is_unspaced
+from tests.support.model.parting import GAP, WORD, is_change, is_unspaced, parted
 from tests.support.model.values import Value, stem, words_of_name
 
 QUOTES = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
@@ -48,12 +48,20 @@ FUNCTION_WORDS = (
     "very was we well were what when where which who whom whose why will with would yes you your "
     "yours"
 )
-MARK = r"(?:#|\bno\.|\bnumbers?|\bids?)[:=]? ?"
+BESIDE = rf"[: ()\[\]{{}}<>=*{QUOTES}]"
+MARK = rf"(?:#|\u2116|\bn\.?[\xb0\xba]|\b(?:no|nos|nr)\.|\bnumbers?\b|\bids?\b){BESIDE}*"
 NUMBER_MARK = MARK + "$"
-LISTED = r"(?:(?<!\w)#?[0-9]+ ?(?:, ?(?:and|or) |,|and|or|&) ?)+$"
+JOINS = rf"{BESIDE.replace(':', '')}*(?:, ?(?:and|or) |,|;|and|or|&){BESIDE.replace(':', '')}*"
+LISTED = rf"(?:(?<!\w)#?[0-9]+{JOINS})+$"
+COUNTING = "each more most of other out own same such"
+"""Function words of which a number may be the count."""
 LIST_MARKS = "-*\u2022"
 NEAR = 120
 LETTERS_BEFORE = r"^[^.]*?[^\x00-\x7f](?=[A-Za-z0-9])"
+NO_NAMES = (
+    "id ids no nos nr num number numbers key ref name names list value arg to from for of in on at "
+    "by the a an text"
+)
 NO_NOUNS = ("id", "ids", "no", "number", "numbers", "name", "names", "text")
 
 
@@ -63,7 +71,7 @@ NO_NOUNS = ("id", "ids", "no", "number", "numbers", "name", "names", "text")
 def named_as(p: Json, tool: Json, value: Value, text: str) -> str:
     """Return whether a text by the user or the operator names it: wholly (U), by words (W)."""
     if is_short_number(value.kind, value.value):
-        return "U" if numbers_it(p, tool, value, text) else ""
+        return numbers_it(p, tool, value, text)
     found = places(value.kind, value.value, text)
     if not found and value.kind == "account":
         return "W" if is_group(value.value, text) else ""
@@ -233,12 +241,56 @@ def is_named_noun(words: list[str], nouns: list[str]) -> bool:
     )
 
 
-def numbers_it(p: Json, tool: Json, value: Value, text: str) -> bool:
-    """Return whether the text says of what the short number is the number."""
-    plain, nouns = fold(even(text).replace("\n", " ")), nouns_of(tool, value)
-    number = re.escape(narrow("text", value.value))
-    found = re.finditer(f"{FREE_BEFORE}{number}{FREE_AFTER}", plain)
-    return any(is_numbered(plain[: one.start()], nouns, other_nouns(p, nouns)) for one in found)
+def numbers_it(p: Json, tool: Json, value: Value, text: str) -> str:
+    """Return whether the text says of what the short number is the number (U), or may say it (W).
+
+    What is read without a question is named, or is not.
+    """
+    number, nouns = re.escape(narrow("text", value.value)), nouns_of(tool, value)
+    others, told = other_nouns(p, nouns), parted(even(text))
+    may_ask = value.role != "locator" and value.kind not in FIRM
+    answers = [""]
+    for one in re.finditer(f"{FREE_BEFORE}{number}{FREE_AFTER}", told):
+        before = told[: one.start()].replace(GAP, "")
+        line = before + told[one.start() :].replace(GAP, "")
+        place = Place(line, len(before), len(before + one[0]))
+        if is_numbered(fold(before.replace("\n", " ")), nouns, others):
+            answers.append("W" if is_other_count(nouns, place) else "U")
+        elif may_ask and is_beside_noun(others, place):
+            answers.append("W")
+    rows = re.finditer(f"{FREE_BEFORE}[0-9]+(?:/+[0-9]+)+/*{FREE_AFTER}", told)
+    for one in rows if may_ask else ():
+        before = fold(told[: one.start()].replace(GAP, "").replace("\n", " "))
+        if narrow("text", value.value) in one[0].split("/") and is_numbered(before, nouns, others):
+            answers.append("W")
+    return max(answers, key=("", "W", "U").index)
+
+
+def is_other_count(nouns: list[str], place: Place) -> bool:
+    """Return whether a number is part of a name, counts what follows, or begins a sentence."""
+    before, behind = place.text[: place.start], place.text[place.end :]
+    counted = re.match(rf" +({WORD}+)", behind)
+    word = fold(counted[1]) if counted else "to"
+    dull = [one for one in FUNCTION_WORDS.split() if one not in COUNTING.split()]
+    may_follow = word in dull or word in ("today", "tomorrow") or word.isdigit()
+    is_listed = re.search(LISTED, fold(before.replace("\n", " "))) is not None
+    is_answer = re.search(rf"(?:\A|[.!?\n])[ ({QUOTES}]*No\.[ \n]?$", before) is not None
+    is_count = is_listed and not may_follow and stem(word) not in nouns
+    return is_answer or is_count or is_part_of_name("text", place)
+
+
+def is_beside_noun(others: list[str], place: Place) -> bool:
+    """Return whether a number is behind a noun with a capital, or beside letters of no space."""
+    before, behind = place.text[: place.start], place.text[place.end :]
+    if any(map(is_unspaced, before[-1:] + behind[:1])):
+        return True
+    numbers = "(?:#?[0-9]{1,12}(?: ?[,;&] ?(?:and |or )?| and | or ))*"
+    noun = re.search(rf"((?:(?![0-9_]){WORD})+):?[ ({QUOTES}]+{numbers}$", before[-NEAR:])
+    if noun is None:
+        return False
+    word, start = fold(noun[1]), len(before) - len(before[-NEAR:]) + noun.start(1)
+    is_dull = word in FUNCTION_WORDS.split() or word in NO_NAMES.split() or stem(word) in others
+    return not is_dull and is_capital(Place(place.text, start, start + len(noun[1])))
 
 
 def is_numbered(before: str, nouns: list[str], others: list[str]) -> bool:
@@ -247,7 +299,7 @@ def is_numbered(before: str, nouns: list[str], others: list[str]) -> bool:
     while (less := re.sub(f"(?:{NUMBER_MARK}|{LISTED})", "", rest)) != rest:
         rest = less
     marked = re.search(f"{NUMBER_MARK}|{MARK}(?:{LISTED})", before) is not None
-    last = re.search(rf"(\w+)[: ()\[\]{{}}<>=*{QUOTES}]*$", rest)
+    last = re.search(rf"(\w+){BESIDE}*$", rest)
     word = stem(last[1]) if last else ""
     return word in nouns or (marked and word not in others)
 
