@@ -7,11 +7,10 @@ Rule 2: a wide link is anything that a program may turn into one: any scheme or 
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
 
-from critic.provenance.boundaries import ENDS_BESIDE, compile_pattern, run_of
+from critic.provenance.boundaries import ENDS_BESIDE, ScriptPattern, compile_pattern, run_of
 from critic.provenance.folding import (
     QUOTES,
     SEPARATORS,
@@ -51,7 +50,9 @@ _STOP_IN_PAGE: Final = (
 _PAGE: Final = (
     rf"(?:{_PLAIN}++|\({_IN_PAGE}*+\)|[{_OPENING}]{_IN_PAGE}*+[{_CLOSING}]?|{_STOP_IN_PAGE})*+"
 )
-_REST: Final = rf"(?P<rest>(?::[0-9]{{1,5}})?(?:[/?#]{_PAGE})?)"
+_IN_ASCII_PAGE: Final = r"[^\x00-\x20<>\"'`|\\^{}()\[\]]"
+_ASCII_PAGE: Final = rf"(?:{_IN_ASCII_PAGE}++|\({_IN_ASCII_PAGE}*+\))*+"
+"""The same in a text of ASCII alone, whose pattern is compiled when this module is imported."""
 _WIDE_REST: Final = (
     r"(?::[0-9]{1,5})?(?:[/\\?#][^\x00-\x20\x85\u1680\u180e\u2028\u2029"
     rf"<>\"'`|^{{}}()\[\]{_QUOTED}]*)?"
@@ -73,23 +74,19 @@ _USER: Final = rf"(?:{_BEFORE_AT}|[!$&'()*,;=]){{0,64}}+"
 """What a user part may be, up to a length: else a list of hosts takes the square of its length."""
 
 
-def _narrow_in_text(host: str) -> re.Pattern[str]:
-    return re.compile(
-        rf"(?:(?<![A-Za-z0-9+./@-])(?:https?:|(?<!:))//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST}))"
-        rf"{host}(?!{_BEFORE_AT}*+@)(?!{_USER}@)(?!{_GOES_ON}){_REST}",
-        re.IGNORECASE,
+def _narrow_in_text(host: str, page: str) -> str:
+    return (
+        rf"(?i)(?:(?<![A-Za-z0-9+./@-])(?:https?:|(?<!:))//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST}))"
+        rf"{host}(?!{_BEFORE_AT}*+@)(?!{_USER}@)(?!{_GOES_ON})"
+        rf"(?P<rest>(?::[0-9]{{1,5}})?(?:[/?#]{page})?)"
     )
 
 
-_NARROW_IN_TEXT: Final = _narrow_in_text(_HOST)
+_NARROW_IN_TEXT: Final = ScriptPattern(
+    _narrow_in_text(_HOST, _ASCII_PAGE), _narrow_in_text(_HOST, _PAGE)
+)
 _LABEL: Final = run_of("-,./", ENDS_BESIDE)
-
-
-@cache
-def _narrow_beside() -> re.Pattern[str]:
-    return _narrow_in_text(rf"{_LABEL}(?:\.{_LABEL})++")
-
-
+_NARROW_BESIDE: Final = _narrow_in_text(rf"{_LABEL}(?:\.{_LABEL})++", _PAGE)
 _LINK_ENDS: Final = (
     rf"\Z|[{_SPACES}>]|[.,;:!?*~]++(?![{{\[(^$]|<(?!/|br))|</|<br ?/?>"
     rf"|[)\]}}{_CLOSING}](?![A-Za-z0-9_/{{])"
@@ -104,7 +101,7 @@ _LABEL_BEHIND: Final = rf"{_STOP_AS_DOT}{_IN_HOST}++(?:\.|{_STOP_AS_DOT}){_IN_HO
 _PAIRS: Final = frozenset(("<|", "||", "[|", "{}"))
 _MARKS: Final = "*_~"
 _NEAR: Final = 200
-_NO_BEGIN: Final = re.compile(rf"(?:[$&)}}\]^\u2026\u2010-\u2015]|[A-Za-z0-9]{_STOP_AS_DOT})\Z")
+_NO_BEGIN: Final = rf"(?:[$&)}}\]^\u2026\u2010-\u2015]|[A-Za-z0-9]{_STOP_AS_DOT})\Z"
 _SHORT: Final = re.compile(r"(?:[A-Za-z]\.){2,}[A-Za-z]++")
 """What begins as an abbreviation does, as in "i.e.in short"."""
 _HOST_ENDS: Final = re.compile(r"(?<=[A-Za-z0-9])(?=[^\x00-\x7f]|_++\Z)")
@@ -213,7 +210,9 @@ def _read_links(spellings: Iterable[str]) -> Iterator[tuple[WebLink, bool]]:
 
 def _each_narrow(text: str) -> Iterator[tuple[str, bool]]:
     """Yield how each narrow link is spelled, and whether it is more than a part of one."""
-    patterns = (_NARROW_IN_TEXT,) if text.isascii() else (_NARROW_IN_TEXT, _narrow_beside())
+    patterns = [_NARROW_IN_TEXT.of(text)]
+    if not text.isascii():
+        patterns.append(compile_pattern(_NARROW_BESIDE))
     for match in (match for one in patterns for match in one.finditer(text)):
         found, is_whole = match[0].rstrip(_ENDS), _is_whole(match)
         sentence = compile_pattern(_SENTENCE).fullmatch(found)
@@ -243,7 +242,8 @@ def _is_whole(match: re.Match[str]) -> bool:
             return False
     elif behind and compile_pattern(_LABEL_BEHIND).match(text, end):
         return False
-    if is_bare and (_NO_BEGIN.search(text, max(start - 2, 0), start) or _SHORT.fullmatch(match[0])):
+    led = compile_pattern(_NO_BEGIN).search(text, max(start - 2, 0), start)
+    if is_bare and (led or _SHORT.fullmatch(match[0])):
         return False
     is_quoted = before != "" and before in QUOTES and behind != "" and behind in QUOTES
     ends = compile_pattern(_LINK_ENDS).match(text, end) is not None
