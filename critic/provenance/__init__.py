@@ -35,7 +35,8 @@ From a value to its answer:
 4. Origin (`seen_items`, `place`, `seen_sources`, `value_facts`). A value is found as a field, or in
    a text as a whole, at boundaries of its kind: `zeta-9914` is not in `zeta-99145`. Of what people
    say, words that any sentence holds and short numbers need a sign that they are meant
-   (`spoken_words`). A system that shows what the session sent itself says nothing new by it
+   (`spoken_words`, `short_numbers`), and a part of a name in quotes is only a word
+   (`quoted_names`). A system that shows what the session sent itself says nothing new by it
    (`sent_values`). Where several origins hold, the first in `origins` counts. A field is
    `contested` if the text of a source that the request does not name holds it too.
 5. Worth (`worth`). The table has the answer for each origin and role:
