@@ -11,7 +11,7 @@ Rule 4: for what grants, any sign joins the words beside it but those that sente
 """
 
 import re
-from functools import cache
+from functools import cache, reduce
 from typing import Final
 
 from critic.provenance.folding import QUOTES, SEPARATORS, WORD
@@ -50,8 +50,13 @@ _FIRM: Final = f"(?!:){STRICT_JOINT}"
 """The joints that no label ends in."""
 _CHANGE: Final = f"(?<=[{_ASCII}])(?=[{UNSPACED}])", f"(?<=[{UNSPACED}])(?=[{_ASCII}])"
 NO_JOINT_BEHIND: Final = f"(?!{_BESIDE}++{_FIRM}{WORD})"
-_NO_JOINT_BEFORE: Final = f"(?<!{_BESIDE}{{{_MOST_BESIDE + 1}}})" + "".join(
-    f"(?<!{WORD}{_FIRM}{_BESIDE}{{{count}}})" for count in range(1, _MOST_BESIDE + 1)
+_NO_JOINT_BEFORE: Final = reduce(
+    # Each further letter is looked at only if those behind it are such letters, too.
+    lambda further, count: (
+        f"(?<!{WORD}{_FIRM}{_BESIDE}{{{count}}})(?>(?<!{_BESIDE}{{{count + 1}}})|{further})"
+    ),
+    range(_MOST_BESIDE, 0, -1),
+    "(?!)",
 )
 ENDS_BESIDE: Final = _CHANGE[0] + NO_JOINT_BEHIND
 """Matches where a value of ASCII ends at a letter that takes no space."""
