@@ -32,7 +32,7 @@ class OpenSession:
         self.revision: Final = revision
         self.marks = marks
         self.permits: dict[str, CallPermit] = {}
-        self.is_over = False
+        self.is_over: bool = False
 
     def commit(self, event: SessionEvent, answered: Answered) -> None:
         """Replace the session after an event, and issue permits for the allowed calls.

@@ -111,7 +111,8 @@ class PoliciesOfPage:
 
     def __init__(self) -> None:
         self._policies: dict[bytes, RulingPolicy] = {}
-        self.unshown, self._left = 0, _MOST_TEXT
+        self.unshown: int = 0
+        self._left = _MOST_TEXT
 
     def add(self, record: DecisionRecord, turn: int, given: ShownInputs) -> None:
         """Take a decision; one whose inputs cannot be read says nothing."""

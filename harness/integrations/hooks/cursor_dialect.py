@@ -41,7 +41,7 @@ class Cursor(Dialect):
     name = "cursor"
     title = "Cursor"
     session_key = "conversation_id"
-    user_key = "user_email"
+    user_key: ClassVar[str | None] = "user_email"
     asks: ClassVar[frozenset[str]] = frozenset({"beforeShellExecution", "beforeMCPExecution"})
     in_folders: ClassVar[frozenset[str]] = frozenset({"Shell"})
     own_events: ClassVar[frozenset[str]] = _SHELL | _MCP | {"beforeReadFile"}
