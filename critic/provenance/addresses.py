@@ -59,7 +59,8 @@ def addresses_in(text: str) -> Iterator[str]:
     for match in _each(_PARTED_ADDRESSES[:1], text):
         start, end = match.span()
         is_whole = _BEGINS.match(text, start) and _ENDS.match(text, end)
-        if is_whole and match[0].lstrip("-")[0] not in _OPENS_NAME and text[start - 1 : start] != "@":
+        is_whole = is_whole and match[0].lstrip("-")[0] not in _OPENS_NAME
+        if is_whole and text[start - 1 : start] != "@":
             yield from _spellings(match[0])
 
 
