@@ -59,8 +59,8 @@ def addresses_in(text: str) -> Iterator[str]:
     for match in _each(_PARTED_ADDRESSES[:1], text):
         start, end = match.span()
         is_whole = _BEGINS.match(text, start) and _ENDS.match(text, end)
-        is_whole = is_whole and match[0].lstrip("-")[0] not in _OPENS_NAME
-        if is_whole and text[start - 1 : start] != "@":
+        is_part = match[0].lstrip("-")[0] in _OPENS_NAME or text[start - 1 : start] == "@"
+        if is_whole and not is_part:
             yield from _spellings(match[0])
 
 
