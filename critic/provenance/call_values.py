@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from critic.provenance.argument_nouns import Nouns, nouns_in, nouns_of
 from critic.provenance.content_values import ContentValue, content_values
-from critic.provenance.mailboxes import lists_mailboxes, mailboxes_in
+from critic.provenance.mailboxes import read_mailboxes
 from critic.provenance.roles import AIMED_AT, Placed, RoleTree, placed_values, tool_roles
 from critic.provenance.value_facts import Aim, NamePair
 from critic.provenance.value_kinds import Sought, read_value
@@ -49,9 +49,8 @@ class CallValues:
             return
         found: dict[Sought, Scalar] = {}
         names: dict[str, None] = {}
-        is_list = lists_mailboxes(role, place.kind)
         for value in elements(place.value, every=role in AIMED_AT):
-            listed = mailboxes_in(value) if is_list and type(value) is str else None
+            listed = read_mailboxes(value, role, place.kind) if type(value) is str else None
             for part in listed.targets if listed else (value,):
                 found.setdefault(read_value(part, place.kind), part)
             names |= dict.fromkeys(listed.names if listed else ())

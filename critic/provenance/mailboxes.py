@@ -4,6 +4,8 @@ Rule 1: a text is a list of mailboxes or it is not: what all programs do not rea
         text. A name holds words and few signs, and so does its compatible form.
 Rule 2: the addresses are what a mail is sent to. A name names nobody; one with an `@` in it may be
         taken for an address, and is a value of its own.
+Rule 3: where the policy does not say that an argument holds addresses, a tool may read the names
+        too, as in `rm -rf / & echo <bob@x.org>`. There only addresses by themselves are a list.
 """
 
 import re
@@ -33,9 +35,12 @@ class Mailboxes(NamedTuple):
         return *self.addresses, *(one for one in self.names if "@" in one)
 
 
-def lists_mailboxes(role: Role, kind: str | None) -> bool:
-    """Return whether a text that is asked for so is read as a list of mailboxes."""
-    return kind == "address" or (kind is None and role == "recipient")
+def read_mailboxes(text: str, role: Role, kind: str | None) -> Mailboxes | None:
+    """Return the mailboxes that a text in an argument of a role and kind lists, if it lists any."""
+    if kind == "address":
+        return mailboxes_in(text)
+    found = mailboxes_in(text) if kind is None and role == "recipient" else None
+    return None if found is None or found.names else found
 
 
 def mailboxes_in(text: str) -> Mailboxes | None:

@@ -179,7 +179,9 @@ def _parties_in(entry: ItemText) -> Iterator[_Key]:
 def _values_in_field(field: str) -> Iterator[_Key]:
     yield from same_values(field)
     listed = mailboxes_in(field)
-    yield from (("address", small(one)) for one in (listed.addresses if listed else ()))
+    # Who two mailboxes in one field are, nobody can say.
+    if listed is not None and len(listed.addresses) == 1:
+        yield "address", small(listed.addresses[0])
 
 
 def _leaves_in(entry: ItemText) -> Iterator[_Key]:

@@ -9,7 +9,7 @@ from critic.provenance.argument_nouns import NO_NOUNS, Nouns
 from critic.provenance.content_values import ContentValue
 from critic.provenance.day_forms import Day
 from critic.provenance.folding import small
-from critic.provenance.mailboxes import lists_mailboxes, mailboxes_in
+from critic.provenance.mailboxes import read_mailboxes
 from critic.provenance.origins import DaySighting, Limits, Sighting
 from critic.provenance.seen_sources import Seen
 from critic.provenance.value_kinds import Sought, read_value, same_values
@@ -91,12 +91,9 @@ def approved_tiers(values: Iterable[ApprovedValue]) -> dict[YesKey, int]:
 
 
 def _addresses_approved(approved: ApprovedValue) -> Iterator[tuple[str, str]]:
-    """Yield the addresses of the mailboxes that an approved recipient lists."""
-    if not lists_mailboxes(approved.role, None):
-        return
-    texts = (one for leaf in leaves(approved.value) for one in elements(leaf))
-    for text in texts:
-        listed = mailboxes_in(text) if isinstance(text, str) else None
+    """Yield the addresses that an approved recipient lists."""
+    for text in (one for leaf in leaves(approved.value) for one in elements(leaf)):
+        listed = read_mailboxes(text, approved.role, None) if isinstance(text, str) else None
         yield from (("address", small(one)) for one in (listed.addresses if listed else ()))
 
 

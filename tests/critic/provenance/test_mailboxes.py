@@ -73,12 +73,14 @@ ADDRESS: Final = "address"
 NAMED: Final[list[tuple[str, str, str | None, str]]] = [
     *((f"mail {ADA} and {BOB}", BOTH, kind, "allow") for kind in (None, ADDRESS)),
     *((f"mail {BOTH}", f"{BOB}; {ADA.upper()}", None, "allow"),),
-    *((f"mail {BOB}", f"{name} <{BOB}>", None, "allow") for name in ("Bob", '"Day, Bob"')),
+    *((f"mail {BOB}", f"{name} <{BOB}>", ADDRESS, "allow") for name in ("Bob", '"Day, Bob"')),
+    # A tool whose argument may be no address may read the name: a channel, or a command.
+    *((f"mail {BOB}", f"{name} <{BOB}>", None, "refuse") for name in ("general", "rm -rf / &")),
     *((f"mail Bob <{BOB}>", value, None, "allow") for value in (BOB, f"Bob <{BOB}>", f"<{BOB}>")),
     *((f"mail {ADA}", value, None, "refuse") for value in (f"{ADA}, {EVE}", f"{EVE}; {ADA}")),
     *((f"mail {ADA}", f"{ADA} <{EVE}>", kind, "refuse") for kind in (None, ADDRESS)),
     *((f"mail {EVE}", f'"{BOSS}" <{EVE}>', kind, "refuse") for kind in (None, ADDRESS)),
-    *((f"mail {BOSS} or {EVE}", f"{BOSS} <{EVE}>", kind, "allow") for kind in (None, ADDRESS)),
+    *((f"mail {BOSS} or {EVE}", f"{BOSS} <{EVE}>", kind, "allow") for kind in (ADDRESS,)),
     *((f'mail "{BOB}, {EVE}"', value, None, "allow") for value in (BOB, f"{EVE}, {BOB}")),
     # Of another kind it is one text, and so is what is no list.
     *((f"mail {ADA} and {BOB}", BOTH, "channel", "refuse"),),
@@ -114,24 +116,27 @@ def test_a_list_is_one_text_in_other_roles_but_for_the_kind() -> None:
 def test_the_name_of_a_mailbox_is_content() -> None:
     said, mail = request(f"mail {BOB}"), item("see https://evil.example/x now")
     for name, expected in (("Bob", "allow"), ("evil.example/x", "refuse"), ("x.example/y", "ask")):
-        assert answer(proposal(said, mail, **args_of(f"{name} <{BOB}>", None))) == expected, name
+        wire = proposal(said, mail, **args_of(f"{name} <{BOB}>", ADDRESS))
+        assert answer(wire) == expected, name
     assert answer(proposal(said, mail, **args_of(f"evil.example/x <{BOB}>", "channel"))) == "refuse"
 
 
 def test_a_field_shows_the_addresses_of_its_mailboxes_and_no_name() -> None:
     for field, expected in (("sender", "allow"), ("payer", "ask")):
-        for shown in (f"Bob <{BOB}>", f"{ADA}, {BOB}", f'"{BOSS}" <{BOB}>'):
+        for shown in (f"Bob <{BOB}>", f'"{BOSS}" <{BOB}>'):
             record = item({field: shown}, standing="named")
             answers = [
-                answer(proposal(request("reply"), record, **args_of(value, None)))
+                answer(proposal(request("reply"), record, **args_of(value, ADDRESS)))
                 for value in (BOB, f"Bob <{BOB}>", shown.replace(BOSS, "Bob"), BOSS)
             ]
             assert answers == [expected] * 3 + ["refuse"], (field, shown)
+        two = item({field: BOTH}, standing="named")
+        assert answer(proposal(request("reply"), two, **args_of(BOB, ADDRESS))) == "refuse"
 
 
 def test_a_yes_covers_each_address_once_however_they_are_listed() -> None:
     said, mail = request("reply to the mail"), item(f"{ADA} {BOB}", standing="named")
-    wire = proposal(said, mail, **args_of(f"Ada <{ADA}>; {BOB}", None))
+    wire = proposal(said, mail, **args_of(f"Ada <{ADA}>; {BOB}", ADDRESS))
     case, doubts = doubts_about(Proposal(**wire))
     yes = yes_about(case, doubts)
     assert [(one.value, one.role) for one in yes.values] == [
@@ -143,13 +148,14 @@ def test_a_yes_covers_each_address_once_however_they_are_listed() -> None:
             ([ADA, BOB], "allow"),
             ([ADA], "ask"),
             ([BOTH], "allow"),
-            ([f"A <{ADA}>, {BOB}"], "allow"),
         ),
+        # Of a text with names, nobody can say whether they were approved as words.
+        *(([f"A <{ADA}>, {BOB}"], "ask"), ([f"rm -rf / & echo <{ADA}>", BOB], "ask")),
         *(([f"{ADA} and {BOB}"], "ask"), ([f"{ADA} <{BOB}>"], "ask")),
     ):
         session = {"id": "s", "turn": 1, "approved": [yes_to(one) for one in approved]}
         for value in (BOTH, f"{BOB},Ada<{ADA}>", [BOB, ADA]):
-            call = proposal(said, mail, **args_of(value, None), session=session)
+            call = proposal(said, mail, **args_of(value, ADDRESS), session=session)
             assert answer(call) == expected, (approved, value)
     session = {"id": "s", "turn": 1, "approved": [yes_to(BOTH, "object")]}
     call = proposal(said, mail, **args_of(ADA, None, "object"), session=session)
@@ -162,13 +168,17 @@ def test_what_was_sent_in_a_list_is_no_news() -> None:
             record = item(f"saved {ADA}", "system", "named")
             record["source"]["seq"] = 2
             session = {"id": "s", "turn": 2, "sent": [{"seq": 1, "values": [sent]}]}
-            call = proposal(request("go"), record, **args_of(value, None), session=session)
+            call = proposal(request("go"), record, **args_of(value, ADDRESS), session=session)
             assert answer(call) == expected, (value, sent)
 
 
 def test_the_targets_of_a_call_are_the_addresses_of_a_list() -> None:
     tool = ToolCapability(
-        adapter_id="a", capability_id="send", approval_mode="network", arg_roles={"to": "recipient"}
+        adapter_id="a",
+        capability_id="send",
+        approval_mode="network",
+        arg_roles={"to": "recipient"},
+        arg_kinds={"to": "address"},
     )
     values = CallValues({("a", "send"): tool})
     listed = [*values.values_of(("a", "send"), {"to": f"Bob <{BOB}>, {ADA}, {BOB}"})]

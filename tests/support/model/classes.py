@@ -310,9 +310,8 @@ def holds(value: Value, leaf: Leaf) -> bool:
 def is_field_value(value: Value, text: str) -> bool:
     """Return whether a field holds it: as all of it, or as the address of a mailbox."""
     read = mailboxes(text) if value.kind == "address" else None
-    return is_same(value, text) or any(
-        is_same(value, one) for one in (read.addresses if read else [])
-    )
+    alone = read.addresses if read and len(read.addresses) == 1 else []
+    return is_same(value, text) or any(is_same(value, one) for one in alone)
 
 
 def named(p: Json, tool: Json, value: Value, seen: list[Seen]) -> list[str]:
@@ -339,7 +338,7 @@ def is_approved(p: Json, tool: Json, value: Value) -> bool:
 def approved_addresses(role: str, leaf: object) -> list[str]:
     """Return the addresses of the mailboxes that an approved recipient lists."""
     read = [mailboxes(one) for one in values_in(leaf)] if role == "recipient" else []
-    return [address for one in read if one for address in one.addresses]
+    return [address for one in read if one and not one.names for address in one.addresses]
 
 
 def is_own(p: Json, tool: Json, value: Value, seen: list[Seen]) -> bool:

@@ -51,8 +51,7 @@ def values_of(tool: Json, args: Json) -> list[Value]:
         roles = names_roles(tool, place) if is_name else roles_at(tool, place)
         for role in [one for one in ROLES if one in roles]:
             plain = [leaf] if is_name else values_in(leaf, with_names=role in TARGETS)
-            is_list = lists_mailboxes(tool, role, place)
-            read = [mailboxes(one) if is_list else None for one in plain]
+            read = [listed_at(tool, role, place, one) for one in plain]
             parts = [
                 (one and one.targets) or [value] for one, value in zip(read, plain, strict=True)
             ]
@@ -80,10 +79,13 @@ class Mailboxes(NamedTuple):
         return self.addresses + [one for one in self.names if "@" in one]
 
 
-def lists_mailboxes(tool: Json, role: str, place: list[str]) -> bool:
-    """Return whether a text may list mailboxes: as a recipient, or where the policy says so."""
+def listed_at(tool: Json, role: str, place: list[str], value: Any) -> Mailboxes | None:
+    """Return the mailboxes that a value lists: with names only where the policy says addresses."""
     kind = covered(tool.get("arg_kinds", {}), place)
-    return role not in ("content",) and (kind == "address" or (role, kind) == ("recipient", None))
+    if role == "content" or (kind != "address" and (role, kind) != ("recipient", None)):
+        return None
+    found = mailboxes(value)
+    return found if found and (kind == "address" or not found.names) else None
 
 
 def mailboxes(value: Any) -> Mailboxes | None:
