@@ -51,13 +51,16 @@ _STOPS: Final = " \n|;\u2014\u2026\u2022\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff
 _BEGINS_BEHIND: Final = f"{_STOPS}\uff08\u3010\u300a\u300c\u300e"
 _ENDS_BEFORE: Final = f"{_STOPS}<\uff09\u3011\u300b\u300d\u300f"
 _CLOSES: Final = rf"[\])}}>{QUOTES}*.,:!?]"
-_ENDS: Final = re.compile(rf"(?:['\u2019]s)?+{_CLOSES}*+(?:\Z|[{_ENDS_BEFORE}])")
+_ENDS: Final = re.compile(
+    rf"(?:['\u2019]s)?+{_CLOSES}*+(?:\Z|[{_ENDS_BEFORE}])"
+    rf"|[{QUOTES}](?:[\])}}]*+[,:;]|/?>)|[,;](?=[{QUOTES}{{\[A-Za-z-])|&(?=[A-Za-z]++=)"
+)
 _ENDS_BESIDE: Final = f"{_CLOSES}++[{UNSPACED}]|{CHANGES}"
 _MOST_SIGNS: Final = 8
 IBAN_SHAPE: Final = re.compile("[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{8,30}")
 _OTHER_ACCOUNT: Final = re.compile("bc1[a-z0-9]{11,59}|0x[0-9a-f]{40}")
 _DIGIT: Final = re.compile("[0-9]")
-_SHORTEST, _LONGEST, _MOST_GROUPS = 4, 62, 12
+_SHORTEST, _LONG, _LONGEST, _MOST_GROUPS = 4, 16, 62, 12
 _SHORTEST_PHONE, _LONGEST_PHONE = 7, 15
 _COUNTRIES: Final = {
     15: "no",
@@ -138,7 +141,8 @@ def accounts_in(text: str) -> Iterator[str]:
             since_digit = 0 if group.has_digit else since_digit + 1
             is_end = following is None or not _goes_on(text, group, following)
             # A run without a digit is no account.
-            if since_digit < len(run) and is_end and _may_end(text, group.end):
+            is_end = is_end and (_may_end(text, group.end) or _is_in_cells(text, run))
+            if since_digit < len(run) and is_end:
                 yield from _ending_here(text, run)
             if group.is_whole:
                 run.clear()
@@ -195,7 +199,7 @@ def _ending_here(text: str, run: list[_Group]) -> Iterator[str]:
         is_part = before is not None and before.has_digit
         if len(joined) < _SHORTEST or not has_digit or is_part:
             continue
-        if _may_begin(text, group.start):
+        if _may_begin(text, group.start) or _is_cell(text, group.start, run[-1].end):
             yield joined
 
 
@@ -212,12 +216,23 @@ def _may_begin(text: str, at: int) -> bool:
     if rest != before:
         return last in ":=," or _is_unspaced(last)
     if last in ":=":
-        return earlier.isascii() and earlier.isalpha()
+        return earlier.isascii() and (earlier.isalpha() or earlier in {'"', "'"})
     if last == ",":
-        return not earlier.isdigit()
+        return not earlier.isdigit() or text[at].isalpha()
     if text[at] == "+":
         return _is_unspaced(last)
     return not last.isascii() and compile_pattern(CHANGES).match(text, at) is not None
+
+
+def _is_cell(text: str, start: int, end: int) -> bool:
+    """Return whether a number is all that stands in an element of HTML or XML."""
+    return text[start - 1 : start] == ">" and text.startswith("</", end)
+
+
+def _is_in_cells(text: str, run: list[_Group]) -> bool:
+    """Return whether a number is one of values with commas between them: an IBAN, or behind one."""
+    begins_cell = run[0].text[0].isalpha() or text[run[0].start - 1 : run[0].start] == ","
+    return len(run) == 1 and begins_cell and text.startswith(",", run[0].end)
 
 
 def _may_end(text: str, at: int) -> bool:
@@ -247,6 +262,8 @@ def _groups_in(units: re.Pattern[str], text: str) -> Iterator[_Group]:
         elif (iban := _iban_at(units, text, match)) is not None:
             one, at = iban
             is_whole = True
+        elif len(one) >= _LONG and IBAN_SHAPE.fullmatch(one):
+            is_whole = True  # nobody writes such a group beside others of its number
         yield _Group(start, at, one, _DIGIT.search(one) is not None, is_whole)
 
 
@@ -312,14 +329,22 @@ def account_parts(text: str) -> Iterator[tuple[str, ...]]:
             yield (group,)
         if not (len(group) >= 4 and group[:2].isalpha() and group[2:4].isdigit()):
             continue
-        joined, end, parts = group, group_end, list[str]()
+        joined, end, is_loose, parts = group, group_end, False, dict[str, None]()
         for start, after, more in groups[first + 1 : first + _MOST_GROUPS]:
-            if IBAN_SHAPE.fullmatch(joined):
-                parts.append(joined)
+            if _is_account(joined, is_loose=is_loose):
+                parts[joined] = None
             if _ANY_GAP.fullmatch(text, end, start) is None:
                 break
+            is_loose = is_loose or WIDELY_SEPARATED.fullmatch(text, end, start) is None
             joined, end = joined + more, after
-        if IBAN_SHAPE.fullmatch(joined) and joined not in parts:
-            parts.append(joined)
+        if _is_account(joined, is_loose=is_loose):
+            parts[joined] = None
         if parts:
             yield tuple(parts)
+
+
+def _is_account(joined: str, *, is_loose: bool) -> bool:
+    """Return whether groups may be an account number. Loose ones stand in any sentence."""
+    if IBAN_SHAPE.fullmatch(joined) is None:
+        return False
+    return not is_loose or (len(joined) == _LENGTHS.get(joined[:2]) and _is_checked(joined))

@@ -341,9 +341,11 @@ def is_free(place: Place) -> bool:
     before, behind = place.text[: place.start], place.text[place.end :]
     begun = before.rstrip(OPENERS)
     last = begun[-1:]
+    form = place.text[place.start : place.end]
     if begun == before and last in (":", "=", ","):
         label = begun[-2:-1]
-        is_begun = not label.isdigit() if last == "," else label.isascii() and label.isalpha()
+        is_named = label.isascii() and (label.isalpha() or label in ("'", '"'))
+        is_begun = form[0].isalpha() or not label.isdigit() if last == "," else is_named
     else:
         signs = (
             PARTING_SIGNS + "\uff08\u3010\u300a\u300c\u300e" + (":=," if begun != before else "")
@@ -353,7 +355,14 @@ def is_free(place: Place) -> bool:
     ended = re.sub("^['\u2019]s", "", behind).lstrip(CLOSERS)
     first = ended[:1]
     is_ended = first in PARTING_SIGNS + "<\uff09\u3011\u300b\u300d\u300f"
-    return is_begun and (is_ended or (ended != behind and is_unspaced(first)))
+    is_ended |= ended != behind and first != "" and is_unspaced(first)
+    quotes = OPENERS[5:]
+    structured = rf"[{quotes}]([\])}}]*[,:;]|/?>)|[,;][{quotes}{{\[A-Za-z-]|&[A-Za-z]+="
+    is_ended |= re.match(structured, behind) is not None
+    is_listed = form[0].isalpha() or before.endswith(",")
+    is_ended |= behind.startswith(",") and is_listed and re.search("[ -]", form) is None
+    is_begun |= before.endswith(">") and behind.startswith("</")
+    return is_begun and is_ended
 
 
 def lines_of(text: str) -> list[str]:
@@ -364,7 +373,9 @@ def lines_of(text: str) -> list[str]:
 def apart(text: str) -> str:
     """Return a text with each telephone number and IBAN joined, on a line of its own."""
     phone = rf"{A_PHONE}(?![ -]+\w*\d)"
-    return with_ibans_apart(re.sub(phone, joined_phone, text))
+    text = with_ibans_apart(re.sub(phone, joined_phone, text))
+    long = rf"(?<!{WORD})[a-z]{{2}}\d\d[a-z0-9]{{12,30}}(?!{WORD})"
+    return re.sub(long, lambda one: on_its_line(one, one[0]), text)
 
 
 def with_ibans_apart(text: str) -> str:
