@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from critic.provenance.boundaries import CHANGES, UNSPACED, compile_pattern
 from critic.provenance.folding import QUOTES, WORD, mark_lines, small, wide
+from critic.provenance.ibans import iban_length, is_iban
 
 SEPARATED: Final = re.compile("[ -]+")
 WIDELY_SEPARATED: Final = re.compile("[ ./\u2010-\u2015\u2212-]+")
@@ -62,27 +63,6 @@ _OTHER_ACCOUNT: Final = re.compile("bc1[a-z0-9]{11,59}|0x[0-9a-f]{40}")
 _DIGIT: Final = re.compile("[0-9]")
 _SHORTEST, _LONG, _LONGEST, _MOST_GROUPS = 4, 16, 62, 12
 _SHORTEST_PHONE, _LONGEST_PHONE = 7, 15
-_COUNTRIES: Final = {
-    15: "no",
-    16: "be",
-    18: "dk fi fk fo gl nl sd",
-    19: "mk si",
-    20: "at ba ee kz lt lu mn xk",
-    21: "ch hr li lv",
-    22: "bg bh cr de gb ge ie me rs va",
-    23: "ae gi il iq om so tl",
-    24: "ad cz es md pk ro sa se sk tn vg",
-    25: "ly pt st",
-    26: "is tr",
-    27: "bi dj fr gr it mc mr sm",
-    28: "al az by cy do gt hn hu lb ni pl sv",
-    29: "br eg ps qa ua",
-    30: "jo kw mu ye",
-    31: "mt sc",
-    32: "lc",
-    33: "ru",
-}
-_LENGTHS: Final = {one: length for length, names in _COUNTRIES.items() for one in names.split()}
 
 
 class _Group(NamedTuple):
@@ -184,8 +164,8 @@ def _phone_beginnings(written: str) -> Iterator[str]:
 
 
 def _goes_on(text: str, group: _Group, following: _Group) -> bool:
-    is_iban = group.is_whole and group.text[0] != "+"
-    is_more = following.has_digit and not following.is_whole and not is_iban
+    is_ended = group.is_whole and group.text[0] != "+"
+    is_more = following.has_digit and not following.is_whole and not is_ended
     return is_more and _are_beside(text, group, following)
 
 
@@ -270,7 +250,7 @@ def _groups_in(units: re.Pattern[str], text: str) -> Iterator[_Group]:
 def _iban_at(units: re.Pattern[str], text: str, head: re.Match[str]) -> tuple[str, int] | None:
     """Return the IBAN that begins with a group, and where it ends."""
     joined, end = head[0], head.end()
-    length = _LENGTHS.get(joined[:2]) if joined[2:4].isdigit() else None
+    length = iban_length(joined)
     for _ in range(_MOST_GROUPS - 1):
         if length is None or len(joined) >= length:
             break
@@ -279,14 +259,7 @@ def _iban_at(units: re.Pattern[str], text: str, head: re.Match[str]) -> tuple[st
         if more is None:
             return None
         joined, end = joined + more[0], more.end()
-    return (joined, end) if len(joined) == length and _is_checked(joined) else None
-
-
-def _is_checked(iban: str) -> bool:
-    """Return whether the check digits of an IBAN are right."""
-    if not iban.isascii() or not iban.isalnum():
-        return False
-    return int("".join(str(int(char, 36)) for char in iban[4:] + iban[:4])) % 97 == 1
+    return (joined, end) if is_iban(joined) else None
 
 
 def wide_accounts_in(text: str) -> Iterator[str]:
@@ -347,4 +320,4 @@ def _is_account(joined: str, *, is_loose: bool) -> bool:
     """Return whether groups may be an account number. Loose ones stand in any sentence."""
     if IBAN_SHAPE.fullmatch(joined) is None:
         return False
-    return not is_loose or (len(joined) == _LENGTHS.get(joined[:2]) and _is_checked(joined))
+    return not is_loose or is_iban(joined)
