@@ -36,7 +36,9 @@ def _address_of(changes: str) -> str:
     )
 
 
-_AT_NUMBER: Final = rf"(?<!{_IN_ADDRESS}){run_of(_NO_PART, NO_CHANGE)}@\[[^\s\[\]]{{1,60}}\]"
+_IPV6: Final = r"(?:ipv6:)?[0-9a-f]{0,4}:[0-9a-f:.]{1,50}(?:%[^\s\[\]]{1,20})?"
+_NUMBER: Final = rf"(?:[0-9]{{1,10}}\.){{1,3}}[0-9]{{1,10}}|{_IPV6}"
+_AT_NUMBER: Final = rf"(?<!{_IN_ADDRESS}){run_of(_NO_PART, NO_CHANGE)}@\[(?:{_NUMBER})\]"
 """An address at a number in brackets in place of a host."""
 ADDRESS: Final = re.compile(_address_of(NO_CHANGE))
 _PARTED_ADDRESS: Final = _address_of(CHANGES)

@@ -96,6 +96,8 @@ _LINK_ENDS: Final = (
 )
 """What may stand behind a named link. Anything else may be a part of it, as a place to fill is."""
 _NUMBERS: Final = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
+_MASK: Final = re.compile("/[0-9]{1,2}")
+"""What makes a network of four numbers, or stands behind those of a version."""
 _LABEL_BEHIND: Final = rf"{_STOP_AS_DOT}{_IN_HOST}++(?:\.|{_STOP_AS_DOT}){_IN_HOST}"
 """What goes on with a host where a stop is read as a dot."""
 _PAIRS: Final = frozenset(("<|", "||", "[|", "{}"))
@@ -326,7 +328,7 @@ def _looks_in_text(link: WebLink) -> Looks:
     if ending in FILE_HOSTS and (has_page or link.has_query):
         return "link"
     if "/" in link.path and _NUMBERS.fullmatch(link.host) is not None:
-        return "link"
+        return "words" if _MASK.fullmatch(link.path + link.rest) else "link"
     return looks_of(ending, has_page=has_page)
 
 

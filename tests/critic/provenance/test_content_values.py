@@ -2,6 +2,7 @@
 
 import pytest
 
+from critic.provenance.addresses import wide_addresses_in
 from critic.provenance.content_values import content_values
 from tests.support.model.facts import Json
 from tests.support.sightings import answer, item, proposal, request
@@ -82,6 +83,10 @@ HIDDEN = {
     "a@[1.2.3.4]": "a@[1.2.3.4]",
     "a@[ipv6:fe80::1]": "a@[ipv6:fe80::1]",
     "1.2.3.4/pay": "1.2.3.4/pay",
+    "1.2.3.4/24/pay": "1.2.3.4/24/pay",
+    "1.2.3.4/245": "1.2.3.4/245",
+    "1.2.3.4:80/24": "1.2.3.4:80/24",
+    "1.2.3.4/24?pay": "1.2.3.4/24?pay",
     "1.2.3.4:8080/pay": "1.2.3.4:8080/pay",
     "DE89_3704_0044_0532_0130_00": "de89370400440532013000",
     "DE89,3704,0044,0532,0130,00": "de89370400440532013000",
@@ -100,6 +105,20 @@ def test_what_is_written_to_be_overlooked_is_judged(text: str) -> None:
         assert answer(wire) == "refuse", shown
 
 
+def test_only_a_number_in_brackets_takes_the_place_of_a_host() -> None:
+    for text in ("array@[3]", "user@[server]", "a@[x:y]", "a@[]", "a@[ipv6:]"):
+        assert [*wide_addresses_in(text)] == [], text
+        assert [*content_values(text)] == [], text
+    assert [*wide_addresses_in("a@[127.1] b@[::1%eth0]")] == ["a@[127.1]", "b@[::1%eth0]"]
+
+
 def test_a_number_with_points_and_no_page_is_no_link() -> None:
-    for text in ("1.2.3.4", "1.2.3.4:80", "1.2.3/4", "see 1.2.3.4.5/6"):
+    for text in (
+        "1.2.3.4",
+        "1.2.3.4:80",
+        "1.2.3/4",
+        "see 1.2.3.4.5/6",
+        "10.0.0.0/24",
+        "version 1.2.3.4/5.",
+    ):
         assert [*content_values(text)] == []

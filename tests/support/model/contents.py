@@ -14,6 +14,9 @@ from tests.support.model.parting import parted
 from tests.support.model.runs import FILE_NAME, PUNCTUATION
 
 BRACKETS = r"\[[0-9a-f.]*:[0-9a-f:.]+(?:%[^\s\]/]+)?\]"
+AT_NUMBER = (
+    r"[\w.+&-]+@\[(?:[0-9]+(?:\.[0-9]+){1,3}|(?:ipv6:)?[0-9a-f]*:[0-9a-f:.]+(?:%[^\s\[\]]+)?)\]"
+)
 NUMBERS = r"(?:[0-9]{4,10}|0x[0-9a-f]{4,8})(?=[/?#:])"
 BEGINS = "(?<=[^\x00-\x7f])(?=[A-Za-z0-9])"
 ENDS = "(?<=[A-Za-z0-9])(?=[^\x00-\x7f])"
@@ -59,7 +62,7 @@ def found_in(value: Any) -> list[Found]:
     exact = [*addresses_of(value), *accounts_of(value), *links_of(value)]
     plain = with_signs(plain_text(value))
     loose = re.sub("[_,:()]", "-", plain)
-    numbered = [("address", [one]) for one in re.findall(r"[\w.+&-]+@\[[^\s\[\]]{1,60}\]", plain)]
+    numbered = [("address", [one]) for one in re.findall(AT_NUMBER, plain)]
     seen = [*addresses_of(plain), *numbered, *accounts_of(loose), *links_of(plain)]
     found = [one for one in exact if list(map(plain_text, one[1])) == list(map(fold, one[1]))]
     known = [(kind, list(map(fold, parts))) for kind, parts in found]
@@ -81,6 +84,8 @@ def is_link(text: str) -> bool:
     """Return whether a name with dots is a link by what it ends in, where nothing else says it."""
     if "//" in text or text.startswith("www."):
         return True
+    if re.fullmatch(r"\d+(?:\.\d+){3}/\d{1,2}/*", text):
+        return False
     host = re.split("[/?#:]", text)[0]
     if FILE_NAME.fullmatch(host):
         return host.endswith(FILE_HOSTS) and text[len(host) :].startswith(("/", "?"))
