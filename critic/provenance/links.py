@@ -87,14 +87,20 @@ _NARROW_IN_TEXT: Final = ScriptPattern(
 )
 _LABEL: Final = run_of("-,./", ENDS_BESIDE)
 _NARROW_BESIDE: Final = _narrow_in_text(rf"{_LABEL}(?:\.{_LABEL})++", _PAGE)
+_SENTENCE_ENDS: Final = rf"(?=[.,;:!?){QUOTES}{_STOPS}]*+(?:[{_SPACES}]|\Z))"
 _LINK_ENDS: Final = (
-    rf"\Z|[{_SPACES}>]|[.,;:!?*~]++(?![{{\[(^$]|<(?!/|br))|</|<br ?/?>"
+    rf"\Z|[{_SPACES}>]|[.,;:!?*~]++(?![{{\[(^$]|<(?!/|br))|(?<!/)</|<br ?/?>"
+    rf"|(?<!/)(?:\|(?=https?://)|(?:\|(?:(?:ba|z)?sh|jq|python3?|sudo|tar)|(?:\[[0-9]{{1,2}}\])++){_SENTENCE_ENDS})"
     rf"|[)\]}}{_CLOSING}](?![A-Za-z0-9_/{{])"
     rf"|(?<!/)[{QUOTES}]|[{QUOTES}](?!{WORD}|[/{{])|\\(?:[\"'nrt]|u00(?:2[27]|3[ce]))|\|(?=[{_SPACES}|]|\Z)"
     rf"|\u2026(?!{WORD}|[/{{])"
-    rf"|[{_STOPS}]|(?![\x00-\x7f]){WORD}"
+    rf"|[{_STOPS}]++(?![{{$]|<(?!/|br))|(?![\x00-\x7f]){WORD}"
 )
 """What may stand behind a named link. Anything else may be a part of it, as a place to fill is."""
+_JOINED: Final = (
+    rf"\\?[>)\]}}{QUOTES}{_CLOSING}]++(?: *+[+&$%{{]| ++\.|\.(?:(?![{_SPACES})]|\Z)| *+[$({{]))"
+)
+"""What a program joins to a page with a final slash, behind the quotes or brackets around it."""
 _NUMBERS: Final = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _MASK: Final = re.compile("/[0-9]{1,2}")
 """What makes a network of four numbers, or stands behind those of a version."""
@@ -237,9 +243,10 @@ def _is_whole(match: re.Match[str]) -> bool:
     is_bare = "//" not in match[0]
     if match["rest"]:
         found = match[0].rstrip(_ENDS)
-        cut, line = match[0][len(found) :], text[max(start - _NEAR, 0) : start + 1]
-        opened = line.rpartition("\n")[2]
-        is_open = found.endswith("/") and cut.startswith(("\u2026", "..."))
+        cut = match[0][len(found) :]
+        opened = text[max(start - _NEAR, 0) : start + 1].rpartition("\n")[2]
+        is_joined = compile_pattern(_JOINED).match(text, end) is not None
+        is_open = found.endswith("/") and (is_joined or cut.startswith(("\u2026", "...")))
         if is_open or any(one in cut and one not in opened for one in _MARKS):
             return False
     elif behind and compile_pattern(_LABEL_BEHIND).match(text, end):
@@ -249,7 +256,7 @@ def _is_whole(match: re.Match[str]) -> bool:
         return False
     is_quoted = before != "" and before in QUOTES and behind != "" and behind in QUOTES
     ends = compile_pattern(_LINK_ENDS).match(text, end) is not None
-    return ends or is_quoted or before + behind in _PAIRS
+    return ends or is_quoted or before + behind in _PAIRS or before + text[end : end + 2] == "></"
 
 
 def _within_underscores(link: str) -> str:

@@ -15,6 +15,11 @@ QUOTE_SIGNS = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\xab\xbb"
 RUN = re.compile(rf"[^\s<>\"'`|^\\{{}}()\[\]\u2018\u201c-\u201e\xab\xbb{CLOSING}]+")
 """What may be a link in a text: a run without what ends one."""
 PUNCTUATION = ".,;:!?*_\u2019\u2026"
+PROGRAMS = "sh|bash|zsh|jq|python|python3|sudo|tar"
+FOLLOWS = re.compile(
+    rf"\|https?://|(?:\|(?:{PROGRAMS})|(?:\[\d{{1,2}}\])+)[.,;:!?){QUOTE_SIGNS}]*(?:\s|$)"
+)
+"""What reads a page, or is a note to it: no part of the page that it stands behind."""
 
 
 def has_link_shape(text: str) -> bool:
@@ -50,7 +55,7 @@ def apart_at_stops(text: str) -> str:
         return stops[0] if is_host and longer.match(apart, stops.start()) else " "
 
     ended = re.sub(rf"(?<=[!-~])[{STOPS}]+(?![!-~])", separate, apart)
-    return re.sub(rf"[{STOPS}]+(?=\s|$|[<>{CLOSING}{QUOTE_SIGNS}])", " ", ended)
+    return re.sub(rf"[{STOPS}]+(?=\s|$|</|<br|[>(\[{CLOSING}{QUOTE_SIGNS}])", " ", ended)
 
 
 def read_run(text: str, run: re.Match[str]) -> list[tuple[str, bool]]:
@@ -58,7 +63,7 @@ def read_run(text: str, run: re.Match[str]) -> list[tuple[str, bool]]:
     whole = with_brackets(run, text)
     link = whole.lstrip(PUNCTUATION.replace("_", "") + "$&")
     start, end = run.end() - len(run[0]) + len(whole) - len(link), run.start() + len(whole)
-    found = link.rstrip(PUNCTUATION)
+    found = link.rstrip(PUNCTUATION + STOPS)
     host = re.match(rf"(?i)(?:(?:https?:)?//)?{HOST}(?::\d{{1,5}}(?!\w))?", found)
     has_page = re.search("[/?#]", re.sub("(?i)^(?:https?:)?//", "", found)) is not None
     begun = text[:start]
@@ -68,7 +73,8 @@ def read_run(text: str, run: re.Match[str]) -> list[tuple[str, bool]]:
         return []
     if host and not has_page and host.end() < len(found):
         return read_longer(text, start, host[0], found)
-    is_cut = has_page and is_open_page(begun, link, found)
+    added = found.endswith("/") and is_added(text[end:])
+    is_cut = has_page and (added or is_open_page(begun, link, found))
     is_whole = clear and not is_cut and ends_link(text, end, begun[-1:])
     told = re.fullmatch(r"([^A-Z]+)\.[A-Z][^\WA-Z]+", found)
     if re.fullmatch(r"(?:[A-Za-z]\.){2,}[A-Za-z]+", found):
@@ -99,8 +105,19 @@ def is_open_page(begun: str, link: str, found: str) -> bool:
     return dots or any(mark in cut and mark not in line for mark in "*_~")
 
 
+def is_added(behind: str) -> bool:
+    """Return whether a program adds something to a text that ends in quotes or brackets."""
+    closed = re.match(rf"\\?[>)\]}}{QUOTE_SIGNS}{CLOSING}]+", behind)
+    rest = behind[closed.end() :] if closed else ""
+    adds = rest.lstrip(" ")[:1]
+    if adds == "." and rest[0] == ".":
+        return rest[1:].lstrip(" ")[:1] in tuple("$({") or rest[1:2].strip() not in ("", ")")
+    return adds in tuple("+&$%{.")
+
+
 def ends_link(text: str, at: int, before: str) -> bool:
     """Return whether a link ends at a place of a text, since what stands there is none of it."""
+    follows = text[at - 1] != "/" and FOLLOWS.match(text, at) is not None
     one, rest = text[at : at + 1], text[at + 1 :]
     goes_on = re.match(rf"{WORD}|[/{{]", rest) is not None
     if one in QUOTE_SIGNS:
@@ -109,13 +126,14 @@ def ends_link(text: str, at: int, before: str) -> bool:
     if one in ")]}" + CLOSING:
         return before + one == "{}" or re.match("[A-Za-z0-9_/{]", rest) is None
     if one in "|\\":
-        seen = before in ("<", "|", "[") or rest[:1].strip() in ("", "|")
+        seen = follows or before in ("<", "|", "[") or rest[:1].strip() in ("", "|")
         return seen if one == "|" else re.match("[nrt\"']|u00(?:22|27|3c|3e)", rest) is not None
     if one == "<":
-        return re.match("/|br ?/?>", rest) is not None
+        tagged = rest[:1] == "/" and (text[at - 1] != "/" or before == ">")
+        return tagged or re.match("br ?/?>", rest) is not None
     if one in DOT_STOPS:
         return re.match(rf"[\w-]+[.{DOT_STOPS}]\w", rest) is None
-    return one.isspace() or one in ",;!?>" + STOPS or is_unspaced(one)
+    return follows or one.isspace() or one in ",;!?>" + STOPS or is_unspaced(one)
 
 
 def hosts_before(run: str) -> list[str]:
