@@ -51,7 +51,9 @@ _OPENS_NAME: Final = "&+."
 _BEGINS: Final = re.compile(
     rf"(?<!(?!{WORD})[^\s,;:=|/*<>(\[{{@{ENCLOSING}{STOPS}\u2014\u2015\u2026\u2022])(?<!{WORD}[>`])"
 )
-_ENDS: Final = re.compile(rf"(?!(?![/:?(]){STRICT_JOINT}{WORD})")
+_ENDS: Final = re.compile(
+    rf"(?!(?![/:?(]|&(?:[a-z]++;|[A-Za-z]++=)){STRICT_JOINT}++{WORD}|&#|[.]{{1,2}}[{{\[])"
+)
 _MOST_PARTS: Final = 12
 _LONGEST_HOST: Final = 1000
 
@@ -60,7 +62,8 @@ def addresses_in(text: str) -> Iterator[str]:
     """Yield the addresses in a narrow text; behind a further `@` stands only a part of one."""
     for match in _each(_PARTED_ADDRESSES[:1], text):
         start, end = match.span()
-        is_whole = _BEGINS.match(text, start) and _ENDS.match(text, end)
+        is_cell = text[start - 1 : start] == ">" and text.startswith("</", end)
+        is_whole = (is_cell or _BEGINS.match(text, start)) and _ENDS.match(text, end)
         is_part = match[0].lstrip("-")[0] in _OPENS_NAME or text[start - 1 : start] == "@"
         if is_whole and not is_part:
             yield from _spellings(match[0])

@@ -49,7 +49,7 @@ STRICT_JOINT: Final = rf"(?:(?![{_BETWEEN}\s]|</|<br\b)[{SEPARATORS}]|(?<=[0-9])
 _FIRM: Final = f"(?!:){STRICT_JOINT}"
 """The joints that no label ends in."""
 _CHANGE: Final = f"(?<=[{_ASCII}])(?=[{UNSPACED}])", f"(?<=[{UNSPACED}])(?=[{_ASCII}])"
-NO_JOINT_BEHIND: Final = f"(?!{_BESIDE}++{_FIRM}{WORD})"
+NO_JOINT_BEHIND: Final = f"(?!(?:{_BESIDE}|[0-9])++{_FIRM}{WORD})"
 _NO_JOINT_BEFORE: Final = reduce(
     # Each further letter is looked at only if those behind it are such letters, too.
     lambda further, count: (

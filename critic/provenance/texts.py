@@ -53,11 +53,12 @@ _OPENED: Final = (
     r"|(?<=\]\()"
 )
 _LABELLED: Final = "|".join(rf"(?<=(?<!\S)[A-Za-z_-]{{{count}}}=)" for count in range(1, 17))
-_LED: Final = rf"(?:(?<=\|)|{_LABELLED})(?=~?/)"
+_LED: Final = rf"(?:(?<=\|)|(?<=>)(?<![^\s0-9/-]>)|{_LABELLED})(?=~?/)"
 _LED_BESIDE: Final = f"{_LED}|(?<=[{STOPS}{FIRST_OF_PAIRS}])(?=~?/)"
 _LISTED: Final = rf"(?=[,;](?:~?/|\.{{1,2}}/|[{_QUOTES}])|\||</|<br\b)"
 _CLOSED: Final = (
     rf"{_STOP}{{0,2}}{_CLOSING}{{1,4}}(?:{_STOP}{{0,3}}(?!\S)|(?=[,:;][{_QUOTES}0-9\[{{(/~]|\||</))"
+    rf"|[{_QUOTES}](?=[,:;]|/?>)|['\u2019]s(?!\w)"
 )
 _ENDED_BESIDE: Final = (
     rf"[{STOPS}{LAST_OF_PAIRS}]{{1,4}}+(?![A-Za-z0-9._~$%/\\\[({{-]){NO_JOINT_BEHIND}"

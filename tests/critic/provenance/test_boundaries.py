@@ -93,7 +93,17 @@ SIGNS_OF_MORE: Final = [
         (f"{before}{BOB}", BOB, None, "refuse")
         for before in ("{x}.", "x\u2013", "x!", "$", "(x)", "<x>", "+", "\xb7")
     ),
+    *(("\u5220\u9664data2026\u5e741\u6708.csv", "data2026", "file", "ask"),),
+    *((f"{BOB}{behind}", BOB, None, "refuse") for behind in ("[.]x.example", "&#46;x", "..{a,b}")),
     *((f"{BOB}{behind}", BOB, None, "refuse") for behind in ("\u2013x.example", "!x", "$x")),
+]
+ALONE_IN_MARKUP: Final = [
+    *((f"<td>{BOB}</td>", BOB, None), (f"&lt;{BOB}&gt;", BOB, None)),
+    *((f"a={BOB}&x=1", BOB, None), (f"<a>{BOB}</a>", BOB, None)),
+    *((f'["{PATH}",null]', PATH, "path"), (f'"{PATH}",Bob', PATH, "path")),
+    *((f"echo 2>{PATH}", PATH, "path"), (f'{{"{PATH}":true}}', PATH, "path")),
+    *((f"read {PATH}'s head", PATH, "path"), (f">{PATH}", PATH, "path")),
+    (f'<a href="{PATH}">x</a>', PATH, "path"),
 ]
 ALONE: Final = [
     *(
@@ -174,7 +184,7 @@ def test_a_sign_that_may_hold_a_longer_value_leaves_it_to_a_person(
     assert answer_for(value, item(f"Take {text}", "system"), kind=kind) == "refuse"
 
 
-@pytest.mark.parametrize(("text", "value", "kind"), ALONE)
+@pytest.mark.parametrize(("text", "value", "kind"), [*ALONE, *ALONE_IN_MARKUP])
 def test_a_value_between_signs_of_a_sentence_stands_alone(
     text: str, value: str, kind: str | None
 ) -> None:

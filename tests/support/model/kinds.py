@@ -273,8 +273,10 @@ def pattern_of(kind: str, form: str) -> str:
         signs = f"\u2014\u2015\u2026\u2022{QUOTING}{STOPS}{FIRSTS}{LASTS}{GAP}"
         odd = rf"(?!{WORD})[^\s\-,;:=|/*<>(\[{{@{signs}]"
         begins = rf"(?<!{WORD})(?<![.+&@])(?<!{WORD}[-'\u2019>`])(?<![.+&@]-)(?<!{odd})(?<!{odd}-)"
-        ends = rf"(?!{WORD}|@|[.-]{WORD})(?!(?![/:?(]){HELD}{WORD})"
-        return f"{begins}(?:{re.escape(form)}|_+{re.escape(form)}_+){ends}"
+        goes_on = rf"(?![/:?(]|&(?:[a-z]+;|[A-Za-z]+=)){HELD}+{WORD}|&#|[.]{{1,2}}[{{\[]"
+        ends = rf"(?!{WORD}|@|[.-]{WORD})(?!{goes_on})"
+        one = f"(?:{re.escape(form)}|_+{re.escape(form)}_+)"
+        return f"(?:{begins}|(?<=>)(?={one}</)){one}{ends}"
     if kind == "account":
         beside = f"|(?<={UNSPACED})" if form[0] == "+" else ""
         inside = "[ -]?".join(map(re.escape, form))
@@ -295,7 +297,8 @@ def begins_path(place: Place) -> bool:
     if re.search(rf"([=,;|(\[{{][{QUOTING}]|[\"']:[\"']|\]\()$", run):
         return True
     is_rooted = re.match("~?/", place.text[place.start : place.end]) is not None
-    return is_rooted and re.search(rf"([|{STOPS}{FIRSTS}]|^[A-Za-z_-]{{1,16}}=)$", run) is not None
+    led = rf"([|{STOPS}{FIRSTS}]|(^|[0-9/-])>|^[A-Za-z_-]{{1,16}}=)$"
+    return is_rooted and re.search(led, run) is not None
 
 
 def ends_path(place: Place) -> bool:
@@ -313,11 +316,13 @@ def is_closed(run: str) -> bool:
         return True
     if re.match(rf"{closed}([,:;][{QUOTING}0-9\[{{(/~]|\||</)", run):
         return True
+    if re.match(rf"[{QUOTING}]([,:;]|/?>)|['\u2019]s(?!\w)", run):
+        return True
     beside = re.match(f"[{STOPS}{LASTS}]+", run)
     if beside is None or len(beside[0]) > 4:
         return False
     rest = run[beside.end() :]
-    return not re.match(rf"[A-Za-z0-9._~$%/\\\[({{-]|[^\W0-9A-Za-z]+(?!:){HELD}\w", rest)
+    return not re.match(rf"[A-Za-z0-9._~$%/\\\[({{-]|[^\WA-Za-z]+(?!:){HELD}\w", rest)
 
 
 A_PHONE = f"(?:(?<!{WORD})|(?<={UNSPACED})){NOT_INSIDE}{PHONE}{NOT_BEFORE}"

@@ -64,6 +64,6 @@ def parted(text: str, *, everywhere: bool = False) -> str:
 
 def is_held(text: str, at: int) -> bool:
     if is_unspaced(text[at]):
-        return re.match(rf"[^\W0-9A-Za-z]+(?!:){HELD}\w", text[at:]) is not None
+        return re.match(rf"[^\WA-Za-z]+(?!:){HELD}\w", text[at:]) is not None
     before = re.search(rf"(\w(?!:){HELD})?([^\W0-9A-Za-z]+)$", text[:at])
     return before is not None and (before[1] is not None or len(before[2]) > 40)
