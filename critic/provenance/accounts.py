@@ -11,6 +11,7 @@ Rule 4: what doubts may be any run of groups.
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 from critic.provenance.boundaries import CHANGES, UNSPACED, compile_pattern
@@ -294,22 +295,20 @@ def account_parts(text: str) -> Iterator[tuple[str, ...]]:
 
     A word behind a number does not hide it.
     """
-    groups: list[tuple[int, int, str]] = [
-        (match.start(), match.end(), match[0]) for match in _ASCII_GROUPS.finditer(text)
-    ]
-    for first, (_, group_end, group) in enumerate(groups):
+    for head in _ASCII_GROUPS.finditer(text):
+        group = head[0]
         if _OTHER_ACCOUNT.fullmatch(group):
             yield (group,)
         if not (len(group) >= 4 and group[:2].isalpha() and group[2:4].isdigit()):
             continue
-        joined, end, is_loose, parts = group, group_end, False, dict[str, None]()
-        for start, after, more in groups[first + 1 : first + _MOST_GROUPS]:
+        joined, end, is_loose, parts = group, head.end(), False, dict[str, None]()
+        for more in islice(_ASCII_GROUPS.finditer(text, end), _MOST_GROUPS - 1):
             if _is_account(joined, is_loose=is_loose):
                 parts[joined] = None
-            if _ANY_GAP.fullmatch(text, end, start) is None:
+            if _ANY_GAP.fullmatch(text, end, more.start()) is None:
                 break
-            is_loose = is_loose or WIDELY_SEPARATED.fullmatch(text, end, start) is None
-            joined, end = joined + more, after
+            is_loose = is_loose or WIDELY_SEPARATED.fullmatch(text, end, more.start()) is None
+            joined, end = joined + more[0], more.end()
         if _is_account(joined, is_loose=is_loose):
             parts[joined] = None
         if parts:

@@ -4,6 +4,7 @@ Rule 1: an index is made when it is first asked for, and reads each entry once.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Final, TypeVar
 
 from critic.provenance.accounts import account_groups_in, by_lines
@@ -247,7 +248,7 @@ def _account_groups(entry: ItemText) -> Iterator[_Key]:
 def _wide_accounts(entry: ItemText) -> Iterator[_Key]:
     text = entry.text(wide)
     parts = (part for parts in account_parts(text) for part in parts)
-    return (("account", one) for one in (*wide_accounts_in(text), *parts))
+    return (("account", one) for one in chain(wide_accounts_in(text), parts))
 
 
 def _folded_apart(keys_in: "_Keys") -> "_Keys":

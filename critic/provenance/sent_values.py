@@ -33,6 +33,8 @@ _GROUPED: Final = re.compile(
 )
 """What may be an account number in groups, whatever stands between them."""
 _BETWEEN: Final = re.compile("[^A-Za-z0-9]+")
+_LONGEST: Final = 200
+"""Characters of a value that a system may show with other signs in it: a longer one is none."""
 
 
 class SentIndex:
@@ -76,7 +78,8 @@ def _shown_of(text: str) -> str:
     plain = _ESCAPED.sub(_unescape, text) if "%" in text else text
     shown = [_resolve(one) for one in _TOKEN.findall(_UNREAD_DIGITS.sub("", plain))]
     signs = compile_pattern(_SIGNS)
-    shown += (signs.sub("-", one).strip("-") for one in tokens if "/" not in one)
+    joined = (one for one in tokens if "/" not in one and len(one) <= _LONGEST)
+    shown += (signs.sub("-", one).strip("-") for one in joined)
     shown += (_BETWEEN.sub("-", one[1]) for one in _GROUPED.finditer(text))
     known = frozenset(tokens)
     return "\n;\n".join(one for one in dict.fromkeys(shown) if one not in known)
