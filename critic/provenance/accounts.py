@@ -5,6 +5,7 @@ Rule 1: a number is written in groups, which spaces and hyphens part, on one lin
 Rule 2: groups that are an IBAN, of the length that its country has and with the right check digits,
         are one number: what stands beside it is another. So are those of a telephone number with a
         `+`, which counts. Round brackets do not.
+        A short group at the end of a line may go on in the next one.
 Rule 3: what may stand beside a number is a list of signs. With any other it may be a part.
 Rule 4: what doubts may be any run of groups.
 """
@@ -62,6 +63,10 @@ _MOST_SIGNS: Final = 8
 IBAN_SHAPE: Final = re.compile("[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{8,30}")
 _OTHER_ACCOUNT: Final = re.compile("bc1[a-z0-9]{11,59}|0x[0-9a-f]{40}")
 _DIGIT: Final = re.compile("[0-9]")
+_LINE_BEGINS: Final = re.compile("\n([A-Za-z0-9]{1,7})(?![A-Za-z0-9])")
+_LINE_ENDS: Final = re.compile("(?<![A-Za-z0-9])([A-Za-z0-9]{1,7})\n\\Z")
+_NO_GROUP: Final = 8
+"""Characters of a number that nobody writes as one of its groups."""
 _SHORTEST, _LONG, _LONGEST, _MOST_GROUPS = 4, 16, 62, 12
 _SHORTEST_PHONE, _LONGEST_PHONE = 7, 15
 
@@ -104,7 +109,7 @@ def is_phone(text: str) -> bool:
 
 def by_lines(text: str) -> str:
     """Return a narrow text with the breaks of its lines and cells: so are numbers read."""
-    return small(mark_lines(text.replace("\t", "\n")))
+    return small(mark_lines(text.replace("\t", "|")))
 
 
 def accounts_in(text: str) -> Iterator[str]:
@@ -180,7 +185,8 @@ def _ending_here(text: str, run: list[_Group]) -> Iterator[str]:
         is_part = before is not None and before.has_digit
         if len(joined) < _SHORTEST or not has_digit or is_part:
             continue
-        if _may_begin(text, group.start) or _is_cell(text, group.start, run[-1].end):
+        is_begun = _may_begin(text, group.start) or _is_cell(text, group.start, run[-1].end)
+        if is_begun and not _is_wrapped(text, group, run[-1]):
             yield joined
 
 
@@ -203,6 +209,15 @@ def _may_begin(text: str, at: int) -> bool:
     if text[at] == "+":
         return _is_unspaced(last)
     return not last.isascii() and compile_pattern(CHANGES).match(text, at) is not None
+
+
+def _is_wrapped(text: str, first: _Group, last: _Group) -> bool:
+    """Return whether a number may go on in the line before or behind it, in groups as short."""
+    behind = _LINE_BEGINS.match(text, last.end) if len(last.text) < _NO_GROUP else None
+    before = None
+    if len(first.text) < _NO_GROUP and first.text[0] != "+":
+        before = _LINE_ENDS.search(text[max(0, first.start - _NO_GROUP - 1) : first.start])
+    return any(one is not None and _DIGIT.search(one[1]) for one in (behind, before))
 
 
 def _is_cell(text: str, start: int, end: int) -> bool:

@@ -371,7 +371,7 @@ def is_free(place: Place) -> bool:
 
 
 def lines_of(text: str) -> list[str]:
-    plain = fold(even(text.replace("\t", "\n")))
+    plain = fold(even(text.replace("\t", "|")))
     return list(dict.fromkeys((plain, parted(plain))))
 
 
@@ -433,7 +433,13 @@ def is_whole_account(place: Place) -> bool:
     """Return whether no group with a digit stands beside a number on its line."""
     behind = re.match(r"[ -]+(\w+)", place.text[place.end :])
     before = re.search(r"(\w+)[ -]+\Z", place.text[: place.start])
-    return not any(one and re.search(r"\d", one[1]) for one in (behind, before))
+    groups = re.split("[ -]", place.text[place.start : place.end])
+    short = "([a-z0-9]{1,7})"
+    next_line = re.match(rf"\n{short}(?![a-z0-9])", place.text[place.end :])
+    line_before = re.search(rf"(?<![a-z0-9]){short}\n\Z", place.text[: place.start])
+    beside = [behind, before, next_line if len(groups[-1]) < 8 else None]
+    beside += [line_before if len(groups[0]) < 8 and groups[0][:1] != "+" else None]
+    return not any(one and re.search(r"\d", one[1]) for one in beside)
 
 
 def stands(kind: str, value: Any, text: str) -> bool:
