@@ -75,7 +75,7 @@ RULINGS = {
         "assert not verify_proposal(parse(Proposal, document))",
         4_060,
     ),
-    "a call, by provenance": (_OPEN.format(log=""), 15_950),
+    "a call, by provenance": (_OPEN.format(log=""), 16_000),
     "a call, by provenance, recorded": (
         "import tempfile\nfrom harness.log import SqlDecisionLog\n"
         "log = SqlDecisionLog.open(tempfile.mkdtemp() + '/audit.db')\n"
