@@ -113,7 +113,9 @@ PATHS: Final = Reading(
 class Texts:
     """Texts of evidence in one form, each with its item."""
 
-    __slots__ = ("_all", "_entries", "_held", "_read", "_reading", "_tries_left", "_windows")
+    __slots__ = (
+        *("_all", "_entries", "_held", "_longest", "_read", "_reading", "_tries_left", "_windows"),
+    )
 
     def __init__(self, reading: Reading, entries: list[ItemText]) -> None:
         """Start an index of entries, to which others may be added later."""
@@ -122,7 +124,7 @@ class Texts:
         self._read = 0
         self._entries: list[ItemText] = []
         self._held = Holders[str]()
-        self._tries_left = 0
+        self._longest = self._tries_left = 0
         self._windows = Windows(*reading)
 
     def _read_new(self) -> None:
@@ -132,6 +134,7 @@ class Texts:
             if text:
                 in_order(self._entries, entry)
                 self._tries_left += len(text)
+                self._longest = max(self._longest, len(text))
                 self._windows.add(entry)
                 self._held.add(self._reading.token.of(text).findall(text), entry)
         self._read = len(self._all)
@@ -144,7 +147,7 @@ class Texts:
     def entry(self, value: str, shown: Shown | None = None) -> ItemText | None:
         """Return the first entry that counts in whose text a value in this form stands."""
         self._read_new()
-        if not value or not self._entries:
+        if not value or len(value) > self._longest:
             return None
         tokens = self._tokens_of(value)
         if not tokens:
@@ -157,6 +160,8 @@ class Texts:
     def occurrences(self, value: str, shown: Shown | None = None) -> Iterator[tuple[ItemText, int]]:
         """Yield where a value stands, entry by entry: of many tries the first ones."""
         self._read_new()
+        if len(value) > self._longest:
+            return
         tokens = self._tokens_of(value)
         if tokens:
             held = min((self._held.entries_of(token, shown) for token, _ in tokens), key=len)
