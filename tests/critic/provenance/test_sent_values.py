@@ -84,8 +84,8 @@ def test_what_a_system_shows_of_what_it_was_sent_is_an_echo_in_its_own_spelling(
 
 def test_a_value_of_many_groups_is_an_echo_in_other_signs_up_to_a_length() -> None:
     """A text of 1 MB without a space is no value, and costs what it did."""
-    for groups, expected in ((40, 4), (41, None)):
-        sent, shown = ".".join(["ab+c"] * groups), "-".join(["ab-c"] * groups)
+    for last, expected in (("x", 4), ("xy", None)):  # 200 and 201 characters
+        sent, shown = (one.join(["abcd"] * 40) + last for one in ".-")
         assert index((4, sent)).first_seq(read_value(shown, "order")) == expected
 
 
