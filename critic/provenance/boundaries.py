@@ -102,13 +102,18 @@ def compile_pattern(source: str) -> re.Pattern[str]:
     return re.compile(source)
 
 
+_FILLED: Final = {STRICT_JOINT: rf"[.](?=[{{]{WORD})|-(?=[{{]{WORD}|[*])"}
+"""A joint before a pattern or a place to fill, which goes on with a value for what grants."""
+
+
 def token_of(changes: str, joint: str) -> str:
     """Return a pattern of words that a joint holds together, parted at changes."""
+    filled = _FILLED.get(joint, NO_CHANGE)
     if changes == NO_CHANGE:
-        return f"{WORD}++(?:{joint}(?!{_NUMBERED}){WORD}++)*+"
+        return f"{WORD}++(?:{joint}(?!{_NUMBERED}){WORD}++)*+(?:{filled})?+"
     word = f"(?:{_APART}++|{_BESIDE}++)"
     parts = f"(?={WORD})(?!{changes}|{_NUMBERED}){word}|{joint}(?!{_NUMBERED}){word}"
-    return f"{word}(?:{parts})*+"
+    return f"{word}(?:{parts})*+(?:{filled})?+"
 
 
 def begins_of(changes: str, joint: str) -> str:
@@ -118,7 +123,8 @@ def begins_of(changes: str, joint: str) -> str:
 
 def ends_of(changes: str, joint: str) -> str:
     """Return a pattern that matches where a value may end."""
-    return f"(?:(?!{WORD}|{joint}(?!{_NUMBERED}){WORD})|{changes}|{_NUMBERED})"
+    more = f"{joint}(?!{_NUMBERED}){WORD}|{_FILLED.get(joint, NO_CHANGE)}"
+    return f"(?:(?!{WORD}|{more})|{changes}|{_NUMBERED})"
 
 
 def run_of(also: str, changes: str = CHANGES) -> str:

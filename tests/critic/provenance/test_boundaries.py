@@ -59,6 +59,7 @@ PART_OF_MORE: Final = [
 LONG: Final = "\u5b63" * 30
 PATH: Final = "/srv/data"
 SIGNS_OF_MORE: Final = [
+    *((f"{ORDER}{more}", ORDER, None, "ask") for more in ("-{2}", ".{csv,txt}", "-*.csv")),
     *(
         (f"\u5220\u9664data2026{LONG}.csv", "data2026", "file", "ask"),
         (f"a.{LONG}{BOB}", BOB, None, "refuse"),

@@ -30,7 +30,8 @@ from tests.support.model.runs import (
 
 JOINED = r"[./:@\\+%~-]"
 FREE_BEFORE = f"(?<!{WORD})(?<!{WORD}{HELD})"
-FREE_AFTER = f"(?!{WORD}|{HELD}{WORD})"
+FILLED = rf"[.-]\{{{WORD}|-\*"
+FREE_AFTER = f"(?!{WORD}|{HELD}{WORD}|{FILLED})"
 BEFORE = f"(?<!{WORD})(?<!{WORD}{JOINED})"
 AFTER = f"(?!{WORD}|{JOINED}{WORD})"
 NOT_INSIDE = rf"(?<![+%~\\])(?:(?<=[a-z]:)|(?<!{WORD}[./:@-]))"
