@@ -30,12 +30,14 @@ _PARTED_GROUP: Final = f"(?!_){WORD}(?:(?!_|{CHANGES}){WORD})*+"
 _GROUPS: Final = re.compile(_GROUP)
 _ASCII_GROUPS: Final = re.compile("[A-Za-z0-9]++")
 _IN_BRACKETS: Final = r"\([0-9]{2,5}\)"
+_LONG_ENOUGH: Final = r"(?<![0-9][ -])(?=(?:[ ()-]*+[0-9]){7})"
+"""Without a `+`, a number with brackets stands behind no other, and has seven digits."""
 
 
 def _phone_of(ends: str) -> str:
     """Return a pattern of a telephone number, of which each group ends so."""
     code = rf"\+[0-9]{{1,4}}+(?:[ -]?(?:\(0\)|{_IN_BRACKETS}))?+"
-    return rf"(?:{code}|(?:[0-9]{{1,9}}+[ -]?)?+{_IN_BRACKETS})(?:[ -]*+[0-9]++{ends})++"
+    return rf"(?:{code}|{_LONG_ENOUGH}(?:[0178][ -]?)?+{_IN_BRACKETS})(?:[ -]*+[0-9]++{ends})++"
 
 
 _ASCII_UNITS: Final = re.compile(r"(?<!\w)" + _phone_of(r"(?!\w)") + "|[A-Za-z0-9]++", re.ASCII)
@@ -46,6 +48,10 @@ _PARTED_UNITS: Final = (
     + f"|{_PARTED_GROUP}"
 )
 _ONE_PHONE: Final = re.compile(_phone_of(""))
+_COUNTED: Final = re.compile(
+    r"(?=(?:[^0-9]*+[0-9]){11}).*[0-9]{2} +[0-9]|(?=(?:[^0-9]*+[0-9]){12}).*[0-9]{3} +[0-9]{2}"
+)
+"""A number that may be complete before its last group, as in `+49 170 1234567 5 times`."""
 _DROPPED: Final = re.compile(r"\(0\)|[ ()-]")
 _INSIDE_BEFORE: Final = re.compile(rf"(?<=[_+%~\\])|(?<={WORD}[./@-])|(?<=(?![A-Za-z]){WORD}:)")
 _INSIDE_AFTER: Final = re.compile(rf"[_+%~\\]|[./:@-]{WORD}")
@@ -72,7 +78,11 @@ _SHORTEST_PHONE, _LONGEST_PHONE = 7, 15
 
 
 class _Group(NamedTuple):
-    """A group of a number, or all of one, and where it stands."""
+    """A group of a number, or all of one, and where it stands.
+
+    Attributes:
+        has_digit: whether it has a digit; false, too, of what may be a number and a count.
+    """
 
     start: int
     end: int
@@ -252,7 +262,7 @@ def _groups_in(units: re.Pattern[str], text: str) -> Iterator[_Group]:
     while (match := units.search(text, at)) is not None:
         start, at = match.span()
         one = match[0]
-        is_whole = one[0] == "+"
+        is_whole, is_sure = one[0] == "+", _COUNTED.fullmatch(one) is None
         if is_whole or "(" in one:
             one = _DROPPED.sub("", one)
         elif (iban := _iban_at(units, text, match)) is not None:
@@ -260,7 +270,7 @@ def _groups_in(units: re.Pattern[str], text: str) -> Iterator[_Group]:
             is_whole = True
         elif len(one) >= _LONG and IBAN_SHAPE.fullmatch(one):
             is_whole = True  # nobody writes such a group beside others of its number
-        yield _Group(start, at, one, _DIGIT.search(one) is not None, is_whole)
+        yield _Group(start, at, one, is_sure and _DIGIT.search(one) is not None, is_whole)
 
 
 def _iban_at(units: re.Pattern[str], text: str, head: re.Match[str]) -> tuple[str, int] | None:

@@ -49,7 +49,7 @@ _BESIDE_ADDRESS: Final = "&+-."
 _OPENS_NAME: Final = "&+."
 """Signs that may be the first of a name, as none of a list is."""
 _BEGINS: Final = re.compile(
-    rf"(?<!(?!{WORD})[^\s,;:=|/*<>(\[{{@{ENCLOSING}{STOPS}\u2014\u2015\u2026\u2022])(?<!{WORD}[>`])"
+    rf"(?<!(?!{WORD})[^\s,;:=|/*<>(\[{{@{ENCLOSING}{STOPS}\u2014\u2015\u2026\u2022])(?<!{WORD}[>`])(?<![)\]}}]\*)"
 )
 _ENDS: Final = re.compile(
     rf"(?!(?![/:?(]|&(?:[a-z]++;|[A-Za-z]++=)){STRICT_JOINT}++{WORD}|&#|[.]{{1,2}}[{{\[])"
@@ -61,7 +61,8 @@ _LONGEST_HOST: Final = 1000
 def addresses_in(text: str) -> Iterator[str]:
     """Yield the addresses in a narrow text; behind a further `@` stands only a part of one."""
     for match in _each(_PARTED_ADDRESSES[:1], text):
-        start, end = match.span()
+        start = match.start()
+        end = start + len(match[0].rstrip(_BESIDE_ADDRESS))
         is_cell = text[start - 1 : start] == ">" and text.startswith("</", end)
         is_whole = (is_cell or _BEGINS.match(text, start)) and _ENDS.match(text, end)
         is_part = match[0].lstrip("-")[0] in _OPENS_NAME or text[start - 1 : start] == "@"

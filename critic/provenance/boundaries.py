@@ -44,7 +44,7 @@ LAST_OF_PAIRS: Final = "\u3009\u300b\u300d\u300f\u3011\uff09\uff3d\uff5d"
 ENCLOSING: Final = f"{QUOTES}\u2039\u203a{FIRST_OF_PAIRS}{LAST_OF_PAIRS}"
 _BETWEEN: Final = f",;=|>*#\u2116\u2014\u2015\u2026\u2022{STOPS}{ENCLOSING}"
 """What may stand between two values that no space parts, as in `id=ORD-7,ORD-8` or `"a"`."""
-STRICT_JOINT: Final = rf"(?:(?![{_BETWEEN}\s]|</|<br\b)[{SEPARATORS}]|(?<=[0-9])#)"
+STRICT_JOINT: Final = rf"(?:(?![{_BETWEEN}\s]|</|<br\b|&[A-Za-z_]++=)[{SEPARATORS}]|(?<=[0-9])#)"
 """What joins words to one value for what grants: any sign but those."""
 _FIRM: Final = f"(?!:){STRICT_JOINT}"
 """The joints that no label ends in."""
@@ -104,11 +104,16 @@ def compile_pattern(source: str) -> re.Pattern[str]:
 
 _FILLED: Final = {STRICT_JOINT: rf"[.](?=[{{]{WORD})|-(?=[{{]{WORD}|[*])"}
 """A joint before a pattern or a place to fill, which goes on with a value for what grants."""
+_TWO_SIGNS: Final = "[./:-]{2}"
+_TWICE: Final = {STRICT_JOINT: f"{_TWO_SIGNS}(?=[0-9])"}
+"""Two signs before a digit, as in `ORD-7--2`, join for what grants, too."""
+_BEHIND_TWO: Final = {STRICT_JOINT: f"(?!(?<={WORD}{_TWO_SIGNS})[0-9])"}
 
 
 def token_of(changes: str, joint: str) -> str:
     """Return a pattern of words that a joint holds together, parted at changes."""
     filled = _FILLED.get(joint, NO_CHANGE)
+    joint = f"(?:{joint}|{_TWICE.get(joint, NO_CHANGE)})"
     if changes == NO_CHANGE:
         return f"{WORD}++(?:{joint}(?!{_NUMBERED}){WORD}++)*+(?:{filled})?+"
     word = f"(?:{_APART}++|{_BESIDE}++)"
@@ -118,12 +123,13 @@ def token_of(changes: str, joint: str) -> str:
 
 def begins_of(changes: str, joint: str) -> str:
     """Return a pattern that matches where a value may begin."""
-    return f"(?:(?<!{WORD})(?<!{WORD}{joint})|{changes}|{_NUMBERED})"
+    return f"(?:(?<!{WORD})(?<!{WORD}{joint}){_BEHIND_TWO.get(joint, '')}|{changes}|{_NUMBERED})"
 
 
 def ends_of(changes: str, joint: str) -> str:
     """Return a pattern that matches where a value may end."""
-    more = f"{joint}(?!{_NUMBERED}){WORD}|{_FILLED.get(joint, NO_CHANGE)}"
+    further = (_FILLED.get(joint, NO_CHANGE), _TWICE.get(joint, NO_CHANGE))
+    more = "|".join((f"{joint}(?!{_NUMBERED}){WORD}", *further))
     return f"(?:(?!{WORD}|{more})|{changes}|{_NUMBERED})"
 
 

@@ -45,13 +45,14 @@ _BOLD: Final = re.compile(
     rf"(?<!{WORD})(?<![*/.\\])\*\*([^\s*/](?:[^\n*]{{0,200}}[^\s*/])?)\*\*(?!{WORD}|[*/.\\]{WORD})"
 )
 _QUOTES: Final = f"{QUOTES}\u2039\u203a"
-_OPENING: Final = f"[{_QUOTES}(\\[{{<{FIRST_OF_PAIRS}]"
+_OPENING: Final = f"[{_QUOTES}(\\[<{FIRST_OF_PAIRS}]"
 _CLOSING: Final = f"[{_QUOTES})\\]}}>{LAST_OF_PAIRS}]"
 _STOP: Final = "[.,:;!?]"
 _OPENED: Final = (
     rf"(?<=(?<!\S){_OPENING})|(?<=(?<!\S){_OPENING}{{2}})|(?<=[=,;|(\[{{][{_QUOTES}])|(?<=[\"']:[\"'])"
-    r"|(?<=\]\()"
+    r"|(?<=\]\()|(?<=>)(?=~?/[^<>\n]*+</)"
 )
+_NO_TAG: Final = f"(?!(?<=<)/{WORD}++>)"
 _LABELLED: Final = "|".join(rf"(?<=(?<!\S)[A-Za-z_-]{{{count}}}=)" for count in range(1, 17))
 _LED: Final = rf"(?:(?<=\|)|(?<=>)(?<![^\s0-9/-]>)|{_LABELLED})(?=~?/)"
 _LED_BESIDE: Final = f"{_LED}|(?<=[{STOPS}{FIRST_OF_PAIRS}])(?=~?/)"
@@ -105,7 +106,7 @@ WIDE: Final = _make_reading(wide, ALL_CHANGES, JOINT, rf"(?<!{WORD})(?=/)")
 PATHS: Final = Reading(
     as_written,
     ScriptPattern(f"{WORD}++", f"{WORD}++"),
-    ScriptPattern(*(rf"(?:(?<!\S)|{_OPENED}|{one})" for one in (_LED, _LED_BESIDE))),
+    ScriptPattern(*(rf"{_NO_TAG}(?:(?<!\S)|{_OPENED}|{one})" for one in (_LED, _LED_BESIDE))),
     ScriptPattern(_path_ends(), _path_ends(_ENDED_BESIDE)),
 )
 

@@ -101,6 +101,14 @@ NAMED: Final[list[tuple[str, str, str | None, str]]] = [
         (f"+49 170 1234567{after}", "+491701234567", None, "refuse")
         for after in ("x", "_1", "/2", "@a")
     ),
+    # What stands behind or before a number may be another.
+    *(("+49 170 1234567 5 times", f"+491701234567{n}", ACCOUNT, "ask") for n in ("", "5")),
+    *(("+49 170 1234567 12 of", f"+491701234567{n}", ACCOUNT, "ask") for n in ("", "12")),
+    ("+33 6 12 34 56 78", "+33612345678", ACCOUNT, "allow"),
+    ("+90 532 123 45 67", "+905321234567", ACCOUNT, "allow"),
+    ("+49 89 12345678-0", "+4989123456780", ACCOUNT, "allow"),
+    *(("5577 (2026) 9911", joined, ACCOUNT, "refuse") for joined in ("557720269911", "20269911")),
+    ("(12) 3456", "123456", ACCOUNT, "refuse"),
     *((f"5{before}+49 1701234567", "+491701234567", None, "refuse") for before in ("", "%", "\\")),
 ]
 

@@ -276,6 +276,19 @@ ADJOINING: Final = [
         ("删除/srv/a.txt吧", "/srv/a.txt", "path", "ask"),
     ),
     *(("/srv/data旧", "/srv/data", "path", "ask"), ("./docs/", "docs", "path", "allow")),
+    # Two signs before a digit join; a dash before a word does not.
+    *((f"{ORDER}{signs}2", ORDER, None, "ask") for signs in ("--", "..", "./")),
+    *((f"{ORDER}--please", ORDER, None, "allow"), ("ORD--7441", "7441", None, "ask")),
+    (f"?id={ORDER}&x=1", ORDER, None, "allow"),
+    # A tag is no path; the list in braces is but a part of one.
+    *(
+        ("<data>x</data>", "/data", "path", "ask"),
+        ("{/srv/a,/srv/b}/c", "/srv/a", "path", "ask"),
+        ("<td>/srv/a</td>", "/srv/a", "path", "allow"),
+        ("</srv/a>", "/srv/a", "path", "allow"),
+        (f"{{first}}*{BOB}", BOB, "address", "refuse"),
+        (f"**{BOB}**", BOB, "address", "allow"),
+    ),
 ]
 
 

@@ -319,7 +319,7 @@ def test_a_word_beside_a_joint_is_no_token_of_a_result(joint: str) -> None:
         for value in ("zeta", "9914"):
             assert index([text]).find(value) is None
         assert index([text]).find(text_form(text)) is not None
-    for text in (f"zeta{joint} 9914", f"zeta {joint}9914", f"zeta{joint}{joint}9914"):
+    for text in (f"zeta{joint} 9914", f"zeta {joint}9914", f"zeta{joint}{joint}gone"):
         assert index([text]).find("zeta") is not None
 
 

@@ -29,9 +29,10 @@ from tests.support.model.runs import (
 )
 
 JOINED = r"[./:@\\+%~-]"
-FREE_BEFORE = f"(?<!{WORD})(?<!{WORD}{HELD})"
+TWO = "[./:-]{2}"
+FREE_BEFORE = f"(?<!{WORD})(?<!{WORD}{HELD})(?!(?<={WORD}{TWO})[0-9])"
 FILLED = rf"[.-]\{{{WORD}|-\*"
-FREE_AFTER = f"(?!{WORD}|{HELD}{WORD}|{FILLED})"
+FREE_AFTER = f"(?!{WORD}|{HELD}{WORD}|{FILLED}|{TWO}[0-9])"
 BEFORE = f"(?<!{WORD})(?<!{WORD}{JOINED})"
 AFTER = f"(?!{WORD}|{JOINED}{WORD})"
 NOT_INSIDE = rf"(?<![+%~\\])(?:(?<=[a-z]:)|(?<!{WORD}[./:@-]))"
@@ -43,7 +44,8 @@ NFKC = unicodedata.ucd_3_2_0.normalize
 
 ADDRESS = r"[\w.+&-]+(?:(?<=\w)['\u2019](?=\w)[\w.+&-]+)*@[\w-]+(?:\.[\w-]+)+"
 ACCOUNT = r"[a-z]{2}\d{2}(?:[ -]?[a-z0-9]){8,}"
-PHONE = r"(?:\+\d{1,4}(?:[ -]?\((?:0|\d{2,5})\))?|(?:\d{1,9}[ -]?)?\(\d{2,5}\))(?:[ -]*\d+)+"
+IN_BRACKETS = r"(?<!\d[ -])(?=(?:[ ()-]*\d){7})(?:[0178][ -]?)?\(\d{2,5}\)"
+PHONE = rf"(?:\+\d{{1,4}}(?:[ -]?\((?:0|\d{{2,5}})\))?|{IN_BRACKETS})(?:[ -]*\d+)+"
 IBANS = (
     "no15 be16 dk18 fk18 fi18 fo18 gl18 nl18 sd18 mk19 si19 at20 ba20 ee20 kz20 lt20 lu20 mn20"
     " xk20 ch21 hr21 li21 lv21 bg22 bh22 cr22 de22 gb22 ge22 ie22 me22 rs22 va22 ae23 gi23 il23"
@@ -274,6 +276,7 @@ def pattern_of(kind: str, form: str) -> str:
         signs = f"\u2014\u2015\u2026\u2022{QUOTING}{STOPS}{FIRSTS}{LASTS}{GAP}"
         odd = rf"(?!{WORD})[^\s\-,;:=|/*<>(\[{{@{signs}]"
         begins = rf"(?<!{WORD})(?<![.+&@])(?<!{WORD}[-'\u2019>`])(?<![.+&@]-)(?<!{odd})(?<!{odd}-)"
+        begins += rf"(?<![)\]}}]\*)(?<!{WORD}--)"
         goes_on = rf"(?![/:?(]|&(?:[a-z]+;|[A-Za-z]+=)){HELD}+{WORD}|&#|[.]{{1,2}}[{{\[]"
         ends = rf"(?!{WORD}|@|[.-]{WORD})(?!{goes_on})"
         one = f"(?:{re.escape(form)}|_+{re.escape(form)}_+)"
@@ -286,13 +289,17 @@ def pattern_of(kind: str, form: str) -> str:
 
 
 SENTENCE = "[.,:;!?]"
-OPENING = f"[{QUOTING}(\\[{{<{FIRSTS}]"
+OPENING = f"[{QUOTING}(\\[<{FIRSTS}]"
 CLOSING = f"[{QUOTING})\\]}}>{LASTS}]"
 
 
 def begins_path(place: Place) -> bool:
     """Return whether a path may begin there: what stands before it ends or opens something."""
     run = re.split(r"\s", place.text[: place.start])[-1]
+    if run.endswith("<") and re.match(f"/{WORD}+>", place.text[place.start :]):
+        return False
+    if run.endswith(">") and re.match("~?/[^<>\n]*</", place.text[place.start :]):
+        return True
     if run == "" or re.fullmatch(OPENING + "{1,2}", run):
         return True
     if re.search(rf"([=,;|(\[{{][{QUOTING}]|[\"']:[\"']|\]\()$", run):
@@ -414,6 +421,12 @@ def beginnings(phone: str) -> list[str]:
 
 
 def joined_phone(one: re.Match[str]) -> str:
+    """Return a telephone number joined; nothing where its last group may be a count."""
+    *groups, last = re.split("[ -]+", one[0])
+    known = re.sub("[^0-9]", "", "".join(groups))
+    is_count = re.search(r"[0-9] +[0-9]+$", one[0]) and len(last) < min(3, len(groups[-1]))
+    if one[0][0] == "+" and is_count and len(known) >= 10:
+        return on_its_line(one, ";")
     return on_its_line(one, joined_number(one[0])) if one[0][0] == "+" else joined_number(one[0])
 
 

@@ -27,7 +27,7 @@ FIRSTS = "\u3008\u300a\u300c\u300e\u3010\uff08\uff3b\uff5b"
 LASTS = "\u3009\u300b\u300d\u300f\u3011\uff09\uff3d\uff5d"
 APART = f",;=|>*#\u2116\u2014\u2015\u2026\u2022{QUOTING}{STOPS}{FIRSTS}{LASTS}{GAP}"
 """Signs between two values in lists, sentences and markup. Any other joins them to one."""
-HELD = rf"(?:(?!{WORD}|[{APART}\s]|</|<br\b).|(?<=[0-9])#)"
+HELD = rf"(?:(?!{WORD}|[{APART}\s]|</|<br\b|&[A-Za-z_]+=).|(?<=[0-9])#)"
 NUMBER = r"(?<![\w./:@\\+%~-])(?:(?:n|no|nr|nos)\.|n\xb0)(?=[0-9])|[\xaa\xba](?=[0-9])"
 
 

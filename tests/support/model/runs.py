@@ -47,6 +47,8 @@ def spellings(text: str) -> list[tuple[str, bool]]:
 def apart_at_stops(text: str) -> str:
     """Return a text with a blank before each link, and for each stop that can end one."""
     apart = re.sub("(?i)(?:(?<=[a-z]:)|(?<=[^\x00-\x7f]))(?=https?://)", " ", text)
+    led = r"(?i)(?:(?<=\s)|^)([^\s./:@]*[,;=%~!])(?=https?://)"
+    apart = re.sub(led, r"\1 ", apart)
     longer = re.compile(rf"[{DOT_STOPS}][\w-]+[.{DOT_STOPS}]\w")
 
     def separate(stops: re.Match[str]) -> str:
