@@ -17,6 +17,7 @@ from tests.assurance.layers.laws import (
     broken,
     guard_tasks,
     tasks,
+    tasks_in_turn,
     worlds,
     worlds_of_cases,
 )
@@ -74,3 +75,9 @@ def test_an_exception_of_any_kind_counts_as_broken(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(laws, "_laws", lost)
     assert broken(Task(World("drawn"), "totality", 5)) == "KeyError: 'nowhere'"
+
+
+def test_in_turn_each_world_keeps_some_laws_and_each_law_is_met() -> None:
+    found = [worlds()[0]] * 8
+    met = [task.name for task in tasks_in_turn(found, 1)]
+    assert sorted(met) == sorted(task.name for task in tasks(found[:1], 1))

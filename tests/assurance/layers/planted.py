@@ -1,11 +1,12 @@
 """Layer `planted`: many small bugs, each of which some other layer must notice.
 
-A full run takes all bugs. Each is met by the laws, the model and the corpus; what none of them
-notices is met by types (mypy on the three packages) and by the tests near the bug, and then by the
-whole suite. How many each noticed first is in `fixtures/planted.json`, and its table, with the
-layers that were asked, in `build/assurance/planted.json`. A quick run takes a fixed sample, and for
-each any layer that notices it, the cheapest first: of the suite, the tests named after the file of
-the bug, or those nearest to it. What noticed a bug must notice nothing without it.
+Each bug meets the layers in turn, the cheapest first, until one notices it: the corpus, the model,
+the tests named after its file or nearest to it, and the laws. What none of them notices is met by
+types (mypy on the three packages) and by the tests of its folder in a copy of the project, and then
+by the whole suite. What noticed a bug must notice nothing without it.
+
+A full run takes all bugs. How many each layer noticed is in `fixtures/planted.json`, and by what
+each bug was noticed in `build/assurance/planted.json`. A quick run takes a fixed sample.
 """
 
 import sys
@@ -39,24 +40,17 @@ from tests.support.paths import DETAILS, FIXTURES, ROOT
 Notice = dict[str, str]
 """What each layer noticed of a bug, by layer; empty where it noticed nothing."""
 
-LAYERS: Final = ("types", "laws", "model", "corpus", "suite")
-_CHEAPEST_FIRST: Final = ("corpus", "model", "suite", "laws")
+LAYERS: Final = ("corpus", "model", "suite", "laws", "types")
+"""In the order in which a bug meets them."""
 _TYPED: Final = ("critic", "evals", "harness")
 _KEPT: Final = FIXTURES / "planted.json"
 _DETAIL: Final = DETAILS / _KEPT.name
-_SECONDS: Final = 120
+_SECONDS: Final = 300
 _SAMPLED: Final = 15
 
 
-class _Effort(NamedTuple):
-    chunks: int
-    """Of cases, for each function that the model states."""
-    examples: int
-    """For each law."""
-
-
-_QUICK: Final = _Effort(chunks=1, examples=10)
-_FULL: Final = _Effort(chunks=4, examples=15)
+_EXAMPLES: Final = 10
+"""For each law."""
 _STREAMS: Final = 60  # as the quick run of the layer `laws`: with fewer, some class is not met
 
 
@@ -69,37 +63,32 @@ def _texts(bug: Bug) -> dict[str, str]:
     return planted(bug, {file: _source(file) for file in bug.files})
 
 
-def _killers(effort: _Effort) -> dict[str, Callable[[], str]]:
+def _killers(tests: tuple[str, ...]) -> dict[str, Callable[[], str]]:
+    """Return the layers that need no copy of the project, the cheapest first."""
     return {
         "corpus": corpus,
-        "model": lambda: _model(effort.chunks),
-        "laws": lambda: laws(effort.examples) or _laws_of_the_kit(effort.examples),
+        "model": _model,
+        "suite": partial(failing_here, *tests) if tests else str,
+        "laws": lambda: laws(_EXAMPLES) or _laws_of_the_kit(),
     }
 
 
-def _quick_killers(tests: tuple[str, ...]) -> dict[str, Callable[[], str]]:
-    suite = partial(failing_here, *tests) if tests else str
-    return _killers(_QUICK) | {"suite": suite}
-
-
-def _model(chunks: int) -> str:
-    """Engine and model over the seeded cases of the layer `model`."""
+def _model() -> str:
+    """Engine and model over a chunk of the seeded cases of the layer `model`."""
     layer = _anew("model")
-    for at in range(chunks):
-        for name in layer.SIDES:
-            failed = layer.judge_chunk((name, at * layer.CHUNK, layer.CHUNK)).failed
-            if failed:
-                return f"{name}, seed {failed[0]}"
+    for name in layer.SIDES:
+        if failed := layer.judge_chunk((name, 0, layer.CHUNK)).failed:
+            return f"{name}, seed {failed[0]}"
     return ""
 
 
-def _laws_of_the_kit(examples: int) -> str:
+def _laws_of_the_kit() -> str:
     """Check the laws of the layer `laws` on the refund, a drawn world, and guards."""
     layer = _anew("laws")
     refund, _, drawn = layer.worlds()
     tried = [
-        *layer.tasks([refund], examples, examples),
-        *layer.tasks([drawn], examples),
+        *layer.tasks([refund], _EXAMPLES, _EXAMPLES),
+        *layer.tasks([drawn], _EXAMPLES),
         *layer.guard_tasks(_STREAMS),
     ]
     return next((task.told for task in tried if layer.broken(task)), "")
@@ -115,9 +104,8 @@ def _anew(layer: str) -> Any:
 def _first_notice(bug: Bug) -> Notice:
     """Return the cheapest layer that notices the bug, and what it noticed."""
     overlay(_texts(bug))
-    killers = _quick_killers(files_of_tests(bug) or tuple(nearest(bug)))
-    for layer in _CHEAPEST_FIRST:
-        if noticed := guarded(killers[layer]):
+    for layer, killer in _killers(files_of_tests(bug) or tuple(nearest(bug))).items():
+        if noticed := guarded(killer):
             return {layer: noticed}
     return {}
 
@@ -136,8 +124,8 @@ def _noticed_without(notices: dict[str, Notice]) -> Notice:
     """Return what notices a bug, but something without any bug, too: it must be nothing."""
     tests = tuple(sorted({found["suite"] for found in notices.values() if found.get("suite")}))
     layers = sorted({layer for found in notices.values() for layer in found})
-    work = partial(_control, _quick_killers(tests))
-    done = _with_progress(forked(work, layers, timeout=_SECONDS), len(layers))
+    work = partial(_control, _killers(tests))
+    done = _with_progress(forked(work, layers, timeout=4 * _SECONDS), len(layers))
     return {layer: found for layer, found in done if found}
 
 
@@ -147,15 +135,9 @@ def _control(killers: dict[str, Callable[[], str]], layer: str) -> str:
     return guarded(killers[layer])
 
 
-def _every_notice(bug: Bug) -> Notice:
-    overlay(_texts(bug))
-    return {layer: guarded(killer) for layer, killer in _killers(_FULL).items()}
-
-
-def _in_process(bugs: tuple[Bug, ...], *, quick: bool) -> dict[str, Notice]:
+def _in_process(bugs: tuple[Bug, ...]) -> dict[str, Notice]:
     """By the layers that need no copy: bug by bug in a forked child."""
-    work = _first_notice if quick else _every_notice
-    done = forked(work, bugs, timeout=_SECONDS)
+    done = forked(_first_notice, bugs, timeout=_SECONDS)
     # A child without an answer has noticed nothing: it may be the machine that is too busy.
     return {
         bug.name: {} if isinstance(found, str) else found
@@ -257,29 +239,17 @@ def _sample(bugs: tuple[Bug, ...]) -> tuple[Bug, ...]:
 def run(*, quick: bool, bugs: tuple[Bug, ...] = BUGS) -> list[Row]:
     """Require that at least one layer notices every bug."""
     load_libraries()
-    return [_quick_row(bugs) if quick else _full_row(bugs)]
-
-
-def _quick_row(bugs: tuple[Bug, ...]) -> Row:
-    sample = _sample(bugs)
-    notices = _in_process(sample, quick=True)
+    taken = _sample(bugs) if quick else bugs
+    notices = _in_process(taken)
     if without := _noticed_without(notices):
-        return _unsound(sample, without)
-    if left := _unnoticed(sample, notices):
-        _in_copies(left, notices)
-    return _row(sample, notices, f"a sample of {len(bugs)}; ")
-
-
-def _full_row(bugs: tuple[Bug, ...]) -> Row:
-    work = partial(_control, _killers(_FULL))
-    tried = forked(work, list(_killers(_FULL)), timeout=_SECONDS)
-    if without := {layer: found for layer, found in tried if found}:
-        return _unsound(bugs, without)
-    notices = _in_process(bugs, quick=False)
-    left = _unnoticed(bugs, notices)
+        return [_unsound(taken, without)]
+    left = _unnoticed(taken, notices)
     left_out = _in_copies(left, notices) if left else 0
-    _keep(bugs, notices)
-    return _row(bugs, notices, f"{left_out} tests fail without a bug; " if left_out else "")
+    note = f"a sample of {len(bugs)}; " if quick else ""
+    note += f"{left_out} tests fail without a bug; " if left_out else ""
+    if not quick:
+        _keep(taken, notices)
+    return [_row(taken, notices, note)]
 
 
 def _unsound(bugs: tuple[Bug, ...], without: Notice) -> Row:
