@@ -28,7 +28,7 @@ from harness.serve.endpoints import (
 )
 from harness.serve.opa import BATCH, DATA, OpaEndpoints
 from harness.serve.openapi import OpenApiEndpoint
-from harness.serve.running import is_loopback, run_app
+from harness.serve.running import IdleLimit, is_loopback, run_app
 from harness.serve.service import ASKER, ServiceContext, ServiceSettings
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
@@ -212,7 +212,7 @@ class _Reply:
         return [(_REQUEST_ID, given[0])] if shown.isascii() and shown.isprintable() else []
 
 
-def serve(settings: ServiceSettings, bound: socket.socket) -> int:
+def serve(settings: ServiceSettings, bound: socket.socket, limit: IdleLimit | None = None) -> int:
     """Serve until SIGTERM or SIGINT, and return the one that came, 0 for none.
 
     It then takes no more connections, answers what it has begun, and returns.
@@ -222,6 +222,6 @@ def serve(settings: ServiceSettings, bound: socket.socket) -> int:
     grace = 2 * settings.limits.seconds + _GRACE_S
     alike = settings.tokens is not None and settings.approvers is None
     try:
-        return run_app(app, bound, int(grace), note=_ALIKE if alike else "")
+        return run_app(app, bound, int(grace), note=_ALIKE if alike else "", limit=limit)
     finally:
         app.close()

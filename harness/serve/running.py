@@ -12,7 +12,8 @@ import signal
 import socket
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from ipaddress import ip_address
 from pathlib import Path
@@ -130,6 +131,47 @@ def url_of(bound: socket.socket) -> str:
     return f"http://{host}:{address[1]}"
 
 
+class IdleLimit:
+    """Ends a service on a Unix socket that nobody needs any more."""
+
+    def __init__(
+        self,
+        seconds: float,
+        path: str,
+        is_outdated: Callable[[], bool],
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Begin to wait.
+
+        Args:
+            seconds: how long it may be without a request.
+            path: its socket. A service that cannot be found is not needed.
+            is_outdated: whether a newer one has to take its place.
+        """
+        self._seconds, self._path = seconds, path
+        self._is_outdated, self._monotonic = is_outdated, monotonic
+        self._bound = _find_identity(path)
+        self._requests, self._since = 0, monotonic()
+
+    def is_over(self, requests: int) -> bool:
+        """Return whether the service is to end.
+
+        Args:
+            requests: how many requests it had.
+        """
+        if requests != self._requests:
+            self._requests, self._since = requests, self._monotonic()
+        waited = self._monotonic() - self._since
+        is_gone = _find_identity(self._path) != self._bound
+        return waited >= self._seconds or is_gone or self._is_outdated()
+
+
+def _find_identity(path: str) -> tuple[int, int, int] | None:
+    with suppress(OSError):
+        return _identity(Path(path).lstat())
+    return None
+
+
 def _cannot_listen(shown: str, error: Exception) -> UsageError:
     reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return UsageError(f"{shown}: cannot listen: {escape_text(reason)}")
@@ -137,6 +179,8 @@ def _cannot_listen(shown: str, error: Exception) -> UsageError:
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _KEEP_ALIVE_S: Final = 75
+_TICKS: Final = 10
+"""Of the ten in a second, after so many it is seen whether the server is to end."""
 
 
 def run_app(
@@ -147,6 +191,7 @@ def run_app(
     path: str = "",
     note: str = "",
     lifespan: Literal["on", "off"] = "off",
+    limit: IdleLimit | None = None,
 ) -> int:
     """Run an application until SIGTERM or SIGINT, and return the one that came, 0 for none.
 
@@ -155,10 +200,11 @@ def run_app(
         path: where it answers, for what is printed once it does.
         note: a line that is printed below that.
         lifespan: whether it is told of its start and its end.
+        limit: says when it ends by itself.
     """
     with _note_signals() as received:
         lines = [f"serving on {url_of(bound)}{path}", *([note] if note else [])]
-        server = _AnnouncedServer(_config(app, grace_s, lifespan), lines)
+        server = _AnnouncedServer(_config(app, grace_s, lifespan), lines, limit)
         asyncio.run(server.serve(sockets=[bound]))
     return received[0] if received else 0
 
@@ -182,11 +228,20 @@ def _config(app: ASGIApp, grace_s: int, lifespan: Literal["on", "off"]) -> uvico
 
 
 class _AnnouncedServer(uvicorn.Server):
-    """A server that says where it serves once it does."""
+    """A server that says where it serves once it does, and may end by itself."""
 
-    def __init__(self, config: uvicorn.Config, lines: Sequence[str]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, lines: Sequence[str], limit: IdleLimit | None
+    ) -> None:
         super().__init__(config)
-        self._lines = lines
+        self._lines, self._limit = lines, limit
+
+    async def on_tick(self, counter: int) -> bool:
+        if await super().on_tick(counter):
+            return True
+        if self._limit is None or counter % _TICKS or self.server_state.tasks:
+            return False
+        return self._limit.is_over(self.server_state.total_requests)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)

@@ -106,5 +106,6 @@ def _add_places(parser: argparse.ArgumentParser, log: str = "") -> None:
         "--socket",
         metavar="PATH",
         help="have the answer worked out by `critic serve --socket PATH`, where it runs: by the "
-        "same policy and sessions, but without the time that a start takes",
+        "same policy and sessions, but without the time that a start takes; auto: by a service "
+        "that the first hook starts",
     )

@@ -7,6 +7,7 @@ import argparse
 import gc
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,18 @@ def _answer(args: argparse.Namespace, client: Any) -> int:
     sys.stdout.write(answer.out)
     sys.stdout.flush()
     sys.stderr.write(answer.err)
+    sys.stderr.flush()
+    with suppress(Exception):  # the event is answered, and the next hook can do so too
+        _start_service(args, client)
     return answer.status
+
+
+def _start_service(args: argparse.Namespace, client: Any) -> None:
+    """Start the service that the next hooks ask, where the options say so."""
+    named = args.socket if args.policy is not None else _options(args).socket
+    service: Any = import_module("harness.integrations.hooks.hook_service")
+    if client is not None and named == service.AUTO:
+        service.start_service(client)
 
 
 def _ask_service(args: argparse.Namespace, client: Any) -> int | None:
@@ -144,8 +156,11 @@ def _install(args: argparse.Namespace) -> int:
     project = None if args.project is None else Path(args.project).resolve()
     if project is not None and not project.is_dir():
         raise UsageError(f"{escape_text(str(project))}: not a folder: name the project")
-    given = {name: _named_place(name, getattr(args, name)) for name in ("policy", "state", "log")}
-    given |= {"socket": _named_place("socket", args.socket), "user": args.user}
+    given = {
+        name: _named_place(name, getattr(args, name))
+        for name in ("policy", "state", "log", "socket")
+    }
+    given["user"] = args.user
     known = {name: value for name, value in given.items() if value is not None}
     for line in install.install_hook(args.agent, project, known):
         sys.stdout.write(f"{line}\n")
@@ -164,6 +179,10 @@ def _check(args: argparse.Namespace) -> int:
 
 def _named_place(name: str, place: str | None) -> str | None:
     """Return a place as an absolute path or URL."""
-    if not place or (name == "log" and import_module("harness.log.log_places").is_url(place)):
+    if (
+        not place
+        or (name, place) == ("socket", "auto")
+        or (name == "log" and import_module("harness.log.log_places").is_url(place))
+    ):
         return place or None
     return str(Path(place).resolve())

@@ -83,6 +83,12 @@ def _add_limits(serve: argparse.ArgumentParser) -> None:
         help="seconds after which a session without an event ends (default: %(default)s, a day)",
     )
     serve.add_argument(
+        "--end-idle",
+        type=positive_number,
+        metavar="S",
+        help="end after S seconds without a request, or once the socket is gone (with --socket)",
+    )
+    serve.add_argument(
         "--max-skew",
         type=positive_number,
         default=300,

@@ -29,8 +29,11 @@ def run(args: argparse.Namespace) -> int:
     from harness.serve.app import serve  # noqa: PLC0415
     from harness.serve.bearer_tokens import askers_of, read_tokens  # noqa: PLC0415
     from harness.serve.request_limits import ServiceLimits  # noqa: PLC0415 - an extra of their own
+    from harness.serve.running import IdleLimit  # noqa: PLC0415
     from harness.serve.service import ServiceSettings  # noqa: PLC0415
 
+    if args.end_idle is not None and args.socket is None:
+        raise UsageError("--end-idle is for a service on a --socket: name one")
     limits = ServiceLimits(
         max_bytes=args.max_bytes or MAX_DOCUMENT_BYTES,
         seconds=args.timeout,
@@ -43,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
     policy = None if args.policy is None else load_policy(args.policy).policy
     with ExitStack() as stack:
         bound = _bind_socket(args, stack, has_tokens=tokens is not None)
+        desk = None if args.socket is None else HookDesk()
         settings = ServiceSettings(
             policy=policy,
             log=_open_log(args.log, stack) if args.log else None,
@@ -52,9 +56,12 @@ def run(args: argparse.Namespace) -> int:
             limits=limits,
             loopback_only=args.socket is None,
             public_url=args.public_url,
-            hooks=None if args.socket is None else HookDesk().answer,
+            hooks=None if desk is None else desk.answer,
         )
-        stopped_by = serve(settings, bound)
+        limit = None
+        if desk is not None and args.end_idle is not None:
+            limit = IdleLimit(args.end_idle, args.socket, lambda: desk.is_outdated)
+        stopped_by = serve(settings, bound, limit)
     return EXIT_INTERRUPTED if stopped_by == signal.SIGINT else EXIT_OK
 
 

@@ -2,7 +2,8 @@
 
 Rule 1: a hook is answered by the policy that it sends, and goes on with the session as its file has
         it: so a service and processes that work alone can take turns.
-Rule 2: what fails here is not answered: the process that asked finds out for itself, and refuses.
+Rule 2: a process that runs other code is not answered: it might judge otherwise.
+Rule 3: what fails here is not answered: the process that asked finds out for itself, and refuses.
 """
 
 import os
@@ -10,9 +11,10 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
 from harness.errors import escape_text
 from harness.integrations.hooks.dialect import Dialect, HookAnswer, HookFault
@@ -28,11 +30,11 @@ _MOST_POLICIES: Final = 32
 _MOST_SESSIONS: Final = 16  # in memory: a long one takes tens of megabytes
 _END: Final = b"\0\0"
 _ONCE: Final = frozenset(
-    {"agent", "folder", "policy_bytes", "--policy", "--state", "--log", "--event", "--user"}
+    {"agent", "code", "folder", "policy_bytes", "--policy", "--state", "--log", "--event", "--user"}
 )
 _LISTED: Final = frozenset({"--scope", "--leave"})
 _FLAG: Final = "--keep-prompts"
-_NEEDED: Final = frozenset({"agent", "folder", "policy_bytes", "--policy"})
+_NEEDED: Final = frozenset({"agent", "code", "folder", "policy_bytes", "--policy"})
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,9 @@ class HookDesk:
 
     def __init__(self) -> None:
         """Begin without a policy, and without a session."""
+        client: Any = import_module("plan_critic_entry.hook_client")
+        self._code: Final[str] = client.code_identity()
+        self.is_outdated = False
         self._lock: Final = Lock()
         self._policies: Final[OrderedDict[bytes, Policy]] = OrderedDict()
         self._sessions: Final = KeptSessions(_MOST_SESSIONS)
@@ -69,6 +74,7 @@ class HookDesk:
             Exception: something failed. Nothing is allowed.
         """
         question = _question(request)
+        self._check_code(question.once["code"])
         try:
             event = read_event(question.dialect, question.event, question.once.get("--event"))
         except HookFault as fault:
@@ -76,6 +82,17 @@ class HookDesk:
         leave = question.listed.get("--leave", ())
         said = answer_event(question.dialect, event, leave, lambda: self._settings(question))
         return _write_answer(said)
+
+    def _check_code(self, code: str) -> None:
+        """Note that this installation was changed, where it was.
+
+        Raises:
+            InvalidInput: the process that asks runs other code.
+        """
+        if code != self._code:
+            # Another installation has its own hooks. A newer state of this one takes its place.
+            self.is_outdated |= _place_of(code) == _place_of(self._code)
+            raise InvalidInput("/code", "another installation of plan-critic asks")
 
     def _settings(self, question: _Question) -> HookSettings:
         policy, log = question.place("--policy"), question.place("--log")
@@ -104,6 +121,10 @@ class HookDesk:
             if len(self._policies) > _MOST_POLICIES:
                 self._policies.popitem(last=False)
         return policy
+
+
+def _place_of(code: str) -> str:
+    return code.rsplit(":", 2)[0]
 
 
 def _question(request: bytes) -> _Question:

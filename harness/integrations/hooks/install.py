@@ -18,7 +18,9 @@ from typing import Any, Final, NamedTuple
 
 from harness.errors import UsageError, escape_text
 from harness.integrations.hooks.dialects import DIALECTS
+from harness.integrations.hooks.hook_service import can_start_service
 from harness.integrations.hooks.options_file import (
+    AUTO,
     OPTIONS_NAME,
     read_tables,
     user_options_file,
@@ -226,6 +228,8 @@ def install_hook(agent: str, project: Path | None, given: Mapping[str, str]) -> 
     except UsageError as error:
         raise UsageError(f"{_show_path(path)}: {error}: correct it first") from None
     first = {"policy": f"{agent}.toml", "state": "sessions", "log": "audit.db"}
+    if can_start_service():
+        first["socket"] = AUTO
     table = {**tables.get(agent, {**first, **installation.options}), **given}
     policy = options.parent / table.get("policy", first["policy"])
     yield _write_policy(agent, policy)
@@ -241,6 +245,8 @@ def install_hook(agent: str, project: Path | None, given: Mapping[str, str]) -> 
         yield f"{_show_path(path)}: written"
     if settings.get("disableAllHooks"):
         yield "note: disableAllHooks is set there: no hook runs until you take it out"
+    if table.get("socket") == AUTO:
+        yield "note: the first hook starts a service that answers the next ones faster"
     yield from (f"note: {note}" for note in installation.notes)
 
 

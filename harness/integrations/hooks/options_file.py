@@ -21,6 +21,8 @@ _HOME: Final = ".critic"
 _TEXTS: Final = ("policy", "state", "log", "socket", "user")
 _LISTS: Final = ("scope", "leave")
 _FLAG: Final = "keep_prompts"
+AUTO: Final = "auto"
+"""In place of a socket: the hook starts a service if there is none, and asks it from then on."""
 _HEAD: Final = """\
 # How `critic hook AGENT` answers each agent. A place is relative to this folder.
 # `critic hook install` writes this file, and keeps the values in it, but no comments.
@@ -36,7 +38,7 @@ class HookOptions(NamedTuple):
         policy: what its calls are judged by.
         state: where its sessions are kept.
         log: the decision log, as a file or a URL.
-        socket: where a service may answer.
+        socket: where a service may answer, or `AUTO`.
         scope: the tools that every request is for.
         leave: the tools that have events of their own.
         keeps_prompts: what is allowed is left to the agent, which may still ask its user.
@@ -46,7 +48,7 @@ class HookOptions(NamedTuple):
     policy: Path
     state: Path | None = None
     log: str | None = None
-    socket: Path | None = None
+    socket: str | None = None
     scope: Sequence[str] = ()
     leave: Sequence[str] = ()
     keeps_prompts: bool = False
@@ -87,12 +89,12 @@ def read_options(path: Path, agent: str) -> HookOptions:
     found = {name: _place(path.parent, name, table.get(name)) for name in _TEXTS}
     if found["policy"] is None:
         raise UsageError(f"{_show_path(path)}: [{agent}] names no policy")
-    state, socket = found["state"], found["socket"]
+    state = found["state"]
     return HookOptions(
         policy=Path(found["policy"]),
         state=None if state is None else Path(state),
         log=found["log"],
-        socket=None if socket is None else Path(socket),
+        socket=found["socket"],
         scope=table.get("scope", ()),
         leave=table.get("leave", ()),
         keeps_prompts=table.get(_FLAG, False),
@@ -162,7 +164,8 @@ def _is_text(value: Any) -> bool:
 
 
 def _place(folder: Path, name: str, value: str | None) -> str | None:
-    if value is None or name == "user" or (name == "log" and "://" in value):
+    is_place = name != "user" and (name, value) != ("socket", AUTO)
+    if value is None or not is_place or (name == "log" and "://" in value):
         return value
     return os.path.normpath(folder / value)
 

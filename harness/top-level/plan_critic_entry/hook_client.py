@@ -4,7 +4,8 @@ Rule 1: only a whole answer of a service of this user is one. Without it, None i
         hook is worked out in this process, with the same policy and the same sessions.
 Rule 2: the policy is sent as the bytes of the file that the hook names, so that no service can
         judge by another one.
-Rule 3: options are read as `critic hook` reads them, or not at all: those of the command line, or
+Rule 3: a service that runs other code than this process is not asked.
+Rule 4: options are read as `critic hook` reads them, or not at all: those of the command line, or
         those of the file that it names, which for a user's own hooks is one that it need not name.
 """
 
@@ -31,6 +32,10 @@ _SECONDS = 10.0
 
 _MOST_SECONDS = 40
 """How long a hook may take: less than the agent waits, which would then let the call run."""
+
+AUTO = "auto"
+"""In place of a socket: that of the service that hooks start themselves."""
+_FOLDER, _SOCKET = ".critic", "hooks.sock"
 
 _ONCE = ("--policy", "--socket", "--state", "--log", "--event", "--user")
 _LISTED = ("--scope", "--leave")
@@ -98,8 +103,38 @@ def _answer(agent: str, options: Options) -> ServiceAnswer:
     """Return the answer of the service. Standard input is read only if there is one."""
     places = dict(options)
     policy = _content(places["--policy"])
-    with _connect_service(places["--socket"]) as service:
+    with _connect_service(find_socket(places["--socket"])) as service:
         return _ask_service(service, request_of(agent, options, policy, _event()))
+
+
+def find_socket(named: str) -> str:
+    """Return the path of the socket that is named: for `auto` in the run-time folder of the user.
+
+    Where there is none that is theirs alone, it is in `~/.critic/run`.
+    """
+    if named != AUTO:
+        return named
+    place = os.environ.get("XDG_RUNTIME_DIR", "")
+    if os.path.isabs(place) and is_own_folder(place):
+        return os.path.join(place, _FOLDER, _SOCKET)
+    return os.path.join(os.path.expanduser("~"), _FOLDER, "run", _SOCKET)
+
+
+def is_own_folder(path: str) -> bool:
+    """Return whether a path is a folder that this user alone can use, and no link to one."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    is_own = found.st_uid == os.geteuid() and not found.st_mode & _OTHERS
+    return is_own and stat.S_ISDIR(found.st_mode)
+
+
+def code_identity() -> str:
+    """Return which installation this is, and which state of it: another one may judge otherwise."""
+    path = os.path.abspath(__file__)
+    found = os.stat(path)
+    return f"{path}:{found.st_ino}:{found.st_ctime_ns}"
 
 
 def _event() -> bytes:
@@ -160,6 +195,7 @@ def request_of(agent: str, options: Options, policy: bytes, event: bytes) -> byt
     """Return the request: words that each end with a zero byte, an empty one, policy and event."""
     settings = [f"{name}={value}" for name, value in options if name != "--socket"]
     known = [f"agent={agent}", f"folder={os.getcwd()}", f"policy_bytes={len(policy)}"]
+    known.append(f"code={code_identity()}")
     head = b"".join(os.fsencode(word) + b"\0" for word in (*known, *settings))
     body = head + b"\0" + policy + event
     lines = (

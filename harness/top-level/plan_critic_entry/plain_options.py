@@ -75,6 +75,7 @@ def _text(value: str) -> str:
 
 
 def _place(folder: str, name: str, value: str) -> str:
-    if name == "user" or (name == "log" and "://" in value):
+    is_place = name != "user" and (name, value) != ("socket", "auto")
+    if not is_place or (name == "log" and "://" in value):
         return value
     return os.path.normpath(os.path.join(folder, value))

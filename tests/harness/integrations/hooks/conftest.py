@@ -1,8 +1,13 @@
-"""A home folder for each test: settings and options of whoever runs the tests are left alone."""
+"""A home folder for each test: settings and options of whoever runs the tests are left alone.
+
+No hook that runs within the tests starts a service.
+"""
 
 from pathlib import Path
 
 import pytest
+
+from harness.integrations.hooks import hook_service, install
 
 
 @pytest.fixture(autouse=True)
@@ -12,4 +17,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("HOME", str(folder))
     for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "QWEN_HOME", "GEMINI_CLI_HOME"):
         monkeypatch.delenv(variable, raising=False)
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    for module in (hook_service, install):
+        monkeypatch.setattr(module, "can_start_service", lambda: False)
     return folder

@@ -28,6 +28,7 @@ tables = st.fixed_dictionaries(
     optional={
         **dict.fromkeys(("state", "log", "socket", "user"), texts),
         "log": st.one_of(texts, st.just("postgresql://h/audit")),
+        "socket": st.one_of(texts, st.just("auto")),
         **dict.fromkeys(("scope", "leave"), lists),
         "keep_prompts": st.booleans(),
     },

@@ -259,6 +259,25 @@ def test_the_client_and_the_service_mean_the_same() -> None:
     assert hook_client.MOST_BYTES == MAX_DOCUMENT_BYTES
 
 
+def test_a_process_that_runs_other_code_is_not_answered(tmp_path: Path) -> None:
+    """A newer state of this installation takes the place of the service; another one does not."""
+    agent, event = CLAUDE_CODE, CLAUDE_CODE.call(CLAUDE_CODE.foreign, "c1")
+    own = hook_client.code_identity()
+    place, number, changed = own.rsplit(":", 2)
+    for code, is_outdated in (
+        (f"/elsewhere{own}", False),
+        (f"{place}:{number}:{int(changed) + 1}", True),
+        (f"{place}:{int(number) + 1}:{changed}", True),
+    ):
+        desk = HookDesk()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(hook_client, "code_identity", lambda code=code: code)
+            with pytest.raises(InvalidInput, match="another installation"):
+                asked_of(desk, agent, tmp_path, event)
+        assert desk.is_outdated == is_outdated
+        assert agent.reads(asked_of(desk, agent, tmp_path, event)) == "deny"
+
+
 def test_a_service_on_tcp_answers_no_hooks() -> None:
     kind = {"content-type": HOOK_TYPE}
     assert ask(app_of(), HOOKS, b"agent=codex\0\0", headers=kind).status_code == 404
