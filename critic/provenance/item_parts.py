@@ -5,7 +5,9 @@ Rule 2: only a record has fields: a JSON value that satisfies the schema of its 
         text, whatever it spells.
 Rule 3: where a class narrows what its author says, a record that does not satisfy it is public:
         what an outsider writes into it could be anywhere.
-Rule 4: the values of a field are its scalar, the elements of its list, or the names of its object's
+Rule 4: where a field of which less is said leads nowhere in a record, its name counts wherever it
+        stands, in any spelling, and in texts: a tool may wrap a record, or write it out.
+Rule 5: the values of a field are its scalar, the elements of its list, or the names of its object's
         members, each as a whole, of 80 characters at most, on one line. All else is text.
 """
 
@@ -26,6 +28,7 @@ _LONGEST_FIELD: Final = 80
 _WRITERS: Final[tuple[Writer, ...]] = ("system", "member", "party", "public")
 """Who fills fields, the one who says most first."""
 _AUTHORS: Final[tuple[Writer, ...]] = ("system", "member", "public")
+_AUTHOR_RANK: Final[Mapping[Writer, int]] = {one: at for at, one in enumerate(_AUTHORS)}
 
 
 class ItemPart(NamedTuple):
@@ -74,17 +77,34 @@ class _Fields:
         return both
 
 
-_Below = tuple[str, Any, _Fields | None]
-"""The name of a place, what stands there, and the fields that are declared below."""
+_Unmet = Mapping[str, Writer]
+"""Who fills the fields that lead nowhere in a record, by their names without case and signs."""
+_NONE_UNMET: Final[_Unmet] = {}
+
+_Below = tuple[str, Any, _Fields | None, Writer]
+"""The name of a place, what stands there, the fields that are declared below, and the writer."""
 
 
 class _Class(NamedTuple):
-    """A class: its fields, for an item and for a list by its author, and what satisfies it."""
+    """A class: its fields, for an item and for a list by its author, and what satisfies it.
+
+    Attributes:
+        narrows: whether it says of any field that its author did not fill it.
+        names: of the fields that it declares itself, without case and signs.
+    """
 
     of_item: _Fields
     of_list: Mapping[Writer, _Fields]
     is_valid: Callable[[Any], bool]
     narrows: bool = False
+    names: frozenset[str] = frozenset()
+
+    def unmet(self, record: Any, fields: _Fields | None, author: Writer) -> _Unmet:
+        """Return the fields of this class that say less than the author and lead nowhere."""
+        if not self.narrows or author == "public":
+            return _NONE_UNMET
+        found = _unmet_fields(record, fields, author)
+        return {name: writer for name, writer in found.items() if name in self.names}
 
 
 class FieldTables:
@@ -103,6 +123,7 @@ class FieldTables:
                 _trees_of_lists(fields),
                 is_valid,
                 narrows=any(writer != "system" for writer in one.fields.values()),
+                names=frozenset(map(_plain_name, map(_own_name, one.fields))),
             )
         self._other = _Class(_tree(self._shared), _trees_of_lists(self._shared), _always)
 
@@ -130,15 +151,20 @@ class FieldTables:
         table = self._classes.get(item.classification, self._other)
         if author in ("user", "operator"):
             return ItemParts([*_text_parts(content, author)], [])
+        fields = table.of_list[author] if type(content) is list else table.of_item
         if type(content) not in (dict, list):
-            return ItemParts([*_text_parts(content, author)], [])
+            unmet = table.unmet(content, fields, author)
+            return ItemParts([*_text_parts(content, author, unmet)], [])
         if not table.is_valid(content):
             return ItemParts([*_text_parts(content, "public" if table.narrows else author)], [])
-        fields = table.of_list[author] if type(content) is list else table.of_item
         if type(content) is not list or not all(type(one) is dict for one in content):
-            whole = [*_parts(content, fields, author)]
+            whole = [*_parts(content, fields, author, unmet=table.unmet(content, fields, author))]
             return ItemParts(whole, [whole])
-        records = [[*_parts(one, fields.below(str(at)), author)] for at, one in enumerate(content)]
+        records = []
+        for at, one in enumerate(content):
+            below = fields.below(str(at))
+            unmet = table.unmet(one, below, author)
+            records.append([*_parts(one, below, author, unmet=unmet)])
         return ItemParts([part for record in records for part in record], records)
 
 
@@ -173,33 +199,79 @@ def _trees_of_lists(fields: Mapping[str, FieldWriter]) -> Mapping[Writer, _Field
     return trees
 
 
+def _unmet_fields(value: Any, fields: _Fields | None, author: Writer) -> _Unmet:
+    """Return the declared fields that say less than the author and lead nowhere in a record."""
+    found: dict[str, Writer] = {}
+    waiting = [("", (value,), fields)] if fields is not None and fields.inner else []
+    while waiting:
+        name, values, place = waiting.pop()
+        for key, inner in place.inner.items():
+            named = name if key == "*" else key
+            below = tuple(one for value in values for one in _at_key(value, key))
+            writer = _writer_beside(inner.writer or author, author)
+            plain = _plain_name(named)
+            if not below and plain and _AUTHOR_RANK[writer] > _AUTHOR_RANK[author]:
+                found[plain] = _lesser(writer, found, plain)
+            if inner.inner:
+                waiting.append((named, below, inner))
+    return found
+
+
+def _at_key(value: Any, key: str) -> Iterator[Any]:
+    """Yield what stands at a key of a value: at `*`, all that it holds."""
+    if type(value) is dict:
+        yield from value.values() if key == "*" else (value[key],) if key in value else ()
+    elif type(value) is list:
+        at = int(key) if key.isascii() and key.isdigit() and len(key) < 10 else len(value)
+        yield from value if key == "*" else value[at : at + 1]
+
+
+def _own_name(declared: str) -> str:
+    """Return the name of a member that a bare name or a pointer ends at, "" where there is none."""
+    way = segments(declared) if declared.startswith("/") else (declared,)
+    return next((one for one in reversed(way) if one != "*"), "")
+
+
+def _plain_name(name: str) -> str:
+    return name.casefold().replace("_", "").replace("-", "")
+
+
 def _parts(
-    value: Any, fields: _Fields | None, author: Writer, name: str = ""
+    value: Any,
+    fields: _Fields | None,
+    author: Writer,
+    name: str = "",
+    unmet: _Unmet = _NONE_UNMET,
 ) -> Iterator[ItemPart]:
     """Yield the parts of a record, or of what stands in one under a name, in its order."""
-    open_values: list[_Below] = [(name, value, fields)]
+    open_values: list[_Below] = [(name, value, fields, author)]
     while open_values:
-        name, current, place = open_values.pop()
+        name, current, place, writer = open_values.pop()
         if place is None:
-            yield from _text_parts(current, author)
+            yield from _text_parts(current, writer, unmet)
         elif place.writer is not None:
-            yield from _field_parts(name, current, place, author)
+            yield from _field_parts(name, current, place, writer)
         elif type(current) is dict:
-            yield from (ItemPart(author, one) for one in current if one)
-            below = [(one, inner, place.below(one)) for one, inner in current.items()]
-            open_values.extend(reversed(below))
+            yield from (ItemPart(writer, one) for one in current if one)
+            for one in reversed(current):
+                below = place.below(one)
+                is_field = below is not None and below.writer is not None
+                inner = writer if is_field else _lesser(writer, unmet, one)
+                open_values.append((one, current[one], below, inner))
         elif type(current) is list:
-            below = [(name, inner, place.below(str(at))) for at, inner in enumerate(current)]
-            open_values.extend(reversed([*map(_as_element, below)]))
+            elements = [
+                (name, inner, place.below(str(at)), writer) for at, inner in enumerate(current)
+            ]
+            open_values.extend(reversed([*map(_as_element, elements)]))
         else:
-            yield from _text_parts(current, author)
+            yield from _text_parts(current, writer, unmet)
 
 
 def _as_element(below: _Below) -> _Below:
     """Return a text of a list in a list of its own, so that it is known to be an element."""
-    name, value, place = below
+    name, value, place, writer = below
     is_text = type(value) is str and (place is None or place.writer is None)
-    return (name, [value], None) if is_text else below
+    return (name, [value], None, writer) if is_text else below
 
 
 def _field_parts(name: str, value: Any, place: _Fields, author: Writer) -> Iterator[ItemPart]:
@@ -246,15 +318,39 @@ def _is_short(value: Any) -> bool:
     return type(value) in (int, float)
 
 
-def _text_parts(value: Any, author: Writer) -> Iterator[ItemPart]:
+def _text_parts(value: Any, author: Writer, unmet: _Unmet = _NONE_UNMET) -> Iterator[ItemPart]:
     """Yield the leaves of a value, and the names of members, as text of an author."""
-    open_values = [(value, False)]
+    open_values = [(value, False, author)]
     while open_values:
-        current, is_element = open_values.pop()
+        current, is_element, writer = open_values.pop()
         if type(current) is dict:
-            yield from (ItemPart(author, name) for name in current if name)
-            open_values.extend((one, False) for one in reversed(current.values()))
+            yield from (ItemPart(writer, name) for name in current if name)
+            open_values.extend(
+                (current[name], False, _lesser(writer, unmet, name)) for name in reversed(current)
+            )
         elif type(current) is list:
-            open_values.extend((one, type(one) is str) for one in reversed(current))
+            open_values.extend((one, type(one) is str, writer) for one in reversed(current))
         elif type(current) in (str, int, float) and current != "":
-            yield ItemPart(author, write_scalar(current), is_element=is_element)
+            text = write_scalar(current)
+            for name in unmet:
+                if _is_named_in(_plain_name(text), name):
+                    writer = _lesser(writer, unmet, name)
+            yield ItemPart(writer, text, is_element=is_element)
+
+
+def _lesser(writer: Writer, unmet: _Unmet, name: str) -> Writer:
+    """Return who says less: a writer, or whoever fills an unmet field of that name."""
+    if not unmet or (other := unmet.get(_plain_name(name))) is None:
+        return writer
+    return max(writer, other, key=_AUTHOR_RANK.__getitem__)
+
+
+def _is_named_in(text: str, name: str) -> bool:
+    """Return whether a name stands in a text as a word or words of it."""
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
+            return True
+        at = text.find(name, at + 1)
+    return False

@@ -186,13 +186,49 @@ def test_what_is_no_record_has_no_fields() -> None:
         found = declared.parts_of(item(content, "member"))
         assert found.parts == [ItemPart("member", text) for text in texts]
         assert found.records == []
-    # A text says nothing that an outsider could have put into a record.
+    # A text says what an outsider could have put into a record only where it has its name.
     for narrowing in (tables({"k": "public"}), tables({"k": "public"}, schema=None)):
-        said = narrowing.parts_of(item("k: v", "system"))
-        assert (said.parts, said.records) == ([ItemPart("system", "k: v")], [])
+        for text, writer in (("v", "system"), ("k: v", "public"), ("kv", "system")):
+            said = narrowing.parts_of(item(text, "system"))
+            assert (said.parts, said.records) == ([ItemPart(writer, text)], [])
     wrong = declared.parts_of(item({"k": "v", "wrong": [1, {"x": 2.5}]}, "system"))
     assert wrong.parts == [ItemPart("system", one) for one in ("k", "wrong", "v", "1", "x", "2.5")]
     assert wrong.records == []
+
+
+WRAPPED: Final[list[tuple[Any, str]]] = [
+    *(({"result": {"notes": "v"}}, "public"), ({"data": [{"notes": ["v"]}]}, "public")),
+    *(({"Notes": "v"}, "public"), ({"no_tes": {"x": "v"}}, "public")),
+    *(([{"record": {"notes": "v"}}], "public"), ([[{"notes": "v"}]], "public")),
+    *(({"content": 'notes: "v'}, "public"), ({"a": [{"b": "- notes -"}]}, "public")),
+    # Where the field is in its place, or nothing has its name, the author wrote all else.
+    *(({"notes": "", "result": {"notes": "v"}}, "system"), ({"result": {"note": "v"}}, "system")),
+    *(({"content": "keynotes"}, "system"), ([{"notes": ""}, {"x": "v"}], "system")),
+    *(([{"notes": "x"}, {"more": {"notes": "v"}}], "public"),),
+]
+
+
+@pytest.mark.parametrize(("record", "writer"), WRAPPED)
+def test_a_field_that_says_less_counts_wherever_a_tool_puts_it(record: Any, writer: str) -> None:
+    for fields in ({"notes": "public"}, {"notes": "public", "id": "system"}, {"notes": "party"}):
+        found = tables(fields, schema=None).parts_of(item(record, "system")).parts
+        assert found[-1].writer == writer
+
+
+def test_where_several_fields_are_missing_who_says_least_counts() -> None:
+    fields = {"/a/notes": "member", "/b/notes": "public", "/list/*": "member"}
+    record = {"x": {"notes": "1", "list": ["2"], "text": "notes of the list"}}
+    found = tables(fields, schema=None).parts_of(item(record, "system")).parts
+    writers = {part.text: part.writer for part in found}
+    assert writers == {
+        **dict.fromkeys(("x", "notes", "list", "text"), "system"),
+        "1": "public",
+        "2": "member",
+        "notes of the list": "public",
+    }
+    # What every class has by its name alone is looked for in its place alone.
+    shared = tables({"k": "member"}, shared=["notes"], schema=None)
+    assert shared.parts_of(item({"k": "", "x": "notes"}, "system")).parts[-1].writer == "system"
 
 
 @pytest.mark.parametrize("author", AUTHORS)

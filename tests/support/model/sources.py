@@ -1,5 +1,6 @@
 """What was seen before a plan: each leaf of each item, with who wrote it, found the slow way."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -64,9 +65,12 @@ def read(p: Json, item: Json) -> Seen:
     author = source["author"]
     said = author in ("user", "operator")
     table, writer = ({}, author) if said else fields_of(p, item)
+    declared = {} if said else find_class(p, item["classification"]).get("fields", {})
+    if all(filler == "system" for filler in declared.values()):
+        declared = {}
     web = bool(source.get("web"))
     fresh, seq = unexpired(p, item), source.get("seq")
-    leaves = list(leaves_in(content, table, writer))
+    leaves = list(leaves_in(content, table, writer, {plain(last_name(one)) for one in declared}))
     whole = said or is_short_enough([leaf.text for leaf in leaves])
     if not whole:
         leaves = [leaf._replace(text=unreadable(leaf.text)) for leaf in leaves]
@@ -84,7 +88,8 @@ def fields_of(p: Json, item: Json) -> tuple[Json, str]:
     own = declared.get("fields", {})
     content = item.get("content", "")
     is_record = json_type(content) == "container"
-    if is_record and "schema" in declared and wrong_places(declared["schema"], content):
+    is_wrong = is_record and "schema" in declared and wrong_places(declared["schema"], content)
+    if is_wrong:
         return {}, "public" if any(own[name] != "system" for name in own) else author
     if isinstance(content, list):
         own = {**own, **of_elements(own, author)}
@@ -103,7 +108,7 @@ def of_elements(fields: Json, author: str) -> Json:
 # --- the leaves of an item ----------------------------------------------------------------------
 
 
-def leaves_in(content: Any, table: Json, author: str) -> Iterator[Leaf]:
+def leaves_in(content: Any, table: Json, author: str, own: set[str]) -> Iterator[Leaf]:
     for place, value, is_name in leaves_at((), content):
         if value is None or isinstance(value, bool) or text_of(value) == "":
             continue
@@ -111,7 +116,9 @@ def leaves_in(content: Any, table: Json, author: str) -> Iterator[Leaf]:
         text, name = text_of(value), field_at(table, place, content, is_name)
         if is_name and is_name_of_field(table, place, content):
             continue
-        around = writer_at(table, place[:-1], content, author)
+        unmet = unmet_fields(table, record, content, author)
+        unmet = {one: unmet[one] for one in unmet if one in own}
+        around = writer_at(table, place[:-1], content, author, unmet)
         is_field = name and (
             table[name] == "party" or (table[name], around) != ("system", "system")
         )
@@ -119,14 +126,70 @@ def leaves_in(content: Any, table: Json, author: str) -> Iterator[Leaf]:
             yield Leaf(text, table[name], name, record)
         else:
             listed = isinstance(value, str) and not is_name and is_element(place, content)
-            yield Leaf(text, writer_at(table, place, content, author), "", record, listed)
+            way = place[:-1] if is_name else place
+            writer = writer_at(table, way, content, author, unmet)
+            if not is_name and not is_below_field(table, place, content):
+                writer = least(writer, *(unmet[one] for one in unmet if is_word(one, plain(text))))
+            yield Leaf(text, writer, "", record, listed)
 
 
-def writer_at(table: Json, place: Way, content: Any, author: str) -> str:
+def unmet_fields(table: Json, record: str, content: Any, author: str) -> dict[str, str]:
+    """Return the fields of others that lead nowhere in a record, by the names they would have."""
+    is_one = isinstance(content, list) and all(isinstance(one, dict) for one in content)
+    ways = [way for way in ways_in((), content) if not is_one or way[:1] == (record,)]
+    found: dict[str, str] = {}
+    for name in table:
+        way = plain(last_name(name))
+        is_here = not is_one or not name.startswith("/") or name.split("/")[1] in ("*", record)
+        filler = "public" if (table[name], author) == ("party", "system") else table[name]
+        if filler == "party" or not is_here or way == "" or least(filler, author) == author:
+            continue
+        if not any(is_field(name, one, content) for one in ways):
+            found[way] = least(filler, found.get(way, filler))
+    return found
+
+
+def last_name(declared: str) -> str:
+    """Return the name that a bare name or a pointer ends at, but for `*`."""
+    if not declared.startswith("/"):
+        return declared
+    named = ["", *(one for one in declared[1:].split("/") if one != "*")]
+    return named[-1].replace("~1", "/").replace("~0", "~")
+
+
+def ways_in(place: Way, value: Any) -> Iterator[Way]:
+    yield place
+    for name, item in members(value):
+        yield from ways_in((*place, str(name)), item)
+
+
+def plain(name: str) -> str:
+    return name.casefold().replace("_", "").replace("-", "")
+
+
+def least(*writers: str) -> str:
+    """Return whoever says least."""
+    return max(writers, key=("user", "operator", "system", "member", "public").index)
+
+
+def is_word(name: str, text: str) -> bool:
+    return re.search(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", text) is not None
+
+
+def is_below_field(table: Json, place: Way, content: Any) -> bool:
+    tops = [place[:depth] for depth in range(1, len(place) + 1)]
+    return any(is_field(name, top, content) for name in table for top in tops)
+
+
+def writer_at(table: Json, place: Way, content: Any, author: str, unmet: dict[str, str]) -> str:
     """Return who wrote a free text: inside a field that others fill, these, however deep it is."""
     writer = author
     for depth in range(1, len(place) + 1):
         fields = [name for name in table if is_field(name, place[:depth], content)]
+        if not is_below_field(table, place[:depth], content) and not is_element(
+            place[:depth], content
+        ):
+            writer = least(writer, unmet.get(plain(place[depth - 1]), writer))
         filler = table[fields[0]] if fields else "system"
         if filler == "party" and writer == "system":
             writer = "public"
