@@ -37,6 +37,12 @@ def add_serve(commands: Commands) -> None:
         help="what metadata calls the service, such as https://critic.example.org behind a proxy",
     )
     _add_limits(serve)
+    serve.add_argument(
+        "--end-idle",
+        type=positive_number,
+        metavar="S",
+        help="end after S seconds without a request, or once the socket is gone (with --socket)",
+    )
 
 
 def _add_tokens(serve: argparse.ArgumentParser) -> None:
@@ -81,12 +87,6 @@ def _add_limits(serve: argparse.ArgumentParser) -> None:
         default=86_400,
         metavar="S",
         help="seconds after which a session without an event ends (default: %(default)s, a day)",
-    )
-    serve.add_argument(
-        "--end-idle",
-        type=positive_number,
-        metavar="S",
-        help="end after S seconds without a request, or once the socket is gone (with --socket)",
     )
     serve.add_argument(
         "--max-skew",

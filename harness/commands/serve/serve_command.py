@@ -20,6 +20,7 @@ from harness.log.sql import DEFAULT_TIMEOUT, SqlDecisionLog
 from harness.wire import MAX_DOCUMENT_BYTES
 
 if TYPE_CHECKING:
+    from harness.serve.running import IdleLimit
     from harness.serve.service_log import LogOpener
 
 
@@ -29,7 +30,6 @@ def run(args: argparse.Namespace) -> int:
     from harness.serve.app import serve  # noqa: PLC0415
     from harness.serve.bearer_tokens import askers_of, read_tokens  # noqa: PLC0415
     from harness.serve.request_limits import ServiceLimits  # noqa: PLC0415 - an extra of their own
-    from harness.serve.running import IdleLimit  # noqa: PLC0415
     from harness.serve.service import ServiceSettings  # noqa: PLC0415
 
     if args.end_idle is not None and args.socket is None:
@@ -58,11 +58,18 @@ def run(args: argparse.Namespace) -> int:
             public_url=args.public_url,
             hooks=None if desk is None else desk.answer,
         )
-        limit = None
-        if desk is not None and args.end_idle is not None:
-            limit = IdleLimit(args.end_idle, args.socket, lambda: desk.is_outdated)
+        limit = None if desk is None else _idle_limit(args, desk)
         stopped_by = serve(settings, bound, limit)
     return EXIT_INTERRUPTED if stopped_by == signal.SIGINT else EXIT_OK
+
+
+def _idle_limit(args: argparse.Namespace, desk: HookDesk) -> "IdleLimit | None":
+    """Return what ends a service by itself; None where nothing does."""
+    from harness.serve.running import IdleLimit  # noqa: PLC0415 - an extra of its own
+
+    if args.end_idle is None:
+        return None
+    return IdleLimit(args.end_idle, args.socket, lambda: desk.is_outdated)
 
 
 def _open_log(place: str, stack: ExitStack) -> "SqlDecisionLog | LogOpener":

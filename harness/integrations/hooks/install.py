@@ -227,11 +227,8 @@ def install_hook(agent: str, project: Path | None, given: Mapping[str, str]) -> 
         wanted = with_hooks(agent, settings, partial(_command, agent, project))
     except UsageError as error:
         raise UsageError(f"{_show_path(path)}: {error}: correct it first") from None
-    first = {"policy": f"{agent}.toml", "state": "sessions", "log": "audit.db"}
-    if can_start_service():
-        first["socket"] = AUTO
-    table = {**tables.get(agent, {**first, **installation.options}), **given}
-    policy = options.parent / table.get("policy", first["policy"])
+    table = {**tables.get(agent, _first_options(agent)), **given}
+    policy = options.parent / table.get("policy", f"{agent}.toml")
     yield _write_policy(agent, policy)
     if tables.get(agent) == table:
         yield f"{_show_path(options)}: the options are there already"
@@ -248,6 +245,13 @@ def install_hook(agent: str, project: Path | None, given: Mapping[str, str]) -> 
     if table.get("socket") == AUTO:
         yield "note: the first hook starts a service that answers the next ones faster"
     yield from (f"note: {note}" for note in installation.notes)
+
+
+def _first_options(agent: str) -> dict[str, Any]:
+    """Return the options of an agent that has none yet."""
+    places = {"policy": f"{agent}.toml", "state": "sessions", "log": "audit.db"}
+    service = {"socket": AUTO} if can_start_service() else {}
+    return {**places, **service, **INSTALLATIONS[agent].options}
 
 
 def _options_file(project: Path | None) -> Path:

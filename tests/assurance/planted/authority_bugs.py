@@ -14,8 +14,8 @@ _WHO_FILLED_IT: Final[tuple[Bug, ...]] = (
         "element-is-a-field",
         FILES.parts,
         "a short element of any list is a field that the system filled",
-        "            open_values.extend((one, type(one) is str) for one in reversed(current))\n",
-        '            yield from (ItemPart("system", str(one), "/") for one in current)\n',
+        "open_values.extend((one, type(one) is str, writer) for one in reversed(current))",
+        'yield from (ItemPart("system", str(one), "/") for one in current)',
     ),
     slip(
         "record-of-any-shape",
@@ -48,7 +48,7 @@ _WHO_FILLED_IT: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "party-is-the-system",
-        FILES.parts,
+        FILES.fields,
         "what a party chose is worth what the system of record says",
         '    if writer == "party" and author == "system":\n        return "public"\n',
         "",

@@ -21,6 +21,7 @@ class Files(NamedTuple):
     links: str = "critic/provenance/links.py"
     lists: str = "critic/provenance/written_lists.py"
     parts: str = "critic/provenance/item_parts.py"
+    fields: str = "critic/provenance/field_trees.py"
     results: str = "critic/session/call_results.py"
     contents: str = "critic/provenance/content_values.py"
     spoken: str = "critic/provenance/spoken_words.py"
@@ -38,9 +39,30 @@ _SEEN: Final[tuple[Bug, ...]] = (
         "text-is-a-field",
         FILES.parts,
         "what stands in the free text of a record counts as a field of it",
-        "        if place is None:\n            yield from _text_parts(current, author)\n",
+        "        if place is None:\n            yield from _text_parts(current, writer, unmet)\n",
         "        if place is None:\n"
-        '            yield from _field_value(name, current, "system", author)\n',
+        '            yield from _field_value(name, current, "system", writer)\n',
+    ),
+    slip(
+        "field-only-in-its-place",
+        FILES.parts,
+        "what an outsider filled is the system's once a tool wraps the record",
+        "return {name: writer for name, writer in found.items() if name in self.names}",
+        "return NONE_UNMET",
+    ),
+    slip(
+        "field-by-its-very-name",
+        FILES.fields,
+        "a field that an outsider filled is the system's in another case",
+        'return name.casefold().replace("_", "").replace("-", "")',
+        "return name",
+    ),
+    slip(
+        "last-of-two-fields",
+        FILES.fields,
+        "of two fields of a name that lead nowhere, the one that was declared last counts",
+        "found[plain] = lesser_writer(writer, found, plain)",
+        "found[plain] = writer",
     ),
     slip(
         "long-field",
@@ -160,8 +182,8 @@ _STANDS: Final[tuple[Bug, ...]] = (
             Edit(FILES.boundaries, "|{joint}(?!{_NUMBERED}){word}", ""),
             Edit(
                 FILES.boundaries,
-                '"(?:(?<!{WORD})(?<!{WORD}{joint})|{changes}',
-                '"(?:(?<!{WORD})|{changes}',
+                '"(?:(?<!{WORD})(?<!{WORD}{joint}){_BEHIND_TWO',
+                '"(?:(?<!{WORD}){_BEHIND_TWO',
             ),
         ),
     ),
@@ -169,8 +191,8 @@ _STANDS: Final[tuple[Bug, ...]] = (
         "mark-behind-a-joint",
         FILES.boundaries,
         "a value that begins with a mark stands in the middle of a longer one",
-        '"(?:(?<!{WORD})(?<!{WORD}{joint})|{changes}',
-        '"(?:(?<!{WORD})|{changes}',
+        '"(?:(?<!{WORD})(?<!{WORD}{joint}){_BEHIND_TWO',
+        '"(?:(?<!{WORD}){_BEHIND_TWO',
     ),
     slip(
         "joint-behind-another-script",
