@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from critic.score import score
     from critic.verdicts import (
         RULESET_VERSION,
+        Condition,
         Refused,
         Verified,
         VerifyVerdict,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         Spent,
         SpentCall,
         Step,
+        Take,
         ToolCall,
         ToolCapability,
         ToolName,
@@ -70,6 +72,7 @@ __all__ = [
     "Binding",
     "Check",
     "CompiledContext",
+    "Condition",
     "CriticReport",
     "DecisionSpec",
     "Demand",
@@ -99,6 +102,7 @@ __all__ = [
     "Spent",
     "SpentCall",
     "Step",
+    "Take",
     "ToolCall",
     "ToolCapability",
     "ToolName",
@@ -132,13 +136,15 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "critic.repairs.repair_kinds": "Advice Disposition Repair",
             "critic.reports": "CriticReport ScoreVerdict",
             "critic.score": "score",
-            "critic.verdicts": ("RULESET_VERSION Refused Verified VerifyVerdict Violation"),
+            "critic.verdicts": (
+                "RULESET_VERSION Condition Refused Verified VerifyVerdict Violation"
+            ),
             "critic.verify": "verify verify_proposal",
             "evals": (
                 "MODE_RANK Approval ApprovalMode ApprovedValue Binding CompiledContext "
                 "DecisionSpec Demand EvaluatorVerdict EvidenceClass EvidenceItem Finding "
                 "Manifests OwnValue Plan Proposal ReasonStep Run RunBudget RunContext Scorecard "
-                "Scores SentValues SessionFacts Source Spent SpentCall Step ToolCall "
+                "Scores SentValues SessionFacts Source Spent SpentCall Step Take ToolCall "
                 "ToolCapability ToolName ToolResult ToolStep WaivedCall digest"
             ),
             "evals.approval": "context_digest",

@@ -33,6 +33,8 @@ def _caveats(case: PreparedPlan) -> Iterator[str]:
         yield from _missing_content_caveats(case)
     if case.approvals is not None and (loose := case.approvals.loosely_covered):
         yield f"approvals not bound to this context, no context_digest: {_steps(loose)}"
+    if case.late is not None and (taking := case.late.taking):
+        yield f"late values, judged when their steps are opened: {_steps(taking)}"
     if not case.traits & BOUND:
         return
     bound = [step for step in case.steps if step[1].bound_args]

@@ -6,7 +6,7 @@ Steps are plain dicts: attribute access on a pydantic model costs more than most
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from critic.doubts import Doubts
 from critic.surface import NO_TOOL, Surface, ToolEntry, kept_surface
@@ -17,6 +17,9 @@ from evals.manifest import CompiledContext
 from evals.plain_plan import PlainPlan
 from evals.plan import Plan
 from evals.spec import DecisionSpec
+
+if TYPE_CHECKING:
+    from critic.late.late_steps import LatePlan
 
 _CALL: Final = itemgetter("adapter_id", "capability_id")
 
@@ -31,6 +34,7 @@ class PreparedPlan:
     `traits` holds the bits (see `critic.surface`) of all the tools. `doubts` is what
     `critic.provenance` found, once it was asked. `made` are the destructive calls that earlier
     plans made, and `confined` what must not leave: indexes of what the inputs say, once asked for.
+    `late` are the late steps, if there are any.
     """
 
     ctx: RunContext
@@ -43,10 +47,23 @@ class PreparedPlan:
     doubts: Doubts | None = None
     made: Container[CallKey] | None = None
     confined: Confined | None = None
+    late: "LatePlan | None" = None
 
     def is_approved(self, index: int) -> bool:
-        """Return whether a valid approval covers the step. Ask of steps that need one only."""
-        return self.approvals is not None and self.approvals.cover(index)
+        """Return whether a valid approval covers the step. Ask of steps that need one only.
+
+        A step that takes values is covered where the approver was shown where they come from.
+        """
+        if self.approvals is None:
+            return False
+        if self.late is not None and self.late.has_takes(index):
+            return self.approvals.cover_late(index)
+        return self.approvals.cover(index)
+
+    def waits_for_values(self, index: int) -> bool:
+        """Return whether a person approves the mode of a step only once its values are there."""
+        is_late = self.late is not None and self.late.has_takes(index)
+        return is_late and self.spec.late == "values"
 
 
 def prepare_plan(
@@ -86,4 +103,14 @@ def _prepare_steps(
     for tool in tools:
         traits |= tool.traits
     triples = list(zip(range(len(tools)), tools, steps, strict=False))  # all as long as the plan
-    return PreparedPlan(ctx, surface, spec, plan, triples, traits)
+    case = PreparedPlan(ctx, surface, spec, plan, triples, traits)
+    if any(map(is_late, steps)):
+        from critic.late.late_steps import LatePlan  # noqa: PLC0415 - for late plans only
+
+        case.late = LatePlan(triples, surface.manifests)
+    return case
+
+
+def is_late(fields: Mapping[str, Any]) -> bool:
+    """Return whether a step takes values, or pins results, of earlier steps."""
+    return bool(fields.get("takes") or fields.get("evidence_steps"))

@@ -21,6 +21,19 @@ MOST_LISTED: Final = 1000
 """The number of violations that a refusal lists, so that any refusal can be recorded and read."""
 
 
+ConditionKind = Literal[
+    "value",
+    "args_schema",
+    "confinement",
+    "approval",
+    "evidence",
+    "binding",
+    "provenance",
+    "repeat",
+]
+"""What an opening judges, in the order of the checks."""
+
+
 class Violation(Envelope):
     """One reason to refuse. `path` is a JSON pointer into the plan.
 
@@ -58,12 +71,25 @@ class _Answer(Envelope):
         return value
 
 
+class Condition(Envelope):
+    """What the opening of a step will judge. `path` is a JSON pointer into the step."""
+
+    kind: ConditionKind
+    step: Count
+    path: Text
+    reason: Text
+
+
 class Verified(_Answer):
-    """The plan may run. `caveats` name what could not be checked."""
+    """The plan may run. `caveats` name what could not be checked.
+
+    `conditions` are there where the plan is late: what the openings of its steps have to judge.
+    """
 
     ok: Literal[True] = True
     reasons: Annotated[tuple[Text, ...], ARRAY]
     caveats: Annotated[tuple[Text, ...], ARRAY] = ()
+    conditions: Annotated[tuple[Condition, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = None
 
     def __bool__(self) -> Literal[True]:
         return True

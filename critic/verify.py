@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from critic.caveats import caveats_of
 from critic.checks import CHECKS
 from critic.checks.grounds import Unlisted
 from critic.checks.violation import Found, Wording
-from critic.prepared import PreparedPlan, prepare_plain, prepare_plan
+from critic.prepared import PreparedPlan, is_late, prepare_plain, prepare_plan
 from critic.verdicts import MOST_LISTED, Refused, Verified, Violation
 from evals.context import RunContext
 from evals.envelope import Envelope
@@ -18,6 +18,9 @@ from evals.plain_plan import plain_plan
 from evals.plan import Plan, Proposal
 from evals.spec import DecisionSpec
 from evals.unread import read_unread
+
+if TYPE_CHECKING:
+    from critic.late.late_steps import LatePlan
 
 
 def verify(
@@ -55,7 +58,7 @@ def verify_plain(
     approved = type(ctx) is RunContext and ctx.approvals
     traced = type(spec) is DecisionSpec and spec.provenance is not None
     plan = None if approved or traced else plain_plan(value)
-    if plan is None:
+    if plan is None or any(map(is_late, plan.steps)):
         return None
     _check_exact(ctx, compiled, spec)
     return verdict_on(prepare_plain(ctx, compiled, spec, plan))
@@ -71,9 +74,19 @@ def verdict_on(case: PreparedPlan) -> Verified | Refused:
     outputs = _count_noun(len(set(case.spec.required_outputs)), "required output")
     # Never shared: a caller that changes its verdict must not change those of others. Validated
     # as the constructor does, without its step for None: it would be half of the cost.
-    fields = {"reasons": (f"{steps}, {outputs} covered",), "caveats": caveats_of(case)}
+    fields: dict[str, Any] = {"reasons": (f"{steps}, {outputs} covered",)}
+    fields["caveats"] = caveats_of(case)
+    if case.late is not None:
+        fields |= _conditions(case, case.late)
     verified: Verified = Verified.__pydantic_validator__.validate_python(fields)
     return verified
+
+
+def _conditions(case: PreparedPlan, late: "LatePlan") -> dict[str, Any]:
+    from critic.late.late_conditions import conditions_of  # noqa: PLC0415 - for late plans only
+
+    conditions = conditions_of(case, late)
+    return {"conditions": tuple(conditions)} if conditions else {}
 
 
 def found_in(case: PreparedPlan) -> Iterator[Found]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from evals.kinds import MODE_RANK, ApprovalMode
     from evals.manifest import CompiledContext, EvidenceClass, EvidenceItem, Manifests, Source
-    from evals.plan import Plan, Proposal, ReasonStep, Step, ToolStep
+    from evals.plan import Plan, Proposal, ReasonStep, Step, Take, ToolStep
     from evals.run import Run, ToolCall
     from evals.scorecard import EVALUATORS, Scorecard, Scores, score_run
     from evals.spec import DecisionSpec
@@ -58,6 +58,7 @@ __all__ = [
     "Spent",
     "SpentCall",
     "Step",
+    "Take",
     "ToolCall",
     "ToolCapability",
     "ToolName",
@@ -80,7 +81,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             ),
             "evals.kinds": "ApprovalMode MODE_RANK",
             "evals.manifest": "CompiledContext EvidenceClass EvidenceItem Manifests Source",
-            "evals.plan": "Plan Proposal ReasonStep Step ToolStep",
+            "evals.plan": "Plan Proposal ReasonStep Step Take ToolStep",
             "evals.run": "Run ToolCall",
             "evals.scorecard": "EVALUATORS Scorecard Scores score_run",
             "evals.spec": "DecisionSpec",

@@ -53,9 +53,14 @@ class Approvals:
 
     def cover(self, step: int) -> bool:
         """Return whether a valid approval of the plan covers the step, which needs one."""
-        if not self._ctx.approvals:
-            return False
-        bound, loose = self._steps
+        return self._is_among(step, self._steps)
+
+    def cover_late(self, step: int) -> bool:
+        """Return whether one does whose approver was shown where late values come from."""
+        return self._is_among(step, self._late_steps)
+
+    def _is_among(self, step: int, covered: "_Covered") -> bool:
+        bound, loose = covered
         if step in bound:
             return True
         if step not in loose:
@@ -69,14 +74,25 @@ class Approvals:
         return sorted(self._loosely_covered)
 
     @cached_property
-    def _steps(self) -> tuple[frozenset[int], frozenset[int]]:
-        """The steps that approvals with a context cover, and those that others cover."""
+    def _valid(self) -> list[Approval]:
+        if not self._ctx.approvals:
+            return []
         names = _spellings(digest(self._plan))
-        valid = [
+        return [
             approval
-            for approval in self._ctx.approvals or ()
+            for approval in self._ctx.approvals
             if approval.plan_digest in names and is_unexpired(approval.expires_at, self._ctx.as_of)
         ]
+
+    @cached_property
+    def _steps(self) -> "_Covered":
+        return self._covered_by(self._valid)
+
+    @cached_property
+    def _late_steps(self) -> "_Covered":
+        return self._covered_by([one for one in self._valid if one.late])
+
+    def _covered_by(self, valid: list[Approval]) -> "_Covered":
         contexts: tuple[str, ...] = ()
         if any(one.context_digest is not None for one in valid):
             contexts = _spellings(self._context())
@@ -88,6 +104,10 @@ class Approvals:
         if any(approval.steps is None for approval in approvals):
             return frozenset(range(len(self._plan.steps)))
         return frozenset(step for approval in approvals for step in approval.steps or ())
+
+
+_Covered = tuple[frozenset[int], frozenset[int]]
+"""The steps that approvals with a context cover, and those that others cover."""
 
 
 def _spellings(sha256: str) -> tuple[str, ...]:

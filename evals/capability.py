@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from evals.envelope import ARRAY, MEMBERS, OPTIONAL, RESTRICTION, Array, Count, Envelope, Identifier
+from evals.envelope import (
+    ARRAY,
+    MEMBERS,
+    OPTIONAL,
+    RESTRICTION,
+    Array,
+    Count,
+    Envelope,
+    Identifier,
+    OnlyTrue,
+)
 from evals.escaping import escape_name
 from evals.json_schemas import JsonSchema
 from evals.json_value import Text
@@ -113,13 +123,15 @@ class ToolResult(Envelope):
     `format` is what the tool promises: only a result that is promised as `json` has fields.
     `makes` names arguments, or JSON pointers into the result, with the kind of what is made there:
     once a call completed, these values become the session's own. It promises that the call fails
-    where the thing exists.
+    where the thing exists. `derived`: what it returns was made from its arguments, by a model or by
+    code: it was not read anywhere.
     """
 
     author: Author
     web: Annotated[bool | None, RESTRICTION] = None
     format: Annotated[Literal["text", "json"] | None, OPTIONAL] = None
     makes: Annotated[dict[Text, ArgKind] | None, OPTIONAL, MEMBERS] = None
+    derived: Annotated[OnlyTrue | None, RESTRICTION] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -130,6 +142,7 @@ class ToolResult(Envelope):
             web: bool = ...,
             format: Literal["text", "json"] | None = None,
             makes: dict[str, str] | None = None,
+            derived: Literal[True] = ...,
         ) -> None: ...
 
     @model_validator(mode="after")
@@ -163,7 +176,9 @@ class ToolCapability(Envelope):
     The arguments of one `bound_together` group are backed by one and the same item. `arg_roles`
     says by argument name, or by JSON pointer into the arguments, what a value is to the call, and
     `arg_kinds` what it names; without a kind its shape says so. Arguments of `may_be_empty` may
-    hold nothing. `follows` are tools after which this one is expected.
+    hold nothing. `follows` are tools after which this one is expected. Late plans (`critic.late`)
+    are judged by what it returns: `output_schema`, its class as evidence (`yields`), and for how
+    many seconds that is fresh.
     """
 
     __slots__ = ("_needs",)  # what `evals.needs` keeps with the tool
@@ -184,6 +199,9 @@ class ToolCapability(Envelope):
     may_be_empty: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
     result: Annotated[ToolResult | None, OPTIONAL] = None
     follows: Annotated[tuple[ToolName, ...] | None, OPTIONAL, ARRAY] = None
+    output_schema: Annotated[JsonSchema | None, RESTRICTION] = None
+    yields: Annotated[Identifier | None, OPTIONAL] = None
+    expires_after_s: Annotated[Count | None, RESTRICTION] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -204,6 +222,9 @@ class ToolCapability(Envelope):
             may_be_empty: Array[str] | None = None,
             result: ToolResult | None = None,
             follows: Array[ToolName] | None = None,
+            output_schema: dict[str, Any] | bool = ...,
+            yields: str | None = None,
+            expires_after_s: int = ...,
         ) -> None: ...
 
     @model_validator(mode="after")

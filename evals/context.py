@@ -1,7 +1,7 @@
 """The run that a plan is for: its limits, what was spent, who approved what, and what was seen."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from evals.envelope import (
     Count,
     Envelope,
     Identifier,
+    OnlyTrue,
 )
 from evals.json_value import PresentJson, Text
 from evals.kinds import ApprovalMode
@@ -108,7 +109,7 @@ class Approval(Envelope):
     `plan_digest` is `digest(plan)`: 64 hexadecimal digits, with or without a `sha256:` prefix.
     `steps` are the positions that it covers; absent means all of them. `context_digest` is
     `critic.context_digest(ctx, compiled, spec)`: where it is present, the approval holds for no
-    other trace, manifests or spec.
+    other trace, manifests or spec. `late`: the approver was shown where each late value comes from.
     """
 
     approval_id: Identifier
@@ -117,6 +118,7 @@ class Approval(Envelope):
     approver: Identifier
     expires_at: Annotated[Time | None, RESTRICTION] = None
     context_digest: Annotated[Identifier | None, RESTRICTION] = None
+    late: Annotated[OnlyTrue | None, OPTIONAL] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -129,6 +131,7 @@ class Approval(Envelope):
             approver: str,
             expires_at: datetime | str = ...,
             context_digest: str = ...,
+            late: Literal[True] | None = None,
         ) -> None: ...
 
 

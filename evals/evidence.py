@@ -167,11 +167,11 @@ class EvidenceReview:
         found = self._unmet_demands(needs.demands, claims or (), by_class, args)
         found += pin_faults
         if needs.bound:
-            given = _given_values(needs, args)
+            given = given_values(needs, args)
             found += self._unbacked_arguments(needs, given, by_class, args)
             for group in needs.groups:
                 names = tuple(name for name in group if name in given and given[name].values)
-                if names and not self._backed_together(needs, names, given, by_class):
+                if names and not self.backs_together(needs, names, given, by_class):
                     found.append(UnbackedGroup(names))
         return found
 
@@ -242,7 +242,7 @@ class EvidenceReview:
         """Return the indexes of those items that may back a bound argument."""
         return [self.index_of(item) for name in bound.classes for item in by_class.get(name, ())]
 
-    def _backed_together(
+    def backs_together(
         self,
         needs: Needs,
         names: Sequence[str],
@@ -280,7 +280,7 @@ def said_of(need: Need) -> str:
     return " and ".join(said)
 
 
-def _given_values(needs: Needs, args: Mapping[str, Any]) -> dict[str, BoundValues]:
+def given_values(needs: Needs, args: Mapping[str, Any]) -> dict[str, BoundValues]:
     """Return the values of those bound arguments that are not left out."""
     given: dict[str, BoundValues] = {}
     for name, value in args.items():

@@ -1,6 +1,6 @@
 """The proposal of a planner. Nothing in a plan grants anything."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -17,11 +17,31 @@ from evals.envelope import (
 )
 from evals.json_value import JsonObject, Text
 from evals.manifest import CompiledContext
+from evals.pointers import InnerPointer, Pointer
 from evals.spec import DecisionSpec
+
+_SOME: Final = Field(min_length=1)
+
+
+class Take(Envelope):
+    """A value of a step's arguments that an earlier tool step returns.
+
+    `arg` is its place in the arguments, which is free until then; `step` the id of the earlier
+    step, and `at` the place in the output of its completed call, where the segment `*` stands for
+    the only member or element.
+    """
+
+    arg: InnerPointer
+    step: Identifier
+    at: Pointer
 
 
 class ToolStep(Envelope):
-    """A call of one tool. What the step declares only adds to what the manifest requires."""
+    """A call of one tool. What the step declares only adds to what the manifest requires.
+
+    The values of `takes`, and the results of `evidence_steps`, which the step pins, are there once
+    earlier steps have run: see `critic.late`.
+    """
 
     kind: Literal["tool"] = "tool"
     adapter_id: Identifier
@@ -32,6 +52,8 @@ class ToolStep(Envelope):
     requires_evidence: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
     evidence_refs: Annotated[tuple[EvidenceRef, ...] | None, OPTIONAL, ARRAY] = None
     estimated_tokens: Annotated[Count | None, RESTRICTION] = None
+    takes: Annotated[tuple[Take, ...] | None, RESTRICTION, ARRAY, _SOME] = None
+    evidence_steps: Annotated[tuple[Identifier, ...] | None, OPTIONAL, ARRAY, _SOME] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -47,6 +69,8 @@ class ToolStep(Envelope):
             requires_evidence: Array[str] = ...,
             evidence_refs: Array[str] | None = None,
             estimated_tokens: int = ...,
+            takes: Array[Take] = ...,
+            evidence_steps: Array[str] | None = None,
         ) -> None: ...
 
 
@@ -98,6 +122,16 @@ class Plan(Envelope):
             plan_id: str | None = None,
             trace_id: str = ...,
         ) -> None: ...
+
+
+def is_late_step(step: ToolStep | ReasonStep) -> bool:
+    """Return whether a step takes values, or pins results, of earlier steps."""
+    return type(step) is ToolStep and (step.takes or step.evidence_steps) is not None
+
+
+def is_late_plan(plan: Plan) -> bool:
+    """Return whether any step of a plan is late."""
+    return any(map(is_late_step, plan.steps))
 
 
 class Proposal(Envelope):

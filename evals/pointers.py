@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 from evals.field import CustomType
 
 _SYNTAX: Final = r"^(/([^~/]|~[01])*)*$"
+_INNER: Final = r"^(/([^~/]|~[01])*)+$"
 _INDEX: Final = re.compile(r"0|[1-9][0-9]*")
 
 _EXPECTED: Final = "not a JSON pointer: begin each part with a slash, write ~1 for / and ~0 for ~"
@@ -39,6 +40,17 @@ def _check(value: Any) -> str:
 
 Pointer = Annotated[str, CustomType(_check, {"type": "string", "pattern": _SYNTAX})]
 """A JSON pointer: the empty text, or segments that each begin with a slash."""
+
+
+def _check_inner(value: Any) -> str:
+    text = _check(value)
+    if not text:
+        raise PydanticCustomError("json_pointer", "the empty pointer is the whole: name a part")
+    return text
+
+
+InnerPointer = Annotated[str, CustomType(_check_inner, {"type": "string", "pattern": _INNER})]
+"""A JSON pointer to a part of a value, never the whole."""
 
 
 def segments(pointer: str) -> tuple[str, ...]:
@@ -83,11 +95,12 @@ def _step(value: Any, segment: str, *, wildcard: bool) -> Iterator[Any]:
     elif type(value) is list:
         if wildcard and segment == "*":
             yield from value
-        elif (index := _index(segment)) is not None and index < len(value):
+        elif (index := array_index(segment)) is not None and index < len(value):
             yield value[index]
 
 
-def _index(segment: str) -> int | None:
+def array_index(segment: str) -> int | None:
+    """Return the position that a segment names in an array; None where it names none."""
     # No array is longer than nine digits can say.
     return int(segment) if len(segment) < 10 and _INDEX.fullmatch(segment) else None
 
@@ -121,7 +134,7 @@ class Places:
             return list(chain.from_iterable(steps))
         if self._named is None:
             self._named = _index_members(self.values)
-        index = _index(segment)
+        index = array_index(segment)
         elements = [] if index is None else self._named.get(index, [])
         return [*self._named.get(segment, ()), *elements]
 

@@ -7,7 +7,7 @@ from typing import Final
 from evals.approval import Approvals
 from evals.canonical_json import canonical_json
 from evals.kinds import MODE_RANK
-from evals.plan import Plan, ReasonStep, ToolStep
+from evals.plan import Plan, ReasonStep, ToolStep, is_late_plan
 from evals.retries import MOST_RETRIES
 from evals.run import Run, ToolCall
 from evals.verdict import EvaluatorVerdict, Finding, make_verdict
@@ -45,6 +45,7 @@ class _PlanConformance:
     def __init__(self, run: Run) -> None:
         proposal = run.proposal
         self._ctx, self._spec, self._plan = proposal.ctx, proposal.spec, proposal.plan
+        self._is_late = is_late_plan(proposal.plan)
         self._tools = proposal.compiled.manifests.tools
         self._approvals = Approvals(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
         ceiling, tier = self._spec.approval_mode, self._spec.approval_required_from
@@ -74,6 +75,8 @@ class _PlanConformance:
             return "belongs to no tool step of the plan"
         if (call.adapter_id, call.capability_id) != (step.adapter_id, step.capability_id):
             return f"is {call.adapter_id}.{call.capability_id}, not the tool of its step"
+        if self._is_late:
+            return "is of a late plan, and was not opened"
         planned = self._planned_args.get(at)
         if planned is None:
             planned = self._planned_args[at] = canonical_json(step.args)

@@ -10,6 +10,10 @@ Provenance = Literal["closed", "open"]
 """`closed`: the request names what may be acted on. `open`: for open-ended tasks, which ask more
 and refuse less."""
 
+LateApproval = Literal["sources", "values"]
+"""What a person approves of a late plan. `sources`: where its late values come from, before it
+runs. `values`: each late value, once it is there."""
+
 PartyRecipients = Literal["ask", "allow"]
 """What a recipient is worth that stands only in a `party` field of a record."""
 
@@ -21,7 +25,8 @@ class DecisionSpec(Envelope):
     need an approval; content of the evidence of `confined_evidence` classes must not leave through
     outputs or calls at `network` or above. `provenance` says how the origin of target values is
     judged; where it is absent, it is not. `party_recipients` says whether a recipient that stands
-    only in a `party` field of a record is asked about (the default), or allowed.
+    only in a `party` field of a record is asked about (the default), or allowed. `late` lets plans
+    take values that their steps return: where it is absent, no such plan passes.
     """
 
     id: Identifier
@@ -33,6 +38,7 @@ class DecisionSpec(Envelope):
     confined_evidence: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
     provenance: Annotated[Provenance | None, RESTRICTION] = None
     party_recipients: Annotated[PartyRecipients | None, OPTIONAL] = None
+    late: Annotated[LateApproval | None, OPTIONAL] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -48,4 +54,5 @@ class DecisionSpec(Envelope):
             confined_evidence: Array[str] = ...,
             provenance: Provenance = ...,
             party_recipients: PartyRecipients | None = None,
+            late: LateApproval | None = None,
         ) -> None: ...

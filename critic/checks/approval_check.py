@@ -19,7 +19,8 @@ def check_approval(case: PreparedPlan) -> Iterator[Found]:
 
     The mode of the capability is at most `ctx.safety_mode` and at most `spec.approval_mode` where
     that is set. From `spec.approval_required_from` on, a valid approval of exactly this plan must
-    cover the step. Modes are compared by rank.
+    cover the step; one whose values are approved once they are there waits for that. Modes are
+    compared by rank.
 
     Yields `approval_mode_mismatch` with the step, at `/steps/N`; up to three for one step. A
     missing approval is approvable, a mode that is too high never is.
@@ -39,7 +40,7 @@ def check_approval(case: PreparedPlan) -> Iterator[Found]:
         if tool.rank > ceiling_rank:
             words = partial(_too_high, index, tool.mode, "spec approval_mode", ceiling)
             yield Found("approval", "approval_mode_mismatch", index, words)
-        if tool.rank >= tier_rank and not case.is_approved(index):
+        if tool.rank >= tier_rank and not (case.waits_for_values(index) or case.is_approved(index)):
             words = partial(_word_approval, index, tool.mode)
             yield Found("approval", "approval_mode_mismatch", index, words, approvable=True)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, Final, assert_never
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from critic.checks.doubt_check import with_doubts
 from critic.checks.grounds import ClassNotPinned, StepEvidence
@@ -23,6 +23,9 @@ from evals.evidence import (
     said_of,
 )
 
+if TYPE_CHECKING:
+    from critic.late.late_steps import LatePlan, LateStep
+
 _NO_ARGS: Final[Mapping[str, Any]] = {}
 
 
@@ -39,7 +42,8 @@ def check_evidence(case: PreparedPlan) -> Iterator[Found]:
     Where the capability demands more of a class, one item says all of it: its content satisfies
     the schema, and holds the arguments that it must be about. Where a binding says so, the argument
     must be there, and must be in the content at a pointer. Arguments that are bound together are in
-    the content of one item.
+    the content of one item. What results of earlier steps can still bring is left to the opening of
+    a late step (`critic.late`).
 
     Yields `missing_evidence`: with the step, at `/steps/N` for a class, at
     `/steps/N/evidence_refs/M` for a ref, at `/steps/N/args/NAME` for an argument, at
@@ -52,20 +56,49 @@ def check_evidence(case: PreparedPlan) -> Iterator[Found]:
     review: EvidenceReview | None = None
     for index, tool, fields in case.steps:
         own, refs = fields["requires_evidence"], fields["evidence_refs"]
-        if not refs and not own and not tool.traits & NEEDS_EVIDENCE:
+        late = case.late.steps.get(index) if case.late is not None else None
+        if late is None and not refs and not own and not tool.traits & NEEDS_EVIDENCE:
             continue
         held: set[str | None] = set()
         for ref in refs or ():
             held.add(class_of(ref))
         if demanded:
             pinned |= held
+        if late is not None and case.late is not None:
+            review = review or EvidenceReview(case.surface.evidence, case.ctx.as_of)
+            yield from _late_violations(case.late, late, review)
+            continue
         met = tool.needs <= held and (not own or held.issuperset(own)) and None not in held
         if not met or tool.bound_args or tool.traits & DEMANDS_CONTENT:
             review = review or EvidenceReview(case.surface.evidence, case.ctx.as_of)
             for fault in review.faults(tool.capability, own, refs, fields.get("args", _NO_ARGS)):
                 yield Found("evidence", "missing_evidence", index, partial(_words, index, fault))
     if not pinned.issuperset(demanded):
-        yield from _required_violations(demanded, pinned)
+        promised = _promised_classes(case.late, demanded, pinned) if case.late is not None else ()
+        yield from _required_violations(demanded, pinned.union(promised))
+
+
+def _late_violations(late: "LatePlan", step: "LateStep", review: EvidenceReview) -> Iterator[Found]:
+    """Yield what the evidence of a late step lacks, whatever its sources return."""
+    from critic.late.promised_evidence import judge_evidence  # noqa: PLC0415 - for late plans only
+
+    found = late.evidence[step.index] = judge_evidence(step, late.promised(step), review)
+    for fault in found.faults:
+        yield Found("evidence", "missing_evidence", step.index, partial(_words, step.index, fault))
+
+
+def _promised_classes(
+    late: "LatePlan", demanded: Iterable[str], pinned: set[str | None]
+) -> set[str]:
+    """Return the classes that are not pinned and that a step waits for: the first one is noted."""
+    missing = {name for name in demanded if name not in pinned}
+    found: set[str] = set()
+    for index, step in late.steps.items():
+        new = sorted((missing & late.promised(step)) - found)
+        if new:
+            late.first_promised[index] = new
+        found.update(new)
+    return found
 
 
 def _required_violations(demanded: Iterable[str], pinned: set[str | None]) -> Iterator[Found]:

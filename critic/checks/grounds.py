@@ -87,6 +87,28 @@ class ConfinedSent(NamedTuple):
     ref: str
 
 
+class LateNotAllowed(NamedTuple):
+    """The spec does not allow values that earlier steps return."""
+
+
+class PlaceOccupied(NamedTuple):
+    """A value is taken for a place in the arguments that is not free."""
+
+    arg: str
+
+
+class NeverFits(NamedTuple):
+    """A value is taken from a place whose values the argument does not accept."""
+
+    arg: str
+
+
+class LateSource(NamedTuple):
+    """A step takes from, or pins, what is no earlier tool step."""
+
+    id: str
+
+
 class Unlisted(NamedTuple):
     """So many violations more are not listed."""
 
@@ -109,5 +131,9 @@ Ground = (
     | NotInSurface
     | ArgsUnfit
     | ConfinedSent
+    | LateNotAllowed
+    | PlaceOccupied
+    | NeverFits
+    | LateSource
     | Unlisted
 )

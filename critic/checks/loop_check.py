@@ -32,8 +32,12 @@ def check_loop(case: PreparedPlan) -> Iterator[Found]:
     approval of this plan covers the step. Each step takes its own estimate of tokens or the least
     of its capability, whichever is more; their sum and what was spent stay within `bucket_tokens`.
 
+    A step takes values from, and pins results of, earlier tool steps only. Of two calls with equal
+    args that take equal values the second repeats the first.
+
     Yields `loop_guard` without a step, at `/steps`, for too many steps, or with the step, at
-    `/steps/N/id`, `/steps/N/depends_on/M` or `/steps/N`; and `budget_exceeded` without a step, at
+    `/steps/N/id`, `/steps/N/depends_on/M`, `/steps/N/takes/M/step`, `/steps/N/evidence_steps/M` or
+    `/steps/N`; and `budget_exceeded` without a step, at
     `/steps`, for too many tokens. Approvable is a call that only an earlier plan made.
     """
     budget, spent = case.ctx.run_budget, case.ctx.spent
@@ -48,6 +52,14 @@ def check_loop(case: PreparedPlan) -> Iterator[Found]:
     left -= (spent.tokens if spent else None) or 0
     if planned_tokens(case) > left:
         yield Found("loop", "budget_exceeded", None, _too_many_tokens)
+
+
+def _source_faults(case: PreparedPlan, index: int) -> Iterator[Found]:
+    """Yield the references of a late step to what is no earlier tool step."""
+    if case.late is not None:
+        from critic.late.late_faults import source_faults  # noqa: PLC0415 - for late plans only
+
+        yield from source_faults(case.late, index)
 
 
 def planned_tokens(case: PreparedPlan) -> int:
@@ -67,6 +79,8 @@ def _order_violations(case: PreparedPlan) -> Iterator[Found]:
             yield Found("loop", "loop_guard", index, partial(_repeated_id, index, own))
         if depends_on and not earlier.issuperset(depends_on):
             yield from _late_dependencies(index, depends_on, earlier)
+        if case.late is not None:
+            yield from _source_faults(case, index)
         if own is not None:
             earlier.add(own)
 
@@ -89,7 +103,7 @@ def _repeats(case: PreparedPlan) -> Iterator[Found]:
     spent = case.ctx.spent.calls if case.ctx.spent else None
     if len(calls) == 1 and not spent:
         return
-    made: set[tuple[str, str, bytes]] = set()
+    made: set[tuple[str, str, bytes, frozenset[tuple[str, str, str]]]] = set()
     if case.made is None:
         case.made = {
             (call.adapter_id, call.capability_id, call.args_digest.removeprefix("sha256:"))
@@ -97,14 +111,18 @@ def _repeats(case: PreparedPlan) -> Iterator[Found]:
         }
     for index, tool, fields in calls:
         call = (fields["adapter_id"], fields["capability_id"], canonical_json(fields["args"]))
-        if call in made:
+        takes = fields.get("takes")
+        key = (*call, frozenset((one.arg, one.step, one.at) for one in takes or ()))
+        if key in made:
             words = partial(_repeated_call, index, tool.name, "step with the same args")
             yield Found("loop", "loop_guard", index, words)
+        elif takes:
+            pass  # what it sends is not known yet
         elif spent and _key_of(*call) in case.made and not case.is_approved(index):
             needs = "plan with the same args: needs approval"
             words = partial(_repeated_call, index, tool.name, needs, by_earlier_plan=True)
             yield Found("loop", "loop_guard", index, words, approvable=True)
-        made.add(call)
+        made.add(key)
 
 
 def _key_of(adapter_id: str, capability_id: str, args: bytes) -> CallKey:

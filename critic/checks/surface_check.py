@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from operator import itemgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from critic.checks.doubt_check import with_doubts
 from critic.checks.grounds import ArgsUnfit, ConfinedSent, NotInSurface
@@ -19,6 +19,9 @@ from evals.escaping import escape_name, pointer
 from evals.json_schemas import CompiledSchema, Effort, SchemaFault
 from evals.kinds import MODE_RANK
 
+if TYPE_CHECKING:
+    from critic.late.late_steps import LatePlan
+
 _NETWORK: Final = MODE_RANK["network"]
 _LEAVES: Final = sum(1 << rank for rank in MODE_RANK.values() if rank >= _NETWORK)
 """The traits of tools whose args leave."""
@@ -30,30 +33,52 @@ def check_surface(case: PreparedPlan) -> Iterator[Found]:
 
     A capability is found by the pair of adapter_id and capability_id, never by a joined name. Args
     are checked where the capability has an `args_schema`. At `network` or above, they hold no
-    content of a class in `spec.confined_evidence`.
+    content of a class in `spec.confined_evidence`. Of a step that takes values (`critic.late`) the
+    early part is checked, and that its takes have a free place and can fit.
 
     Yields `violates_decision_spec` with the step, at `/steps/N` for a call outside the manifest, at
-    the place in `/steps/N/args` that does not satisfy the schema, and once at the first argument,
-    by name, with confined content.
+    `/steps/N/takes`, `/steps/N/evidence_steps` or a place in them for what is late, at the place in
+    `/steps/N/args` that does not satisfy the schema, and once at the first argument, by name, with
+    confined content.
     """
     leaks = _confined_arguments(case) if case.spec.confined_evidence else {}
-    if not leaks and not case.traits & (NOT_IN_MANIFEST | HAS_ARGS_SCHEMA):
+    if not leaks and case.late is None and not case.traits & (NOT_IN_MANIFEST | HAS_ARGS_SCHEMA):
         return
     validators: dict[ToolEntry, CompiledSchema | None] = {}
     effort = Effort()
     for index, tool, fields in case.steps:
         if tool.traits & NOT_IN_MANIFEST:
             yield _surface_violation(index, partial(_not_in_surface, index, fields))
-        elif tool.traits & HAS_ARGS_SCHEMA:
+        if case.late is not None:
+            yield from _late_faults(case, case.late, index)
+        if tool.traits & HAS_ARGS_SCHEMA:
             if tool not in validators:
                 validators[tool] = tool.validator()
             validator = validators[tool]
-            if validator is not None and (
+            if case.late is not None and case.late.has_takes(index):
+                yield from _early_violations(case.late, index, effort)
+            elif validator is not None and (
                 validator.is_wide or not validator.is_valid(fields["args"])
             ):
                 yield from _schema_violations(index, effort.faults(validator, fields["args"]))
         if index in leaks:
             yield _surface_violation(index, partial(_leak, index, *leaks[index]))
+
+
+def _late_faults(case: PreparedPlan, late: "LatePlan", index: int) -> Iterator[Found]:
+    from critic.late.late_faults import surface_faults  # noqa: PLC0415 - for late plans only
+
+    return surface_faults(case, late, index)
+
+
+def _early_violations(late: "LatePlan", index: int, effort: Effort) -> Iterator[Found]:
+    """Yield where the part of the arguments that is there does not satisfy their schema."""
+    from critic.late.schema_ways import early_faults  # noqa: PLC0415 - for late plans only
+
+    step = late.steps[index]
+    args, names = step.fields["args"], sorted(step.names)
+    faults = early_faults(effort, step.tool.args_schema, args, names)
+    return _schema_violations(index, faults)
 
 
 def confined_content_of(case: PreparedPlan) -> Confined | None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from critic.doubts import NO_DOUBTS, Doubt, Doubts
 from critic.prepared import PreparedPlan
@@ -47,6 +47,10 @@ from evals.kinds import MODE_RANK
 from evals.manifest import EvidenceItem
 from evals.timestamps import is_unexpired
 
+if TYPE_CHECKING:
+    from critic.late.late_steps import LatePlan
+    from critic.provenance.late_words import LateArgs, LateWords
+
 _READ_ONLY: Final = MODE_RANK["read_only"]
 _LOCAL_WRITE: Final = MODE_RANK["local_write"]
 _NETWORK: Final = MODE_RANK["network"]
@@ -74,10 +78,21 @@ def doubts_of(case: PreparedPlan, known: KnownValues | None = None) -> Doubts:
     """
     if not needs_judging(case):
         return NO_DOUBTS
-    if case.doubts is None:
+    if case.doubts is None and case.late is not None:
+        case.doubts = _doubts_of_late(case, case.late)
+    elif case.doubts is None:
         with nullcontext(known) if known else values_known(case) as given:
             case.doubts = _Judge(case, given).doubts()
     return case.doubts
+
+
+def _doubts_of_late(case: PreparedPlan, late: "LatePlan") -> Doubts:
+    """Return what provenance finds before the late values are there: each is a word until then."""
+    from critic.provenance.late_words import words_of  # noqa: PLC0415 - for late plans only
+
+    words = words_of(case, late)
+    with values_known(words.case) as known:
+        return _Judge(words.case, known, words).doubts()
 
 
 class _Finding(NamedTuple):
@@ -87,13 +102,18 @@ class _Finding(NamedTuple):
     path: tuple[str | int, ...]
     reason: Callable[[str | None], str]
     stale: EvidenceItem | None = None
+    take: int | None = None
+    """The position of the late value that it is about."""
 
 
 class _Judge:
     """Judges the steps of one plan, and collects the doubts."""
 
-    def __init__(self, case: PreparedPlan, known: KnownValues) -> None:
+    def __init__(
+        self, case: PreparedPlan, known: KnownValues, words: "LateWords | None" = None
+    ) -> None:
         session = case.ctx.session
+        self._late, self._words = case.late, words
         self._case, self._facts = case, ValueFacts(case.spec, known)
         self._closed = case.spec.provenance == "closed"
         waived, as_of = (session.waived if session else None) or (), case.ctx.as_of
@@ -106,13 +126,32 @@ class _Judge:
         self._asks: list[Doubt] = []
         self._refused_values: list[Doubt] = []
         self._values_left = MOST_VALUES
+        self._step: LateArgs | None = None
 
     def doubts(self) -> Doubts:
         """Judge every step that calls a tool of the surface above `read_only`."""
         for index, entry, fields in self._case.steps:
             if entry.rank > _READ_ONLY and entry.capability is not None:
-                self._judge_step(index, entry, entry.capability, fields["args"])
+                if self._late is None or index not in self._late.steps:
+                    self._judge_step(index, entry, entry.capability, fields["args"])
+                else:
+                    self._judge_late_step(index, entry, entry.capability)
         return Doubts(tuple(self._refused_tools), tuple(self._asks), tuple(self._refused_values))
+
+    def _judge_late_step(self, index: int, entry: ToolEntry, tool: ToolCapability) -> None:
+        """Judge a step with words in the places of its late values."""
+        late = self._words.args.get(index) if self._words is not None else None
+        if late is None:
+            self._refuse_rest(index)
+            return
+        ran, self._step, self._ran = self._ran, late, self._ran | late.ran
+        self._judge_step(index, entry, tool, late.args)
+        self._step, self._ran = None, ran
+
+    def _refuse_rest(self, index: int) -> None:
+        """Refuse a step with a value beyond those that are judged."""
+        over = _Finding(REFUSE, ("args",), partial(many_reason, MOST_VALUES))
+        self._report_finding(self._refused_values, index, over, approvable=False)
 
     def _judge_step(
         self, index: int, entry: ToolEntry, tool: ToolCapability, args: Mapping[str, Any]
@@ -121,8 +160,7 @@ class _Judge:
         values = list(islice(self._values.values_of(pair, args), self._values_left + 1))
         if len(values) > self._values_left:
             self._values_left = 0
-            over = _Finding(REFUSE, ("args",), partial(many_reason, MOST_VALUES))
-            self._report_finding(self._refused_values, index, over, approvable=False)
+            self._refuse_rest(index)
             return
         self._values_left -= len(values)
         findings = [found for value in values for found in self._findings_about(value)]
@@ -135,11 +173,18 @@ class _Judge:
             of_tool = _Finding(level, (), partial(tool_reason, entry.name))
             self._report_finding(self._refused_tools, index, of_tool, approvable=approvable)
         for finding in findings:
-            self._report_finding(self._refused_values, index, finding, approvable=approvable)
+            if finding.take is None or finding.level == REFUSE or not approvable:
+                self._report_finding(self._refused_values, index, finding, approvable=approvable)
+            elif self._late is not None:
+                self._late.asking.add((index, finding.take))
 
     def _findings_about(self, value: JudgedValue) -> Iterator[_Finding]:
         """Yield what is doubted about a value; of a text with days, one for each."""
         asked, path = value.asked, ("args", *value.path)
+        late = self._step.take_at(value.path, value.written) if self._step is not None else None
+        if late is not None:
+            yield from self._findings_about_late(value, *late)
+            return
         if asked.role == "time":
             yield from self._findings_about_days(value)
             return
@@ -153,6 +198,16 @@ class _Judge:
             as_of = self._case.ctx.as_of
             reason = partial(value_reason, asked.role, value.written, seen, as_of)
             yield _Finding(level, path, reason, seen.stale)
+
+    def _findings_about_late(self, value: JudgedValue, take: int, shown: str) -> Iterator[_Finding]:
+        """Yield what is doubted about a late value by its place. What is sent, and days, wait."""
+        asked = value.asked
+        if asked.role in ("content", "time"):
+            return
+        level, seen = self._facts.judge_value(asked, value.sought)
+        if level:
+            reason = partial(value_reason, asked.role, shown, seen, self._case.ctx.as_of)
+            yield _Finding(level, ("takes", take), reason, seen.stale, take)
 
     def _findings_about_days(self, value: JudgedValue) -> Iterator[_Finding]:
         """Yield what is doubted about the days in a text, or that it names none."""
@@ -189,6 +244,8 @@ class _Judge:
             text = place.value
             if "content" not in place.roles or place.is_name or type(text) is not str:
                 continue
+            if self._step is not None and self._step.take_at(place.path, text) is not None:
+                continue
             if not _SHORTEST_TITLE <= len(text.strip()) <= _LONGEST_TITLE:
                 continue
             item = self._facts.every.in_ambient_text(wide_form(text))
@@ -199,6 +256,8 @@ class _Judge:
 
     def _is_expected(self, name: tuple[str, str], tool: ToolCapability) -> bool:
         """Return whether the request or the session is for a tool, with any arguments."""
+        if self._step is not None:  # what ran before is another for each step
+            return self._is_asked_by_name(name, tool)
         found = self._expected.get(name)
         if found is None:
             found = self._expected[name] = self._is_asked_by_name(name, tool)

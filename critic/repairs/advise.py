@@ -51,7 +51,7 @@ from evals.escaping import pointer
 from evals.json_value import SAFE_INTEGER
 from evals.kinds import Check
 from evals.manifest import CompiledContext
-from evals.plan import Plan, Proposal
+from evals.plan import Plan, Proposal, is_late_plan
 from evals.spec import DecisionSpec
 
 # Repairs have consequences: a dropped step takes its outputs and pins with it, and producing them
@@ -70,6 +70,7 @@ def advise(
     `replan`: applying the repairs, all the planner's, gives a plan that `verify` accepts, once the
     planner has written the calls that its new reason steps stand for.
     `reject`: an approver or an operator has to act too. A plan that changes loses its approvals.
+    For a late plan it is `reject`, without repairs.
 
     Pure. Linear in the plan, the manifests and the violations; candidates are cut after five.
 
@@ -78,6 +79,8 @@ def advise(
     """
     if verify(ctx, compiled, spec, plan):
         return None
+    if is_late_plan(plan):  # nobody can tell what is to be written where a value is still to come
+        return Advice(disposition="reject", repairs=())
     proposal = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
     options = RepairOptions(ctx, kept_surface(compiled), spec)
     repaired, repairs = RepairedPlan(plan, tuple(range(len(plan.steps)))), list[Repair]()

@@ -12,9 +12,13 @@ from critic.checks.grounds import (
     ConfinedSent,
     Ground,
     LateDependency,
+    LateNotAllowed,
+    LateSource,
+    NeverFits,
     NotInSurface,
     OtherTrace,
     OutputMissing,
+    PlaceOccupied,
     RepeatedCall,
     RepeatedId,
     StepEvidence,
@@ -116,11 +120,25 @@ def _word_other(pen: Pen, facts: PlanFacts, ground: Ground) -> str:
             return f"{pen.name(ground.argument)} would send {sent} out of here. Leave it out."
         case RepeatedId():
             return f"two calls have the id {pen.quote(ground.id)}. Give each an id of its own."
-        case LateDependency():
+        case LateDependency() | LateSource():
             named = pen.quote(ground.id)
             return f"it waits for {named}, which does not come before it. Change the order."
+        case LateNotAllowed() | PlaceOccupied() | NeverFits():
+            return _word_take(pen, ground)
         case _:
             return _word_whole(pen, facts, ground)
+
+
+def _word_take(pen: Pen, ground: LateNotAllowed | PlaceOccupied | NeverFits) -> str:
+    match ground:
+        case LateNotAllowed():
+            return "no values of earlier calls can be taken here. Make the earlier call first."
+        case PlaceOccupied():
+            return f"{pen.quote(ground.arg)} is not free in its arguments. Leave it out of them."
+        case NeverFits():
+            return f"what is taken for {pen.quote(ground.arg)} never fits. Take another value."
+        case _:
+            assert_never(ground)
 
 
 def _word_repeated(facts: PlanFacts, step: CalledStep, ground: RepeatedCall, asking: Asking) -> str:

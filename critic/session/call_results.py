@@ -7,6 +7,7 @@ from typing import Any, Final
 import orjson
 from pydantic import ValidationError
 
+from critic.provenance.standing import standing_of
 from critic.session.call_batch import Call, CallResult, RunningBatch
 from critic.session.ledger import Ledger
 from critic.session.session_evidence import Trail
@@ -18,7 +19,6 @@ from critic.session.session_values import (
     approved_tiers,
     locators_in,
 )
-from critic.session.standing import standing_of
 from evals.capability import Author
 from evals.json_value import detach_json
 from evals.manifest import EvidenceItem, Source, Standing

@@ -146,8 +146,11 @@ class SessionRules:
 
     @cached_property
     def batch_spec(self) -> DecisionSpec:
-        """The contract of one batch: no outputs are required before the session ends."""
-        names = self.spec.model_fields_set
+        """The contract of one batch: no outputs are required before the session ends.
+
+        Its calls take no values of one another.
+        """
+        names = self.spec.model_fields_set - {"late"}
         fields = {name: getattr(self.spec, name) for name in names}
         return DecisionSpec(**{**fields, "required_outputs": ()})
 

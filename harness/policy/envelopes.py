@@ -24,6 +24,7 @@ from critic import (
     RunContext,
     ToolCapability,
     ToolName,
+    ToolResult,
 )
 from evals.capability import FieldWriter, KeywordNamed, require_pointers
 from evals.context import DEFAULT_SESSION_STEPS, DEFAULT_SESSION_TOKENS
@@ -137,18 +138,19 @@ class PolicyClass(KeywordNamed):
         return self
 
 
+_OF_LATE_PLANS: Final = {"output_schema", "yields", "expires_after_s"}
+
+
 class PolicyTool(ToolCapability):
     """A tool as agents know it. `name` is its `capability_id` by default.
 
-    `yields` is the class of its results as evidence, which are fresh for `expires_after_s` seconds.
-    `requested = "always"` adds it to the scope. `must_reach = false`: no call of it is meant to
-    pass; the laws of a policy demand one of every other tool. `summary` describes a call to the
-    person who approves it, with arguments in braces.
+    `yields` is the class of its results as evidence, which are fresh for `expires_after_s` seconds:
+    sessions make them of it. `requested = "always"` adds it to the scope. `must_reach = false`: no
+    call of it is meant to pass; the laws of a policy demand one of every other tool. `summary`
+    describes a call to the person who approves it, with arguments in braces.
     """
 
     name: Annotated[Identifier | None, OPTIONAL] = None
-    yields: Annotated[Identifier | None, OPTIONAL] = None
-    expires_after_s: Annotated[Count | None, RESTRICTION] = None
     requested: Annotated[Literal["always"] | None, OPTIONAL] = None
     must_reach: Annotated[bool | None, OPTIONAL] = None
     summary: Annotated[Text | None, OPTIONAL] = None
@@ -184,9 +186,13 @@ class PolicyTool(ToolCapability):
 
     @property
     def capability(self) -> ToolCapability:
-        """The entry of the tool manifest."""
-        names = self.model_fields_set & ToolCapability.model_fields.keys()
-        return ToolCapability(**{name: getattr(self, name) for name in names})
+        """The entry of the tool manifest. What only late plans are judged by is left out."""
+        names = (self.model_fields_set & ToolCapability.model_fields.keys()) - _OF_LATE_PLANS
+        fields = {name: getattr(self, name) for name in names}
+        if self.result is not None and self.result.derived:
+            kept = self.result.model_fields_set - {"derived"}
+            fields["result"] = ToolResult(**{name: getattr(self.result, name) for name in kept})
+        return ToolCapability(**fields)
 
 
 class AcceptedFinding(Envelope):

@@ -4,6 +4,7 @@ Rule 1: only a proposal that `verify` passes gets one, and it is verified here.
 Rule 2: it is good for exactly the bytes that were verified. It cannot be copied.
 Rule 3: the first attempt to redeem it uses it up, whether or not it succeeds.
 Rule 4: it holds bytes, and nothing that the loop decides by.
+Rule 5: a late plan is never redeemed whole: what its steps send is not known when it is verified.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from typing import Final
 
 from critic import DecisionSpec, Plan, Proposal, RunContext, ToolCapability, verify_proposal
 from evals.envelope import Envelope
+from evals.plan import is_late_plan
 from evals.unread import read_unread, unread_body
 from harness.canonical import canonical_bytes, digest
 from harness.record.inputs import HeldInputs, proposal_digest
@@ -57,13 +59,19 @@ class Permit(SingleUse):
 
         Raises:
             PermitError: the proposal differs from the verified one, even if it was changed in
-                place after it was verified; or the permit was used before or was withdrawn.
+                place after it was verified; the plan is late (`critic.late`); or the permit was
+                used before or was withdrawn.
         """
         self._use_up("a plan runs once per verdict")
         if self._digest_or_none(proposal) != self.digest:
             raise PermitError("this proposal is not the one that was verified (digest differs)")
+        plan = parse(Plan, self._plan)
+        if is_late_plan(plan):
+            raise PermitError(
+                "a late plan: its steps have to be opened one by one, and sent by then"
+            )
         self._redeemed = True
-        return parse(Plan, self._plan)
+        return plan
 
     def capability(self, adapter_id: str, capability_id: str) -> ToolCapability | None:
         """Return a copy of a tool that the verified plan calls, or None if it calls no such tool.

@@ -25,6 +25,7 @@ from critic import (
     Source,
     Spent,
     SpentCall,
+    Take,
     ToolCall,
     ToolCapability,
     ToolName,
@@ -96,6 +97,7 @@ ENVELOPES: dict[str, tuple[type[Envelope], ...]] = {
     "spec.": (DecisionSpec,),
     "plan.": (Plan,),
     "plan.steps[].": (ToolStep, ReasonStep),
+    "plan.steps[].takes[].": (Take,),
 }
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from critic import (
     CompiledContext,
+    Condition,
     CriticReport,
     DecisionSpec,
     Finding,
@@ -21,8 +22,10 @@ from critic import (
     Run,
     RunBudget,
     RunContext,
+    Take,
     ToolCapability,
     ToolStep,
+    Verified,
     consolidate,
     score,
     verify,
@@ -69,8 +72,12 @@ def rich_tool(name: Json) -> Json:
             "web": False,
             "format": "json",
             "makes": {"x": "note"},
+            "derived": True,
         },
         "follows": [{"adapter_id": "adp_x", "capability_id": "look"}],
+        "output_schema": {"type": "object"},
+        "yields": "k",
+        "expires_after_s": 60,
     }
 
 
@@ -110,7 +117,11 @@ def rich_run() -> Run:
     table = {"class": "order", "fields": {"id": "system"}, "schema": {"type": "object"}}
     manifests["classes"] = [table]
     manifests["record_fields"] = ["id"]
-    wire["proposal"]["spec"] |= {"provenance": "open", "party_recipients": "allow"}
+    wire["proposal"]["spec"] |= {
+        "provenance": "open",
+        "party_recipients": "allow",
+        "late": "sources",
+    }
     wire["proposal"]["ctx"]["approvals"] = [
         {
             "approval_id": "ap",
@@ -119,8 +130,13 @@ def rich_run() -> Run:
             "approver": "someone",
             "expires_at": "2026-05-10T00:00:00Z",
             "context_digest": "0" * 64,
+            "late": True,
         }
     ]
+    wire["proposal"]["plan"]["steps"][-1] |= {
+        "takes": [{"arg": "/taken", "step": "look", "at": "/*/id"}],
+        "evidence_steps": ["look"],
+    }
     wire["proposal"]["plan"]["steps"].append({"kind": "reason", "summary": "why", "id": "why"})
     wire["calls"][0]["error"] = "slow"
     return run_of(wire)
@@ -145,6 +161,9 @@ def samples() -> list[Envelope]:
             kept = found.get(type(part))
             if kept is None or len(part.model_fields_set) > len(kept.model_fields_set):
                 found[type(part)] = part
+    condition = Condition(kind="value", step=1, path="/takes/0", reason="r")
+    found[Condition] = condition
+    found[Verified] = Verified(reasons=("r",), caveats=("c",), conditions=(condition,))
     found[Finding] = Finding(severity="info", message="m", evidence_ref="e")
     return list(found.values())
 
@@ -160,8 +179,8 @@ WITH_OPTIONAL = [
 
 
 def test_there_is_a_sample_of_every_kind() -> None:
-    assert len(SAMPLES) == 36
-    assert len(WITH_OPTIONAL) == 97
+    assert len(SAMPLES) == 38
+    assert len(WITH_OPTIONAL) == 106
 
 
 @every_envelope
@@ -506,8 +525,9 @@ class SlyStep(ToolStep):
 
 def test_an_instance_of_a_subclass_becomes_an_exact_one() -> None:
     facts: Json = {"adapter_id": "a", "capability_id": "b", "id": "s", "estimated_tokens": 1}
-    for name in ("depends_on", "requires_evidence", "evidence_refs"):
+    for name in ("depends_on", "requires_evidence", "evidence_refs", "evidence_steps"):
         facts[name] = ("e",)
+    facts["takes"] = (Take(arg="/a", step="e", at=""),)
     (step,) = Plan(steps=(SlyStep(**facts),), declared_outputs=()).steps
     assert type(step) is ToolStep
     assert step == ToolStep(**facts)

@@ -161,6 +161,10 @@ REASONS = (
     r"step \d+ repeats the destructive call \S+ of an earlier step with the same args",
     r"step \d+ repeats the destructive call \S+ of an earlier plan with the same args"
     r": needs approval",
+    r"step \d+ has (takes|evidence_steps), and the spec does not allow late plans",
+    r"step \d+ takes a value for \S+, which is no free place in its args",
+    r"step \d+ takes \S+ from .+, which never fits: the schemas have no type in common",
+    r"step \d+ (takes from|pins) \S+, which is not the id of an earlier tool step",
     r"plan exceeds bucket_tokens",
     r"and 1 more violation",
 )
@@ -174,6 +178,7 @@ CAVEATS = (
     r"confined evidence without content to look for: .+",
     r"approvals not bound to this context, no context_digest: steps? .+",
     r"keys of bound object arguments not checked: steps? .+",
+    r"late values, judged when their steps are opened: steps? .+",
 )
 FINDINGS = (
     r"run of trace \S+ is scored under trace \S+",

@@ -25,10 +25,11 @@ FACTS = """
     MODE_RANK Approval ApprovalMode ApprovedValue Binding CompiledContext DecisionSpec Demand
     EvaluatorVerdict EvidenceClass EvidenceItem Finding Manifests OwnValue Plan Proposal
     ReasonStep Run RunBudget RunContext Scorecard Scores SentValues SessionFacts Source Spent
-    SpentCall Step ToolCall ToolCapability ToolName ToolResult ToolStep WaivedCall digest
+    SpentCall Step Take ToolCall ToolCapability ToolName ToolResult ToolStep WaivedCall digest
 """
 VERDICTS = """
-    RULESET_VERSION Check CriticReport RefusalKind Refused ReportStatus ScoreVerdict Verified
+    RULESET_VERSION Check Condition CriticReport RefusalKind Refused ReportStatus ScoreVerdict
+    Verified
     VerifyVerdict Violation consolidate context_digest score verify verify_many
     verify_proposal
 """

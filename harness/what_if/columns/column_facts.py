@@ -228,6 +228,8 @@ class ChangedSettings:
             return TimedSettings(None, ())
         if isinstance(would_be, Unjudgeable) or _names(would_be.spec) > _MOST_NAMES:
             return TimedSettings(None, ())
+        if recorded.spec.late or would_be.spec.late:  # steps of a late plan hang on one another
+            return TimedSettings(None, ())
         return TimedSettings(would_be, _expiries(would_be))
 
 

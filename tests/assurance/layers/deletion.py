@@ -38,7 +38,7 @@ _OPAQUE: Final = frozenset(
     {
         *("args", "output", "outputs", "content", "args_schema", "output_schemas"),
         *("content_schema", "about", "arg_roles", "arg_kinds", "makes", "value"),
-        *("fields", "schema"),
+        *("fields", "schema", "output_schema"),
     }
 )
 _NAMED: Final = frozenset({"bound_args"})

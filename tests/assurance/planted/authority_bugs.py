@@ -6,7 +6,7 @@ from tests.assurance.planted.bug import Bug, Edit, slip
 from tests.assurance.planted.provenance_bugs import FILES
 
 _LEDGER: Final = "critic/session/ledger.py"
-_STANDING: Final = "critic/session/standing.py"
+_STANDING: Final = "critic/provenance/standing.py"
 _VALUES: Final = "critic/session/session_values.py"
 
 _WHO_FILLED_IT: Final[tuple[Bug, ...]] = (

@@ -75,6 +75,17 @@ def test_nothing_that_is_changed_later_reaches_the_plan() -> None:
     assert plan == good().plan
 
 
+def test_a_late_plan_is_never_redeemed_whole() -> None:
+    """An executor that does not open steps sends nothing, not even what is early in the plan."""
+    wire = good_proposal()
+    wire["spec"]["late"] = "sources"
+    wire["plan"]["steps"][1]["evidence_steps"] = [wire["plan"]["steps"][0]["id"]]
+    proposal, spy = proposal_of(wire), Spy()
+    permit = issue_permit(proposal)
+    spy.refuses(permit, proposal)
+    assert not permit.redeemed
+
+
 def test_a_permit_works_once() -> None:
     spy, permit = Spy(), issue_permit(good())
     permit.redeem(good())

@@ -155,11 +155,14 @@ def is_digest_of(named: str, value: Any) -> bool:
 
 def approved(p: Json, step: int) -> bool:
     """Return whether a person approved the step of exactly this plan, unexpired."""
+    late = "takes" in p["plan"]["steps"][step]
     context = {"compiled": p["compiled"], "spec": p["spec"], "trace_id": p["ctx"]["trace_id"]}
     for approval in p["ctx"].get("approvals", []):
         if not is_digest_of(approval["plan_digest"], p["plan"]):
             continue
         if "context_digest" in approval and not is_digest_of(approval["context_digest"], context):
+            continue
+        if late and "late" not in approval:
             continue
         if step in approval.get("steps", [step]) and unexpired(p, approval):
             return True
@@ -174,7 +177,8 @@ def tier_faults(p: Json, tool: Json, step: int) -> list[str]:
     if "approval_mode" in spec and rank > RANKS.index(spec["approval_mode"]):
         violations.append("approval_mode")
     tier = spec.get("approval_required_from")
-    if tier is not None and rank >= RANKS.index(tier) and not approved(p, step):
+    waits = "takes" in p["plan"]["steps"][step] and spec.get("late") == "values"
+    if tier is not None and rank >= RANKS.index(tier) and not waits and not approved(p, step):
         violations.append("approval_required_from")
     return violations
 

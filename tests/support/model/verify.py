@@ -20,8 +20,21 @@ from tests.support.model.facts import (
     same_args,
     same_pair,
     tier_faults,
-    wrong_places,
 )
+from tests.support.model.late import (
+    bindings,
+    conditions,
+    demands,
+    early_places,
+    equal_takes,
+    first_promise,
+    groups,
+    is_late,
+    misfits,
+    occupied,
+    unknown_sources,
+)
+from tests.support.model.late_words import LateDoubts, judged_takes, late_doubts
 from tests.support.model.provenance import doubts, refused_values, tool_is_refused
 
 KINDS = {
@@ -65,37 +78,66 @@ def can_produce(p: Json, step: Json, output: str) -> bool:
 
 
 def surface(p: Json) -> Iterator[Found]:
+    late = late_doubts(p)
     for index, step in enumerate(p["plan"]["steps"]):
         tool = find_tool(p, step)
         if step["kind"] == "tool" and tool is None:
             yield at(index)
+        yield from faulty_takes(p, index)
         if tool is None:
             continue
-        for place in wrong_places(tool.get("args_schema", True), step["args"]):
+        for place in early_places(p, index, tool.get("args_schema", True)):
             yield at(index, "args", *place)
         if RANKS.index(tool["approval_mode"]) >= RANKS.index("network"):
             leaking = [name for name, value in step["args"].items() if leaks(p, {name: value})]
             for name in sorted(leaking)[:1]:
                 yield at(index, "args", name)
-        if tool_is_refused(p, step):
+        doubted = index in late
+        if late[index].tool_is_refused if doubted else tool_is_refused(p, step):
             yield at(index)
 
 
+def faulty_takes(p: Json, index: int) -> Iterator[Found]:
+    """Yield late steps that the spec does not allow, places that are not free, and misfits."""
+    if is_late(p, index) and "late" not in p["spec"]:
+        yield at(index, "takes" if "takes" in p["plan"]["steps"][index] else "evidence_steps")
+    for position in occupied(p, index):
+        yield at(index, "takes", position, "arg")
+    for position in misfits(p, index):
+        yield at(index, "takes", position, "at")
+
+
 def approval(p: Json) -> Iterator[Found]:
+    late = late_doubts(p)
     for index, step in enumerate(p["plan"]["steps"]):
         tool = find_tool(p, step)
         if tool is None:
             continue
         for fault in tier_faults(p, tool, index):
             yield (*at(index)[:2], fault == "approval_required_from")
-        for place, clearable in doubts(p, index):
+        for place, clearable in asked_of(p, index, late.get(index)):
             yield index, joined("steps", index) + place, clearable
 
 
+def asked_of(p: Json, index: int, late: LateDoubts | None) -> list[tuple[str, bool]]:
+    """Return what asks: of a late step its late values only where no approval clears them."""
+    if late is None:
+        return doubts(p, index)
+    places = [""] if late.tool == "ask" else []
+    places += (
+        late.asked if late.clearable else [*late.asked, *map("/takes/{}".format, late.late_asked)]
+    )
+    cleared = late.beyond or (late.clearable and approved(p, index))
+    return [] if cleared else [(place, late.clearable) for place in places]
+
+
 def evidence(p: Json) -> Iterator[Found]:
-    steps = p["plan"]["steps"]
+    steps, late = p["plan"]["steps"], late_doubts(p)
     for index, step in enumerate(steps):
         tool, args = find_tool(p, step) or {}, step.get("args", {})
+        if is_late(p, index):
+            yield from late_evidence(p, index, tool, late.get(index))
+            continue
         for _ in unmet(p, tool, step, args):
             yield at(index)
         for ref in bad_refs(p, step):
@@ -107,8 +149,24 @@ def evidence(p: Json) -> Iterator[Found]:
         for place in refused_values(p, step):
             yield index, joined("steps", index) + place, False
     for name in distinct(p["spec"].get("required_evidence", [])):
-        if not any(has_class(p, step, name) for step in steps):
+        if not any(has_class(p, step, name) for step in steps) and first_promise(p, name) is None:
             yield None, "/steps", False
+
+
+def late_evidence(p: Json, index: int, tool: Json, doubted: LateDoubts | None) -> Iterator[Found]:
+    """Yield what the evidence of a late step lacks, whatever comes."""
+    step = p["plan"]["steps"][index]
+    for _ in [one for one in demands(p, index, tool) if one == "missing"]:
+        yield at(index)
+    for ref in bad_refs(p, step):
+        yield at(index, "evidence_refs", step["evidence_refs"].index(ref))
+    for place, answer in bindings(p, index, tool):
+        if answer == "missing":
+            yield index, joined("steps", index) + place, False
+    for _ in [one for one in groups(p, index, tool) if one == "missing"]:
+        yield at(index, "args")
+    for place in doubted.refused_places if doubted else ():
+        yield index, joined("steps", index) + place, False
 
 
 def loop(p: Json) -> Iterator[Found]:
@@ -123,9 +181,11 @@ def loop(p: Json) -> Iterator[Found]:
         for name in distinct(step.get("depends_on", [])):
             if name not in earlier_ids:
                 yield at(index, "depends_on", step["depends_on"].index(name))
+        for place in unknown_sources(p, index):
+            yield index, joined("steps", index) + place, False
         if is_repeat(p, index):
             yield at(index)
-        elif is_repeat_over_turns(p, step) and not approved(p, index):
+        elif "takes" not in step and is_repeat_over_turns(p, step) and not approved(p, index):
             yield (*at(index)[:2], True)
 
 
@@ -140,7 +200,7 @@ def is_repeat(p: Json, index: int) -> bool:
     if not is_destructive(p, step):
         return False
     same_tool = [one for one in p["plan"]["steps"][:index] if same_pair(one, step)]
-    return any(same_args(one, step) for one in same_tool)
+    return any(same_args(one, step) and equal_takes(one, step) for one in same_tool)
 
 
 def is_repeat_over_turns(p: Json, step: Json) -> bool:
@@ -213,7 +273,15 @@ def verify_model(proposal: Json) -> Json:
         return {"ok": False, **first, "violations": capped(violations)}
     steps = counted(len(proposal["plan"]["steps"]), "step")
     outputs = counted(len(distinct(proposal["spec"]["required_outputs"])), "required output")
-    return {"ok": True, "reasons": [f"{steps}, {outputs} covered"]}
+    verdict: Json = {"ok": True, "reasons": [f"{steps}, {outputs} covered"]}
+    late = late_doubts(proposal)
+    asking = [(index, one) for index in late for one in late[index].late_asked]
+    found = conditions(proposal, asking, judged_takes(proposal))
+    return {**verdict, "conditions": found} if found and is_late_plan(proposal) else verdict
+
+
+def is_late_plan(p: Json) -> bool:
+    return any(is_late(p, index) for index, _ in enumerate(p["plan"]["steps"]))
 
 
 def is_approvable(verdict: Json) -> bool:

@@ -10,7 +10,10 @@ Rule 3: the request names a source by a whole value, by a page or folder above i
 from collections.abc import Iterable
 from typing import Final
 
-from critic.session.session_values import Aim, JudgedValue, Limits, Sought, ValueFacts
+from critic.provenance.call_values import JudgedValue
+from critic.provenance.origins import Limits
+from critic.provenance.value_facts import Aim, ValueFacts
+from critic.provenance.value_kinds import Sought
 from evals.manifest import Standing
 
 _BEST_FIRST: Final[tuple[Standing, ...]] = ("named", "reached", "led", "ambient")

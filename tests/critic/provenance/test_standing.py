@@ -4,9 +4,9 @@ from itertools import permutations
 
 import pytest
 
+from critic.provenance.standing import standing_of
 from critic.session import Call
 from critic.session.session_values import KnownValues, ValueFacts
-from critic.session.standing import standing_of
 from evals.manifest import Manifests
 from tests.critic.session.building import after, last, opened, read, rules, tool
 from tests.support.seen_values import seen_anew
