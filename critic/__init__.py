@@ -7,6 +7,8 @@ from evals.front import lazy_front
 if TYPE_CHECKING:
     from critic.batch import verify_many
     from critic.consolidate import consolidate
+    from critic.late.opened_steps import EarlierOpening
+    from critic.late.openings import OpeningError, SettledStep, open_step, settle_step
     from critic.repairs.advise import advise
     from critic.repairs.apply import apply_repairs
     from critic.repairs.repair_kinds import Advice, Disposition, Repair
@@ -77,11 +79,13 @@ __all__ = [
     "DecisionSpec",
     "Demand",
     "Disposition",
+    "EarlierOpening",
     "EvaluatorVerdict",
     "EvidenceClass",
     "EvidenceItem",
     "Finding",
     "Manifests",
+    "OpeningError",
     "OwnValue",
     "Plan",
     "Proposal",
@@ -98,6 +102,7 @@ __all__ = [
     "Scores",
     "SentValues",
     "SessionFacts",
+    "SettledStep",
     "Source",
     "Spent",
     "SpentCall",
@@ -117,7 +122,9 @@ __all__ = [
     "consolidate",
     "context_digest",
     "digest",
+    "open_step",
     "score",
+    "settle_step",
     "verify",
     "verify_many",
     "verify_proposal",
@@ -134,6 +141,8 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "critic.repairs.advise": "advise",
             "critic.repairs.apply": "apply_repairs",
             "critic.repairs.repair_kinds": "Advice Disposition Repair",
+            "critic.late.opened_steps": "EarlierOpening",
+            "critic.late.openings": "OpeningError SettledStep open_step settle_step",
             "critic.reports": "CriticReport ScoreVerdict",
             "critic.score": "score",
             "critic.verdicts": (

@@ -109,6 +109,10 @@ class LateSource(NamedTuple):
     id: str
 
 
+class ValueMissing(NamedTuple):
+    """A value that a step takes, or a result that it waits for, is not there."""
+
+
 class Unlisted(NamedTuple):
     """So many violations more are not listed."""
 
@@ -135,5 +139,6 @@ Ground = (
     | PlaceOccupied
     | NeverFits
     | LateSource
+    | ValueMissing
     | Unlisted
 )

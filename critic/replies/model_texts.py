@@ -25,6 +25,7 @@ from critic.checks.grounds import (
     StepsSpent,
     TokensSpent,
     Unlisted,
+    ValueMissing,
 )
 from critic.doubts import Doubt
 from critic.replies.catalogue import Catalogue
@@ -123,13 +124,13 @@ def _word_other(pen: Pen, facts: PlanFacts, ground: Ground) -> str:
         case LateDependency() | LateSource():
             named = pen.quote(ground.id)
             return f"it waits for {named}, which does not come before it. Change the order."
-        case LateNotAllowed() | PlaceOccupied() | NeverFits():
+        case LateNotAllowed() | PlaceOccupied() | NeverFits() | ValueMissing():
             return _word_take(pen, ground)
         case _:
             return _word_whole(pen, facts, ground)
 
 
-def _word_take(pen: Pen, ground: LateNotAllowed | PlaceOccupied | NeverFits) -> str:
+def _word_take(pen: Pen, ground: LateNotAllowed | PlaceOccupied | NeverFits | ValueMissing) -> str:
     match ground:
         case LateNotAllowed():
             return "no values of earlier calls can be taken here. Make the earlier call first."
@@ -137,6 +138,8 @@ def _word_take(pen: Pen, ground: LateNotAllowed | PlaceOccupied | NeverFits) -> 
             return f"{pen.quote(ground.arg)} is not free in its arguments. Leave it out of them."
         case NeverFits():
             return f"what is taken for {pen.quote(ground.arg)} never fits. Take another value."
+        case ValueMissing():
+            return "an earlier call did not return what it waits for. Plan anew without it."
         case _:
             assert_never(ground)
 

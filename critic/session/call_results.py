@@ -34,11 +34,11 @@ def record_of(tool: SessionTool | None, result: CallResult, tables: FieldTables)
     """
     if tool is None:
         return None
-    value, name = _promised_json(tool, result), tool.result_class
+    value, name = read_promised(tool, result), tool.result_class
     return None if tables.declares(name) and not tables.is_record(name, value) else value
 
 
-def _promised_json(tool: SessionTool, result: CallResult) -> Any:
+def read_promised(tool: SessionTool, result: CallResult) -> Any:
     """Return what a call returned as JSON, where its tool promises that; else None."""
     if not tool.promises_records:
         return None
@@ -53,7 +53,7 @@ def classify_output(
     A result takes a class that says who fills which field only as a record of it. Where that class
     says of a field that others fill it, they may have filled any part of what is no record.
     """
-    value, name = _promised_json(tool, result), tool.result_class
+    value, name = read_promised(tool, result), tool.result_class
     content = result.output if value is None else value
     if not tables.declares(name) or record_of(tool, result, tables) is not None:
         return content, name, False

@@ -33,6 +33,7 @@ VERDICTS = """
     VerifyVerdict Violation consolidate context_digest score verify verify_many
     verify_proposal
 """
+OPENINGS = "EarlierOpening OpeningError SettledStep open_step settle_step"
 ADVICE = "Advice Disposition Repair advise apply_repairs"
 MODES = ("read_only", "local_write", "network", "delegated", "destructive")
 FIVE = ("policy", "utility", "latency", "safety", "cost")
@@ -43,7 +44,7 @@ def test_evals_exports_facts_and_evaluation_only() -> None:
 
 
 def test_the_names_of_critic_are_its_own_and_the_facts() -> None:
-    own = f"{VERDICTS} {ADVICE}"
+    own = f"{VERDICTS} {OPENINGS} {ADVICE}"
     assert sorted(critic.__all__) == sorted([*FACTS.split(), *own.split()])
 
 
