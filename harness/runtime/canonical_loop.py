@@ -35,6 +35,7 @@ from critic import (
     verify_proposal,
 )
 from evals.escaping import escape_name
+from evals.plan import is_late_plan
 from harness.canonical import digest
 from harness.errors import HarnessError
 from harness.failures import class_name
@@ -135,6 +136,7 @@ _Attempt = dict[str, Plan | Verified | Refused]
 """The members of one attempt in a Decision: `plan` and `verdict`."""
 
 _NOT_REDEEMED: Final = "the executor did not redeem its permit"
+_NOT_OPENED: Final = "nothing was executed: the executor does not open the steps of a late plan"
 _NOT_BEGUN: Final = "nothing was executed: the log did not take the record of its beginning"
 
 
@@ -164,7 +166,10 @@ class Outcome:
 
 
 class ExecutionFailed(HarnessError):
-    """The executor raised, or did not redeem its permit. `outcome` has the calls it made."""
+    """The executor raised, did not redeem its permit, or does not open the steps of a late plan.
+
+    `outcome` has the calls it made.
+    """
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(f"{outcome.record.error}; recorded as decision {outcome.record.seq}")
@@ -202,8 +207,9 @@ async def run_canonical_loop(
     changes of it in place do not count: give another context.
 
     Raises:
-        ExecutionFailed: the executor raised, or returned without having redeemed its permit; the
-            decision is recorded with the calls it made.
+        ExecutionFailed: the executor raised, or returned without having redeemed its permit, or the
+            plan is late (`critic.late`), and nothing was executed; the decision is recorded with
+            the calls it made.
         NotRecorded: the log failed; the decision is in the exception. If the log did not take the
             beginning, nothing was executed, and the decision has no run.
         TypeError: the clock has no zone; nothing was executed.
@@ -271,6 +277,8 @@ class _Turn:
 
     async def take(self, executor: Executor | None) -> Outcome:
         turn = self
+        if executor is not None and self.verdict.ok and is_late_plan(self.proposal.plan):
+            return await self.refuse_late(executor)
         if executor is not None and not isinstance(executor, PlaysBack):
             turn = await self.begin()
         self.events.tell_planned(self.proposal.plan)
@@ -278,6 +286,18 @@ class _Turn:
         if isinstance(turn.verdict, Refused) or executor is None:
             return await turn.record(turn.handed_in(executor), self.began, turn.note)
         return await turn.execute(executor)
+
+    async def refuse_late(self, executor: Executor) -> Outcome:
+        """Record a late plan that no executor runs: nothing begins, and no approval is used.
+
+        A run of one that is handed in was not opened, which its score says.
+        """
+        self.events.tell_planned(self.proposal.plan)
+        self.events.tell_verified(self.verdict)
+        run = self.handed_in(executor)
+        if run is not None:
+            return await self.record(run, self.began)
+        raise ExecutionFailed(await self.record(None, self.began, _NOT_OPENED))
 
     async def begin(self) -> "_Turn":
         """Return the turn with the record that its execution begins, or refused."""

@@ -371,3 +371,45 @@ def test_a_claim_that_is_no_approval_of_the_plan_stops_the_execution() -> None:
     with pytest.raises(NotRecorded):
         decide(executor, Odd())
     assert executor.asked == 0
+
+
+# --- late plans ---------------------------------------------------------------------------------
+
+
+def late(*approvals: Json) -> Proposal:
+    """Return an approved plan whose refund is backed by what its lookup returns."""
+    wire = approved().wire()
+    wire["spec"]["late"] = "sources"
+    wire["plan"]["steps"][1]["evidence_steps"] = [wire["plan"]["steps"][0]["id"]]
+    named = digest(proposal_of(wire).plan)
+    given = {"approval_id": "a_0", "approver": "emma", "plan_digest": named}
+    wire["ctx"]["approvals"] = [{**given, **one} for one in approvals or ({},)]
+    return proposal_of(wire)
+
+
+def test_a_late_plan_does_not_begin_and_uses_no_approval(log: SqlDecisionLog) -> None:
+    """No executor opens steps: nothing is sent, and the plan can still run with its approval."""
+
+    def act(_plan: Plan, _record: Recorder) -> Execution:
+        raise AssertionError("nothing is executed")
+
+    for seq in (1, 2):
+        with pytest.raises(ExecutionFailed) as caught:
+            decide(Scripted(act), log, late())
+        record = caught.value.outcome.record
+        assert (record.seq, record.run, record.begun) == (seq, None, None)
+        assert record.error is not None
+        assert "does not open the steps of a late plan" in record.error
+        assert record.report.verify.ok
+    assert [one.status for one in replay(log)] == ["same", "same"]
+    assert check_log(log).text() == ""
+
+
+def test_a_run_of_a_late_plan_that_was_not_opened_fails_policy(log: SqlDecisionLog) -> None:
+    wire = good_run()
+    wire["proposal"] = late().wire()
+    run = build(Run, wire)
+    outcome = decide(TranscriptExecutor(run), log, run.proposal)
+    assert (outcome.report.status, outcome.report.refused_at) == ("refused_by_critic", "score")
+    assert "was not opened" in outcome.report.rationale
+    assert [one.status for one in replay(log)] == ["same"]
