@@ -4,7 +4,7 @@ All names are those of the wire. Two parts exist in policies only: the settings 
 a tool its name, the class of its results as evidence, and how long they are fresh.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -194,6 +194,19 @@ class PolicyTool(ToolCapability):
             fields["result"] = ToolResult(**{name: getattr(self.result, name) for name in kept})
         return ToolCapability(**fields)
 
+    def told_of_results(self, expiries: Mapping[tuple[str, str], int]) -> dict[str, Any]:
+        """Return what late plans are judged by: the class of its results, their schema, their age.
+
+        Args:
+            expiries: for how many seconds results are fresh, by the ids of their tool.
+        """
+        said: dict[str, Any] = {} if self.yields is None else {"yields": self.yields}
+        if self.output_schema is not None:
+            said["output_schema"] = self.output_schema
+        if self.pair in expiries:
+            said["expires_after_s"] = expiries[self.pair]
+        return said | ({} if self.result is None else {"result": self.result})
+
 
 class AcceptedFinding(Envelope):
     """A finding of the lint that the team has read and accepts, with the reason.
@@ -305,6 +318,8 @@ class Policy(KeywordNamed):
     ) -> CompiledContext:
         """Return the context for a planner: the tools and evidence of the policy, and more.
 
+        What late plans are judged by is in it where the spec allows them.
+
         Args:
             names: the names of the tools to include; all of them by default.
             evidence: further items, such as the results of a session.
@@ -312,15 +327,22 @@ class Policy(KeywordNamed):
         Raises:
             pydantic.ValidationError: two items of evidence have one id.
         """
+        tools = (tool for tool in self.tool if names is None or tool.called in names)
         manifests = Manifests(
-            tool_manifest=[
-                tool.capability for tool in self.tool if names is None or tool.called in names
-            ],
+            tool_manifest=[*self._entries(tools)],
             evidence_manifest=[*self.evidence, *evidence],
             classes=self.classes,
             record_fields=self.record_fields,
         )
         return CompiledContext(manifests=manifests, pack_version=self.digest())
+
+    def _entries(self, tools: Iterable[PolicyTool]) -> Iterator[ToolCapability]:
+        """Yield the entries of the tool manifest for plans, late ones if the spec allows them."""
+        expiries = self.expiries()
+        for tool in tools:
+            entry = tool.capability
+            late = self.spec.late is not None
+            yield entry.model_copy(update=tool.told_of_results(expiries)) if late else entry
 
     def context(self, trace_id: str, as_of: datetime | str | None = None) -> RunContext:
         """Return the context of one plan, with the safety mode, scope and budget of the guard."""

@@ -299,7 +299,23 @@ def effects_on_plans(old: Policy, new: Policy) -> list[Effect]:
     found.append(Effect("spec.required_evidence", bool(lost), bool(gained)))
     schemas = (old.spec.output_schemas or {}) != (new.spec.output_schemas or {})
     found.append(Effect("spec.output_schemas", schemas, schemas, in_sessions=True))
+    found += _of_late_plans(old, new)
     return [effect for effect in found if effect.looser or effect.tighter]
+
+
+def _told_of_results(policy: Policy) -> dict[ToolPair, dict[str, Any]]:
+    expiries = policy.expiries()
+    return {tool.pair: tool.told_of_results(expiries) for tool in policy.tool}
+
+
+def _of_late_plans(old: Policy, new: Policy) -> Iterator[Effect]:
+    """Yield the effects on plans that take values which their steps return."""
+    late = old.spec.late, new.spec.late
+    changed = late[0] != late[1]
+    # Under `sources` a person approves before the run, and under `values` once the value is there.
+    yield Effect("spec.late", changed and bool(late[1]), changed and bool(late[0]))
+    differ = any(late) and _told_of_results(old) != _told_of_results(new)
+    yield Effect("results of tools in late plans", differ, differ)
 
 
 def _of_outputs(old: Policy, new: Policy) -> Iterator[Effect]:
