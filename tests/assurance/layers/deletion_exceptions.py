@@ -44,6 +44,8 @@ _UNSENT: Final = "the caller has authority: absent means that the session sent n
 _OTHER_SENT: Final = "any JSON but null is sent, and other values were"
 _UNMEASURED: Final = "not measured warns with score 0 and never fails; without a budget it is quiet"
 
+_OPENING: Final = "it says what an output is worth, which the opening of a step judges"
+
 LIFTS: Final = _named(
     ("both", f"{_TOOL}.requires_evidence", "delete", _DEMAND),
     ("both", f"{_REQUIRED}.content_schema", "delete", _DEMAND),
@@ -57,6 +59,8 @@ LIFTS: Final = _named(
     ("both", f"{_TOOL}.bound_together", "mistype", _NO_GROUP),
     ("verify", f"{_TOOL}.args_schema", "delete", f"{_DEMAND}; a caveat says so"),
     ("verify", f"{_TOOL}.args_schema", "mistype", "`true` is a JSON Schema, which demands nothing"),
+    ("verify", f"{_TOOL}.output_schema", "delete", f"{_DEMAND}; the opening judges the value"),
+    ("verify", "plan.steps[].takes", "delete", "then all that it sends stands in its args"),
     ("verify", f"{_TOOL}.min_tokens", "delete", _DEMAND),
     ("verify", f"{_TOOL}.arg_kinds", "delete", f"{_DEMAND}: its shape says what a value is"),
     ("verify", _CLASSES, "delete", f"{_DEMAND}: who wrote an item wrote all its fields"),
@@ -188,6 +192,9 @@ STAYS: Final = _named(
     ("verify", f"{_TOOL}.follows", "delete", _UNUSED),
     ("verify", f"{_TOOL}.result", "delete", _SESSION),
     ("verify", f"{_TOOL}.result.format", "delete", _SESSION),
+    ("verify", f"{_TOOL}.result.derived", "delete", _OPENING),
+    ("verify", f"{_TOOL}.output_schema", "delete", _OPENING),
+    ("verify", f"{_TOOL}.expires_after_s", "delete", _OPENING),
     ("verify", f"{_TOOL}.result.makes", "delete", _SESSION),
     ("verify", f"{_TOOL}.result.web", "delete", _SESSION),
     ("verify", "compiled.manifests.record_fields", "delete", _UNUSED),
