@@ -132,14 +132,13 @@ class LateDoubts:
                 where = one.place if late is None else f"/takes/{late}"
                 if one.answer == "refuse":
                     self.refused.append(where)
-                elif one.answer == "ask" and late is not None:
-                    self.late_asked.append(late)
                 elif one.answer == "ask":
-                    self.asked.append(one.place)
+                    self.late_asked += [] if late is None else [late]
+                    self.asked.append(where)
         tool = find_tool(q, step) or {}
         self.asked += ["/args"] if is_empty_call(q, tool, step) else []
         self.asked += [place for place in titles(q, tool, step) if place not in places]
-        doubted = self.refused or self.asked or self.late_asked
+        doubted = self.refused or self.asked
         self.both = self.tool != "allow" and bool(doubted)
         self.clearable = not self.both or p["spec"].get("provenance") == "open"
 

@@ -123,10 +123,9 @@ def asked_of(p: Json, index: int, late: LateDoubts | None) -> list[tuple[str, bo
     """Return what asks: of a late step its late values only where no approval clears them."""
     if late is None:
         return doubts(p, index)
+    waiting = [f"/takes/{position}" for position in late.late_asked] if late.clearable else []
     places = [""] if late.tool == "ask" else []
-    places += (
-        late.asked if late.clearable else [*late.asked, *map("/takes/{}".format, late.late_asked)]
-    )
+    places += [place for place in late.asked if place not in waiting]
     cleared = late.beyond or (late.clearable and approved(p, index))
     return [] if cleared else [(place, late.clearable) for place in places]
 
