@@ -54,7 +54,7 @@ def _not_allowed(step: LateStep) -> Wording:
 
 def _occupied(step: LateStep, position: int) -> Wording:
     arg = step.fields["takes"][position].arg
-    reason = f"step {step.index} takes a value for {escape_name(arg)}, which is no free place"
+    reason = f"step {step.index} takes a value for {escape_name(arg)}, where no place is free"
     path = f"/steps/{step.index}/takes/{position}/arg"
     return Wording(f"{reason} in its args", path, PlaceOccupied(arg))
 

@@ -41,7 +41,7 @@ class LateArgs(NamedTuple):
 
     Attributes:
         shown: by the path of each late value, its position and what it is, for a person.
-        ran: the tools of all the steps that come before it for sure.
+        ran: those tools of the steps before it for sure that its own tool follows.
     """
 
     args: Mapping[str, Any]
@@ -114,6 +114,7 @@ class _Words:
         self._words: dict[tuple[frozenset[_Place], str], str] = {}
         self._standings: dict[int, Standing] = {}
         self._args: dict[int, LateArgs] = {}
+        self._calls: Final = _steps_by_tool(case)
         self._moved = 0
         self._seed = f"{case.ctx.trace_id} {len(case.steps)}"
 
@@ -157,10 +158,10 @@ class _Words:
             put_value(args, value.path, word)
             named = f"{value.take.at or 'the output'} of step {value.take.step}"
             shown[value.path] = value.position, named
-        steps = self._case.steps
-        ran = (steps[at][1].capability for at in range(before.bit_length()) if before >> at & 1)
-        pairs = frozenset((one.adapter_id, one.capability_id) for one in ran if one is not None)
-        self._args[step.index] = LateArgs(args, shown, pairs)
+        followed = (step.tool.capability.follows if step.tool.capability else None) or ()
+        pairs = ((one.adapter_id, one.capability_id) for one in followed)
+        ran = frozenset(pair for pair in pairs if self._calls.get(pair, 0) & before)
+        self._args[step.index] = LateArgs(args, shown, ran)
 
     def _word_for(self, step: LateStep, value: LateValue) -> str | None:
         """Return the word that is taken; None where there would be too many."""
@@ -327,6 +328,17 @@ class _Words:
             evidence_manifest=(*known.evidence_manifest, *self._items),
             **optional,
         )
+
+
+def _steps_by_tool(case: PreparedPlan) -> dict[NamePair, int]:
+    """Return the steps that call each tool, as the bits of one number."""
+    found: dict[NamePair, int] = {}
+    if len(case.steps) <= MOST_WORDS:
+        for index, _, fields in case.steps:
+            if fields["kind"] == "tool":
+                pair = fields["adapter_id"], fields["capability_id"]
+                found[pair] = found.get(pair, 0) | 1 << index
+    return found
 
 
 def _is_derived(tool: ToolCapability) -> bool:

@@ -162,7 +162,7 @@ REASONS = (
     r"step \d+ repeats the destructive call \S+ of an earlier plan with the same args"
     r": needs approval",
     r"step \d+ has (takes|evidence_steps), and the spec does not allow late plans",
-    r"step \d+ takes a value for \S+, which is no free place in its args",
+    r"step \d+ takes a value for \S+, where no place is free in its args",
     r"step \d+ takes \S+ from .+, which never fits: the schemas have no type in common",
     r"step \d+ (takes from|pins) \S+, which is not the id of an earlier tool step",
     r"plan exceeds bucket_tokens",
