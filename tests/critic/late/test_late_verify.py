@@ -119,6 +119,18 @@ def test_an_approval_covers_takes_only_where_their_sources_were_shown(
     assert found.ok or (found.approvable and found.kind == "approval_mode_mismatch")
 
 
+def test_an_early_argument_waits_for_a_promise_and_not_for_what_is_pinned() -> None:
+    item = {"id": "o1", "classification": "order", "content": {"id": "p2"}}
+    step = pay(take(), args={"id": "p1"}, evidence_refs=["o1"])
+    bound = {"id": {"from": ["order"]}, "amount": {"from": ["order"]}}
+    wire = proposal(step, bound_args=bound)
+    wire["compiled"]["manifests"]["evidence_manifest"] = [item]
+    assert refusal(wire) == [("missing_evidence", "/steps/1/args/id")]
+    wire["compiled"]["manifests"]["tool_manifest"][0]["yields"] = "order"
+    wire["plan"]["steps"][1]["evidence_steps"] = ["look"]
+    assert verdict(wire).ok
+
+
 def test_one_object_in_two_arguments_is_two_arguments() -> None:
     """In Python, one list can stand in two places. What is taken into one is not in the other."""
     shared: list[Any] = []

@@ -195,6 +195,30 @@ def test_a_late_value_is_worth_what_the_same_value_would_be_early() -> None:
     assert refusal(found) == [("evidence", "missing_evidence", "/steps/1/args/to")]
 
 
+def test_an_approval_of_the_sources_never_clears_a_doubt_about_a_value() -> None:
+    """No approval before the run is of a value that nobody has seen: a person is asked with it."""
+    wire = sending("public")
+    tools = wire["compiled"]["manifests"]["tool_manifest"]
+    tools[0]["arg_roles"] = {"file": "locator"}
+    wire["plan"]["steps"][0]["args"] = {"file": "bill.txt"}
+    said = {"id": "u", "classification": "request", "content": "pay the bill in bill.txt"}
+    source = {"author": "user", "standing": "named"}
+    wire["compiled"]["manifests"]["evidence_manifest"] = [{**said, "source": source}]
+    case = build(Proposal, wire)
+    verdict = verify_proposal(case)
+    assert isinstance(verdict, Verified)
+    assert [one.kind for one in verdict.conditions or ()] == ["value", "approval"]
+    call = looked({"iban": "DE89370400440532013000"}, args={"file": "bill.txt"})
+    asked = opened(wire, call)
+    assert refusal(asked) == [("approval", "approval_mode_mismatch", "/steps/1/args/to")]
+    assert isinstance(asked, Refused)
+    assert asked.approvable
+    assert opened(wire, call, approvals=[approval(case.plan, late=True)]).wire() == asked.wire()
+    settled = settle_step(case, [call], 1, as_of=NOW, openings=AFTER_LOOK).proposal
+    assert settled is not None
+    assert opened(wire, call, approvals=[approval(settled.plan)]).ok
+
+
 def test_a_derived_value_counts_by_where_else_it_stands() -> None:
     wire = sending("public")
     wire["compiled"]["manifests"]["tool_manifest"][0]["result"]["derived"] = True
