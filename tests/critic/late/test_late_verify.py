@@ -131,6 +131,21 @@ def test_an_early_argument_waits_for_a_promise_and_not_for_what_is_pinned() -> N
     assert verdict(wire).ok
 
 
+NEAR = ("Look", "LOOK", "loo", "ook", "look_", "look.0", "look/", "l-ook", "look:look")
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_a_name_that_is_nearly_that_of_a_step_or_class_is_another(name: str) -> None:
+    assert refusal(proposal(pay(take(step=name)))) == [("loop_guard", "/steps/1/takes/0/step")]
+    pins = proposal(pay(evidence_steps=[name]))
+    assert refusal(pins) == [("loop_guard", "/steps/1/evidence_steps/0")]
+    wire = proposal(pay(evidence_steps=["look"]), requires_evidence=["look"])
+    wire["compiled"]["manifests"]["tool_manifest"][0]["yields"] = name
+    assert refusal(wire) == [("missing_evidence", "/steps/1")]
+    both = proposal(pay(take(f"/{name}".replace("look/", "Look")), args={"look": 1}))
+    assert verdict(both).ok
+
+
 def test_one_object_in_two_arguments_is_two_arguments() -> None:
     """In Python, one list can stand in two places. What is taken into one is not in the other."""
     shared: list[Any] = []

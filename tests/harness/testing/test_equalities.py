@@ -36,8 +36,17 @@ WORDS: Final = "words: nothing is compared with them"
 MADE: Final = "made by the critic, and derived again by replay"
 STATE: Final = "of a state: tests/harness/guard/test_altered_state.py"
 VALUES: Final = "values: the laws of provenance"
+LATE: Final = "late plans: test_a_name_that_is_nearly_that_of_a_step_or_class_is_another"
 
-INSTEAD: Final = (WORDS, MADE, STATE, VALUES, "names of bound arguments: ", "part of the key: ")
+INSTEAD: Final = (
+    WORDS,
+    MADE,
+    STATE,
+    VALUES,
+    LATE,
+    "names of bound arguments: ",
+    "part of the key: ",
+)
 
 _PLAN: Final = "plan/steps/1/"
 _TOOL: Final = "compiled/manifests/tool_manifest/1/"
@@ -80,6 +89,7 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
         "arg_roles": VALUES,
         "arg_kinds": VALUES,
         "may_be_empty": VALUES,
+        "yields": LATE,
     },
     "EvidenceClass": {"class_": VALUES, "fields": VALUES},
     "ToolResult": {"makes": VALUES},
@@ -105,7 +115,9 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "ToolStep": {"adapter_id": f"{_PLAN}adapter_id", "capability_id": f"{_PLAN}capability_id"}
     | {"args": f"{_PLAN}args/id", "id": f"{_PLAN}depends_on/0"}
     | {"depends_on": f"{_PLAN}depends_on/0", "requires_evidence": f"{_PLAN}requires_evidence/0"}
-    | {"evidence_refs": f"{_PLAN}evidence_refs/0"},
+    | {"evidence_refs": f"{_PLAN}evidence_refs/0", "evidence_steps": LATE},
+    "Take": {"arg": LATE, "step": LATE, "at": LATE},
+    "Condition": {"path": MADE, "reason": MADE},
     "ReasonStep": {"summary": WORDS, "id": f"{_PLAN}depends_on/0"}
     | {"depends_on": f"{_PLAN}depends_on/0", "requires_evidence": f"{_PLAN}requires_evidence/0"}
     | {"evidence_refs": f"{_PLAN}evidence_refs/0"},
