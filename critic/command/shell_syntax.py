@@ -1,0 +1,155 @@
+"""What a command line is made of: words, redirections, commands and how they are joined."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+PieceKind = Literal["text", "glob", "variable", "output"]
+
+
+class NotUnderstood(Exception):
+    """A construct of a command line that is not understood, by its name."""
+
+    def __init__(self, construct: str) -> None:
+        """Keep the name of the construct, which may quote the line: escape it before showing."""
+        super().__init__(construct)
+        self.construct = construct
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a word.
+
+    `text`: characters that the program gets. `glob`: `*`, `?` or `[`. `variable`: its name.
+    `output`: what the commands of `node` print. `quoted`: it is one word whatever it holds.
+    """
+
+    kind: PieceKind
+    text: str
+    quoted: bool = False
+    node: "Node | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word. `start` and `end` are its place in the text that was read, 0 where it was made.
+
+    `found_below`: folders below which `find` fills in names, once for each name.
+    """
+
+    pieces: tuple[Piece, ...]
+    start: int = 0
+    end: int = 0
+    found_below: tuple[str, ...] = ()
+
+    @property
+    def exact(self) -> str | None:
+        """The text that the program gets, or None where that is known only when it runs."""
+        if any(piece.kind != "text" for piece in self.pieces):
+            return None
+        return "".join(piece.text for piece in self.pieces)
+
+    @property
+    def globs(self) -> bool:
+        """Whether it is a pattern of names."""
+        return any(piece.kind == "glob" for piece in self.pieces)
+
+    @property
+    def varies(self) -> bool:
+        """Whether it holds a variable or an output."""
+        return any(piece.kind in ("variable", "output") for piece in self.pieces)
+
+    @property
+    def splits(self) -> bool:
+        """Whether it may become no word, or several."""
+        return self.globs or any(
+            piece.kind in ("variable", "output") and not piece.quoted for piece in self.pieces
+        )
+
+    @property
+    def prefix(self) -> str:
+        """The text that it certainly begins with."""
+        texts = []
+        for piece in self.pieces:
+            if piece.kind != "text":
+                break
+            texts.append(piece.text)
+        return "".join(texts)
+
+    @property
+    def plain_prefix(self) -> str:
+        """The text that it begins with and that no quote or backslash takes part in."""
+        first = self.pieces[0] if self.pieces else None
+        return first.text if first and first.kind == "text" and not first.quoted else ""
+
+    @property
+    def shown(self) -> str:
+        """The word for a message, not yet escaped."""
+        return "".join(_show(piece) for piece in self.pieces)
+
+    def fill_in(self, home: str) -> "Word":
+        """Return the word with the home folder in the place of its variable."""
+        if not any(piece.kind == "variable" and piece.text == "HOME" for piece in self.pieces):
+            return self
+        pieces = tuple(
+            Piece("text", home, quoted=True)
+            if piece.kind == "variable" and piece.text == "HOME"
+            else piece
+            for piece in self.pieces
+        )
+        return replace(self, pieces=pieces)
+
+
+def _show(piece: Piece) -> str:
+    match piece.kind:
+        case "text" | "glob":
+            return piece.text
+        case "variable":
+            return f"${piece.text}"
+        case "output":
+            return "$(...)"
+
+
+def plain_word(text: str) -> Word:
+    """Return a word that is exactly this text."""
+    return Word((Piece("text", text, quoted=True),))
+
+
+RedirectKind = Literal["read", "write", "both", "copy", "heredoc", "herestring"]
+
+
+@dataclass(slots=True)
+class Redirect:
+    """A redirection. `copy` is `2>&1`; the target of a heredoc is its delimiter."""
+
+    kind: RedirectKind
+    descriptor: int | None
+    target: Word
+
+
+@dataclass(slots=True)
+class SimpleCommand:
+    """Assignments, the words of a program, redirections; `text` is the command as written."""
+
+    assignments: list[tuple[str, Word]]
+    words: list[Word]
+    redirects: list[Redirect]
+    text: str = ""
+
+
+Joint = Literal["list", "and", "or", "pipe", "not", "subshell", "group", "background"]
+
+
+@dataclass(slots=True)
+class Compound:
+    """Commands that are joined."""
+
+    joint: Joint
+    nodes: "list[Node]"
+    redirects: list[Redirect]
+
+
+Node: TypeAlias = SimpleCommand | Compound
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""The name of a variable."""
