@@ -26,6 +26,7 @@ from typing import Annotated, Final, Literal, Self, get_args
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
+from critic.command.place_names import GuardedNames
 from evals.envelope import ARRAY, Envelope
 from evals.escaping import escape_name
 from evals.json_value import Text
@@ -33,6 +34,7 @@ from evals.json_value import Text
 ArgumentKind = Literal[
     "text",
     "text2",
+    "glob",
     "script",
     "ref",
     "plugin",
@@ -55,7 +57,8 @@ ArgumentKind = Literal[
 """What a value is to its program.
 
 `text`: nothing that the world sees; `text2`: two such words. `script`: a program of the entry's
-small language. `ref`: a revision. `plugin`: `no:NAME`, nothing else is understood.
+small language. `ref`: a revision. `plugin`: `no:NAME`, nothing else is understood. `glob`: a
+pattern of the names that are read.
 `read`, `list`, `write`, `delete`: a path, and what is done with it and with what is below.
 `into`: files of any name are written below the path. `rw`: read, and rewritten in place. `dir`: a
 folder whose code runs. `run`: a path whose code runs, up to `::`.
@@ -64,7 +67,7 @@ folder whose code runs. `run`: a path whose code runs, up to `::`.
 whose content is sent. `cmd`: the rest of the words are another command.
 """
 
-Mark = Literal["script", "write", "check", "folder", "names", "send", "discard", "need"]
+OptionMark = Literal["script", "write", "check", "folder", "names", "send", "discard", "need"]
 """What an option changes.
 
 `script`: it stands for the first operand. `write`: operands of kind `read` are rewritten in place.
@@ -112,7 +115,7 @@ OwnEffect = Literal["run", "install", "system", "fetch", "send", "commit", "disc
 _OPTION: Final = re.compile(r"([-+][^\s=?!]+)(?:=([a-z0-9]+)|(\?))?((?:![a-z]+)*)")
 _OPERAND: Final = re.compile(r"([a-z0-9]+)([*+]?)")
 _KINDS: Final = frozenset(get_args(ArgumentKind))
-_MARKS: Final = frozenset(get_args(Mark))
+_MARKS: Final = frozenset(get_args(OptionMark))
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,3 +279,16 @@ class CommandTable(Envelope):
             for name, sub in entry.keys:
                 found.setdefault(name, {})[sub] = entry
         return MappingProxyType({name: MappingProxyType(subs) for name, subs in found.items()})
+
+    @cached_property
+    def names(self) -> GuardedNames:
+        """Return the lists of names, ready to be asked."""
+        return GuardedNames(
+            protected=self.places.protected,
+            secret=self.places.secret,
+            secret_folders=self.places.secret_folders,
+            not_secret=self.places.not_secret,
+            made_again=self.places.made_again,
+            plain_variables=self.variables.plain,
+            never_set=self.variables.never,
+        )

@@ -12,9 +12,7 @@ from typing import Final, NoReturn
 
 from critic.command.shell_syntax import NAME, Node, NotUnderstood, Piece, Word
 
-MOST_BYTES: Final = 16 * 1024
-"""The longest command line that is read."""
-
+_MOST_BYTES: Final = 16 * 1024
 _MOST_ALTERNATIVES: Final = 20
 _ENDS_WORD: Final = " \t\n;&|<>()"
 _LONE_BRACKET: Final = re.compile(r"[\[\]](?=[\s;&|)]|$)")
@@ -37,7 +35,7 @@ class WordReader(ABC):
         Raises:
             NotUnderstood: the text is too long, or holds a control character.
         """
-        if len(text) > MOST_BYTES or len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
+        if len(text) > _MOST_BYTES or len(text.encode("utf-8", "surrogatepass")) > _MOST_BYTES:
             raise NotUnderstood("a command over 16 KiB")
         if any(_is_control(char) for char in text):
             raise NotUnderstood("a control character")

@@ -1,0 +1,166 @@
+"""Read programs that run code of the repository: interpreters, package managers, their runners."""
+
+from typing import Final
+
+from critic.command.command_table import ProgramEntry
+from critic.command.deeds import Deed, LineWalk, Stdin
+from critic.command.operand_kinds import apply_arguments, apply_kind
+from critic.command.program_options import parse_options
+from critic.command.shell_syntax import NotUnderstood, Word
+from critic.command.wrappers import run_wrapped
+
+_PYTHON_FLAGS: Final = frozenset(("-u", "-B", "-q"))
+_PYTHON_MODULES: Final = frozenset(
+    ("pytest", "ruff", "mypy", "black", "isort", "pip", "flake8", "pylint", "tox", "nox")
+)
+_NPX_FLAGS: Final = frozenset(("--no-install", "--no", "-y", "--yes"))
+_NPX_PROGRAMS: Final = frozenset(
+    (
+        *("mypy", "tsc", "pylint", "flake8", "eslint", "stylelint", "prettier", "vitest"),
+        *("jest", "mocha", "playwright", "cypress"),
+    )
+)
+_TEST_PROGRAMS: Final = ("jest", "vitest", "pytest")
+_RUN: Final = ("run",)
+
+
+def run_script(walk: LineWalk, script: Word, deed: Deed) -> None:
+    """Add that code of the repository is run by the path of its file.
+
+    Raises:
+        NotUnderstood: the path is not known.
+    """
+    paths = walk.at(script, deed.folders, what="a script")
+    deed.scripts += paths
+    deed.reads += paths
+    deed.does["run"] = "runs a script"
+    deed.run_kinds = [_RUN]
+
+
+def read_interpreter(
+    walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin
+) -> tuple[Word, ...] | None:
+    """Add the script that an interpreter runs; or return the words of a module that is a program.
+
+    Raises:
+        NotUnderstood: the program is on the command line or on the input, or not known.
+    """
+    del stdin
+    if deed.program.startswith("python"):
+        while words and words[0].exact in _PYTHON_FLAGS:
+            words = words[1:]
+        if len(words) > 1 and words[0].exact == "-m":
+            return _read_module(walk, words[1:], deed)
+    if deed.program == "node" and words and words[0].exact == "--test":
+        _add_tests(walk, words[1:], deed)
+        return None
+    if not words:
+        raise NotUnderstood(f"{deed.program} reads its program from its input")
+    if words[0].exact is None or words[0].exact.startswith("-"):
+        raise NotUnderstood(f"a program text or an option of {deed.program}: {words[0].shown}")
+    for word in words[1:]:
+        if word.exact is None:
+            raise NotUnderstood(f"an argument that is known only when it runs: {word.shown}")
+    run_script(walk, words[0], deed)
+    return None
+
+
+def _add_tests(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
+    for word in words:
+        if word.exact is None or word.exact.startswith("-"):
+            raise NotUnderstood(f"the option {word.shown} of {deed.program}")
+        apply_kind(walk, "run", word, deed)
+    deed.does["run"] = "runs tests"
+    deed.run_kinds = [("test",)]
+
+
+def _read_module(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> tuple[Word, ...] | None:
+    name, rest = words[0].exact, words[1:]
+    if name in _PYTHON_MODULES:
+        return words
+    if name == "unittest":
+        deed.reads += walk.here(deed)
+        _add_tests(walk, tuple(word for word in rest if word.exact != "-v"), deed)
+    elif name == "json.tool" and len(rest) == 1 and rest[0].prefix[:1] != "-":
+        deed.does.clear()
+        apply_kind(walk, "read", rest[0], deed)
+    elif name == "venv" and len(rest) == 1 and rest[0].prefix[:1] != "-":
+        deed.does.clear()
+        apply_kind(walk, "into", rest[0], deed)
+    else:
+        raise NotUnderstood(f"python -m {words[0].shown}")
+    return None
+
+
+def read_npx(words: tuple[Word, ...], deed: Deed) -> tuple[Word, ...]:
+    """Return the words of the program that `npx` runs, which the project has installed.
+
+    Raises:
+        NotUnderstood: it may be fetched when it runs.
+    """
+    while words and words[0].exact in _NPX_FLAGS:
+        words = words[1:]
+    if not words or words[0].exact not in _NPX_PROGRAMS:
+        shown = words[0].shown if words else ""
+        raise NotUnderstood(f"{deed.program} {shown}: a program that is fetched when it runs")
+    return words
+
+
+def read_npm(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
+    """Add the script that `npm` runs; what it is given after `--` is read as for tests.
+
+    Raises:
+        NotUnderstood: an option is not understood.
+    """
+    texts = [word.exact for word in words]
+    if "--" in texts:
+        cut = texts.index("--")
+        words, passed = words[:cut], words[cut + 1 :]
+        _check_passed(walk, passed, deed)
+    apply_arguments(walk, entry, parse_options(entry, words), deed)
+    deed.scripts += walk.here(deed)
+
+
+def _check_passed(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
+    """Read what is passed on, with the options of programs that run tests."""
+    known = [walk.table.entries.get(name, {}).get("") for name in _TEST_PROGRAMS]
+    faults = list[NotUnderstood]()
+    for program in filter(None, known):
+        trial = Deed(deed.text, deed.folders, deed.program)
+        try:
+            apply_arguments(walk, program, parse_options(program, words), trial)
+        except NotUnderstood as fault:
+            faults.append(fault)
+        else:
+            deed.reads += trial.reads
+            deed.writes += trial.writes
+            deed.scripts += trial.scripts
+            return
+    raise faults[0] if faults else NotUnderstood("what is passed on to a script")
+
+
+def read_pip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
+    """Add the packages that `pip install` installs; `.` is the project itself.
+
+    Raises:
+        NotUnderstood: an address, an archive, or an option.
+    """
+    packages = tuple(word for word in words if word.exact != ".")
+    apply_arguments(walk, entry, parse_options(entry, packages), deed)
+    if len(packages) < len(words):
+        deed.scripts += walk.here(deed)
+
+
+def read_runner(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin) -> None:
+    """Read the command that `uv run`, `poetry run` or `bundle exec` runs.
+
+    Raises:
+        NotUnderstood: another subcommand, or an option before the command.
+    """
+    verb = "exec" if deed.program == "bundle" else "run"
+    if len(words) < 2 or words[0].exact != verb:
+        raise NotUnderstood(f"{deed.program} {words[0].shown if words else ''}")
+    if words[1].exact is None or words[1].exact.startswith("-"):
+        raise NotUnderstood(f"the option {words[1].shown} of {deed.program} {verb}")
+    deed.note = "may install what the lock file says"
+    run_wrapped(walk, words[1:], deed, stdin)

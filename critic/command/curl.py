@@ -1,0 +1,62 @@
+"""Read `curl` and `wget`: whom they ask, what they send, which files they read and write."""
+
+import re
+from typing import Final
+
+from critic.command.command_table import ProgramEntry
+from critic.command.deeds import Deed, LineWalk, NamedPath
+from critic.command.operand_kinds import apply_arguments
+from critic.command.program_options import GivenOption, parse_options
+from critic.command.shell_facts import join_path
+from critic.command.shell_syntax import NotUnderstood, Word, plain_word
+
+_ONLY_READS: Final = frozenset(("GET", "HEAD"))
+_FROM_FILES: Final = frozenset(("-H", "--header", "-w", "--write-out"))
+_COOKIES: Final = frozenset(("-b", "--cookie"))
+_LISTS_FILES: Final = re.compile(r"[\[\]{}]")
+
+
+def read_curl(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
+    """Add the hosts, what is sent, and the files.
+
+    Raises:
+        NotUnderstood: an option, an address or a value is not understood.
+    """
+    given = parse_options(entry, words)
+    for one in given.options:
+        if one.value is not None:
+            _check_value(walk, one, one.value, deed)
+    apply_arguments(walk, entry, given, deed)
+    if not deed.hosts:
+        raise NotUnderstood("no address")
+    is_wget = deed.program == "wget"
+    names = given.names
+    saves = not names & {"-O", "--spider", "--output-document"} if is_wget else "-O" in names
+    if saves:
+        _add_saved(walk, given.operands, deed)
+
+
+def _check_value(walk: LineWalk, one: GivenOption, value: Word, deed: Deed) -> None:
+    name, kind, text = one.name, one.option.kind, value.exact
+    if name in ("-X", "--request", "--method") and text not in _ONLY_READS:
+        deed.add_effect("send", "may change something")
+    if kind == "text" and text is None:
+        deed.add_effect("send", "sends what is known only when it runs")
+    if name in _FROM_FILES and value.prefix[:1] in ("@", "") and text != "":
+        raise NotUnderstood(f"a value of {name} that is read from a file")
+    if name in _COOKIES and "=" not in value.prefix:
+        raise NotUnderstood(f"a value of {name} that is read from a file")
+    if name == "--data-urlencode" and "@" in value.prefix.partition("=")[0]:
+        path = value.prefix.partition("@")[2]
+        deed.reads += walk.at(plain_word(path), deed.folders)
+    if kind == "upload" and _LISTS_FILES.search(value.prefix):
+        raise NotUnderstood("an upload of several files")
+
+
+def _add_saved(walk: LineWalk, addresses: tuple[Word, ...], deed: Deed) -> None:
+    """Add the files that are named after the addresses, in the folder."""
+    for folder in walk.here(deed):
+        for word in addresses:
+            name = (word.exact or "").partition("?")[0].rpartition("/")[2] or "index.html"
+            saved = join_path(folder.real, name)
+            deed.writes.append(NamedPath(saved, saved))

@@ -1,0 +1,179 @@
+"""What one command of a line does, and the state in which a line is read.
+
+Rule 1: a deed says at least what the command does. Where a folder is one of several, all count.
+Rule 2: a path is taken as the system walks it: every link is followed but one in the last place.
+Rule 3: facts age: a path through what an earlier command of the line may have linked, moved or
+        removed is not understood.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from critic.command.command_table import CommandTable, OwnEffect
+from critic.command.shell_facts import KnownFacts, join_path
+from critic.command.shell_syntax import NotUnderstood, Word, plain_word
+
+Folders: TypeAlias = tuple[str, ...]
+"""The folders in which a command may run, each absolute and with the links of `cd` in it."""
+
+ENVIRONMENT: Final = "/proc/self/environ"
+"""The path that stands for the variables of the environment."""
+
+_MOST_FOLDERS: Final = 8
+_MOST_PARTS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPath:
+    """A path of a command: `path` with a link in its last place kept, `real` with none.
+
+    `pattern`: names below `path` that are meant, instead of the path itself.
+    """
+
+    path: str
+    real: str
+    pattern: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The path as a message shows it, not yet escaped."""
+        return f"{self.path.rstrip('/')}/{self.pattern}" if self.pattern else self.path
+
+
+@dataclass(slots=True)
+class Deed:
+    """What one program does.
+
+    `runs`: a program is started with `argv`, in which None stands for any number of words; a part
+    of a shell is not. `does` are effects beside those on paths. `run_kinds`: what code of the
+    repository is run for, each by name and by the words that ask for it. `sources` are the deeds,
+    by number, whose output it reads. `found`: what it prints are names of these files.
+    `wraps`: another program does the rest. `note`: what a person should know of it.
+    """
+
+    text: str
+    folders: Folders
+    program: str = ""
+    runs: bool = False
+    argv: tuple[Word | None, ...] = ()
+    reads: list[NamedPath] = field(default_factory=list)
+    lists: list[NamedPath] = field(default_factory=list)
+    writes: list[NamedPath] = field(default_factory=list)
+    into: list[NamedPath] = field(default_factory=list)
+    deletes: list[NamedPath] = field(default_factory=list)
+    scripts: list[NamedPath] = field(default_factory=list)
+    hosts: list[str] = field(default_factory=list)
+    packages: list[str] = field(default_factory=list)
+    run_kinds: list[tuple[str, ...]] = field(default_factory=list)
+    does: dict[OwnEffect, str] = field(default_factory=dict)
+    sources: list[int] = field(default_factory=list)
+    found: list[NamedPath] = field(default_factory=list)
+    wraps: bool = False
+    note: str = ""
+
+    def add_effect(self, effect: OwnEffect, why: str = "") -> None:
+        """Add an effect; the first reason for one is kept."""
+        self.does.setdefault(effect, why)
+
+
+Stdin: TypeAlias = list[int] | Literal["text", "file"]
+"""Where a command reads from: the deeds before it in a pipe, text of the line, or a file."""
+
+
+class LineWalk(ABC):
+    """The state in which the commands of a line are read, one after the other."""
+
+    def __init__(self, facts: KnownFacts, table: CommandTable) -> None:
+        """Begin a line."""
+        self.facts: Final = facts
+        self.table: Final = table
+        self.names: Final = table.names
+        self.deeds: list[Deed] = []
+        self._aged: list[tuple[str, bool]] = []
+
+    @abstractmethod
+    def run_words(self, words: Sequence[Word], deed: Deed, stdin: Stdin) -> None:
+        """Read the words of a program that another one starts, and finish its deed."""
+
+    @abstractmethod
+    def run_text(self, text: str, deed: Deed, stdin: Stdin, *, braces: bool) -> None:
+        """Read a text that another shell runs."""
+
+    def finish(self, deed: Deed) -> int:
+        """Add a deed to the line; return its number."""
+        self.deeds.append(deed)
+        return len(self.deeds) - 1
+
+    def at(self, word: Word, folders: Folders, *, what: str = "a path") -> list[NamedPath]:
+        """Return the paths that a word names, one for each folder.
+
+        Raises:
+            NotUnderstood: the path is known only when the line runs, or went through a fact that
+                an earlier command of the line may have changed.
+        """
+        word = word.fill_in(self.facts.given.home)
+        if word.varies:
+            raise NotUnderstood(f"{what} that is known only when it runs: {word.shown}")
+        text, pattern = word.exact, ""
+        if text is None:
+            shown = word.shown
+            head = word.prefix.rpartition("/")
+            text = head[0] + head[1]
+            pattern = shown[len(text) :]
+            if ".." in pattern.split("/"):
+                raise NotUnderstood("a pattern with .. after it")
+        return [self._named_path(folder, text, pattern, word) for folder in folders]
+
+    def here(self, deed: Deed) -> list[NamedPath]:
+        """Return the folders of a deed as paths."""
+        return self.at(plain_word("."), deed.folders)
+
+    def _named_path(self, folder: str, text: str, pattern: str, word: Word) -> NamedPath:
+        written = join_path(folder, text)
+        if written.count("/") > _MOST_PARTS:
+            raise NotUnderstood("a path through more than 100 folders")
+        parent, _, last = written.rpartition("/")
+        real = self.facts.real_path(written)
+        if last in ("", "..") or pattern or text.endswith(("/", "/.")) or text in ("", "."):
+            path = real
+        else:
+            path = join_path(self.facts.real_path(parent or "/"), last)
+        if self._aged:
+            self._refuse_aged(written, text, NamedPath(path, real, pattern), word)
+        return NamedPath(path, real, pattern)
+
+    def _refuse_aged(self, written: str, text: str, named: NamedPath, word: Word) -> None:
+        seen = False
+        for part in text.split("/"):
+            if part == ".." and seen:
+                raise NotUnderstood(f"a path with .. after what may be a link: {word.shown}")
+            seen = seen or part not in ("", ".", "..")
+        for path, itself in self._aged:
+            for one in (written, named.path, named.real):
+                inside = one.startswith(path.rstrip("/") + "/")
+                if inside or (itself and (one == path or named.pattern)):
+                    raise NotUnderstood(
+                        f"a path through what an earlier step may have linked: {word.shown}"
+                    )
+
+    def age(self, paths: Iterable[NamedPath], *, itself: bool) -> None:
+        """Note that what is below the paths is no longer known; `itself`: nor what they are."""
+        self._aged += [(one, itself) for path in paths for one in {path.path, path.real}]
+
+    def age_links(self, paths: Iterable[NamedPath]) -> None:
+        """Note that links among the paths may be gone, or others."""
+        self.age((path for path in paths if path.path != path.real), itself=True)
+
+
+def join_folders(*sets: Folders) -> Folders:
+    """Return the folders of several sets.
+
+    Raises:
+        NotUnderstood: there are too many.
+    """
+    joined = tuple(dict.fromkeys(folder for one in sets for folder in one))
+    if len(joined) > _MOST_FOLDERS:
+        raise NotUnderstood("more than 8 folders in which a command may run")
+    return joined

@@ -1,0 +1,163 @@
+"""Read programs that copy, move, link and make files: which names come, go and change.
+
+Rule 1: a target may be the name itself or a folder of that name; both are written.
+Rule 2: what may bring a link ages every path through it (see `deeds`).
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from critic.command.command_table import ProgramEntry
+from critic.command.deeds import Deed, LineWalk, NamedPath
+from critic.command.operand_kinds import apply_arguments
+from critic.command.program_options import GivenArguments, parse_options
+from critic.command.shell_facts import is_below, join_path
+from critic.command.shell_syntax import NotUnderstood, Word
+
+_DEEP: Final = frozenset(("-r", "-R", "-a", "--recursive", "--archive"))
+_KEEPS_LINKS: Final = _DEEP | {"-d", "-P"}
+_MODE: Final = re.compile(r"[ugoa]*[+-][rwxX]+|[0-7]{3,4}")
+_WIDE_MODE: Final = re.compile(r"[2467]\d{3}|777|.*s.*")
+_COMPILER_FLAG: Final = re.compile(
+    r"-(O\w*|W[a-z=-]+|std=[\w+]+|l[\w.]+|f[a-z-]+|g\d?|m[a-z0-9=-]+)"
+)
+_LOADS_CODE: Final = re.compile(r"-fplugin.*|-W[lpa],.*|-fuse.*|-fprofile.*|-fdump.*|-fcallgraph.*")
+
+
+def read_copy(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
+    """Add what `cp` reads and writes.
+
+    Raises:
+        NotUnderstood: an option or a path is not understood.
+    """
+    given = parse_options(entry, words)
+    target = _add_transfer(walk, given, deed)
+    if given.names & _DEEP:
+        deed.into += target
+    if given.names & _KEEPS_LINKS:
+        _age_arrivals(walk, deed)
+    walk.age_links([*deed.writes, *deed.into])
+
+
+def read_move(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
+    """Add what `mv` reads, writes and takes away.
+
+    Raises:
+        NotUnderstood: an option or a path is not understood.
+    """
+    given = parse_options(entry, words)
+    _add_transfer(walk, given, deed)
+    sources = [path for word in given.operands[:-1] for path in walk.at(word, deed.folders)]
+    deed.into += [path for path in deed.writes if not path.pattern]
+    deed.writes += sources
+    deed.into += [path for path in sources if not path.pattern]
+    _age_arrivals(walk, deed)
+    walk.age_links([*deed.writes, *deed.into])
+
+
+def read_link(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
+    """Add what `ln` reads and writes: a link is read as what it leads to.
+
+    Raises:
+        NotUnderstood: an option or a path is not understood.
+    """
+    given = parse_options(entry, words)
+    if any(word.exact is None or ".." in word.exact.split("/") for word in given.operands):
+        raise NotUnderstood("a link of this form")
+    _add_transfer(walk, given, deed)
+    deed.note = "makes a link"
+    walk.age([*deed.writes, *deed.into], itself=True)
+
+
+def _add_transfer(walk: LineWalk, given: GivenArguments, deed: Deed) -> list[NamedPath]:
+    """Add sources and the target; return the target."""
+    if len(given.operands) < 2:
+        raise NotUnderstood(f"{deed.program} with one argument")
+    *sources, last = given.operands
+    if last.splits:
+        raise NotUnderstood("a pattern as the target")
+    target = walk.at(last, deed.folders)
+    for word in sources:
+        read = walk.at(word, deed.folders)
+        deed.reads += read
+        for path in target:
+            if word.exact is None:
+                deed.into.append(path)
+            else:
+                name = read[0].path.rpartition("/")[2]
+                deed.writes.append(_below(path, name))
+    deed.writes += target
+    return target
+
+
+def _below(path: NamedPath, name: str) -> NamedPath:
+    return NamedPath(join_path(path.path, name), join_path(path.real, name))
+
+
+def _age_arrivals(walk: LineWalk, deed: Deed) -> None:
+    """Age what came: it may be a link itself if a source is one, or is not known."""
+    linked = any(path.path != path.real or path.pattern for path in deed.reads)
+    walk.age([*deed.writes, *deed.into], itself=linked)
+
+
+def read_mkdir(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
+    """Add the folders that are made, and the parents that may be.
+
+    Raises:
+        NotUnderstood: an option or a path is not understood.
+    """
+    apply_arguments(walk, entry, parse_options(entry, words), deed)
+    there = (*deed.folders, walk.facts.given.root, walk.facts.given.home)
+    for path in tuple(deed.writes):
+        deed.writes += _parents(path.real, there)
+
+
+def _parents(path: str, there: Iterable[str]) -> Iterable[NamedPath]:
+    parent = path.rpartition("/")[0]
+    while len(parent) > 1 and not any(is_below(one, parent) for one in there):
+        yield NamedPath(parent, parent)
+        parent = parent.rpartition("/")[0]
+
+
+def read_chmod(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
+    """Add the files whose mode changes.
+
+    Raises:
+        NotUnderstood: the mode is wide, or has another form.
+    """
+    mode = words[0].exact if words else None
+    if mode is None or not _MODE.fullmatch(mode) or _WIDE_MODE.fullmatch(mode):
+        raise NotUnderstood("chmod of this form")
+    apply_arguments(walk, entry, parse_options(entry, words), deed)
+
+
+def read_gzip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
+    """Add the files that `gzip` makes and takes away.
+
+    Raises:
+        NotUnderstood: an option or a path is not understood.
+    """
+    apply_arguments(walk, entry, parse_options(entry, words), deed)
+    for path in tuple(deed.writes):
+        for real in (f"{path.path}.gz", path.path.removesuffix(".gz")):
+            deed.writes.append(NamedPath(real, real, path.pattern))
+
+
+def read_compiler(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
+    """Add what a compiler reads and writes.
+
+    Raises:
+        NotUnderstood: an option or a path is not understood.
+    """
+    texts = [word.exact or "" for word in words]
+    if any(_LOADS_CODE.fullmatch(text) for text in texts):
+        raise NotUnderstood("an option that loads code or writes files of other names")
+    listed = tuple(word for word in words if not _COMPILER_FLAG.fullmatch(word.exact or ""))
+    given = parse_options(entry, listed)
+    apply_arguments(walk, entry, given, deed)
+    if not given.names & {"-o", "-fsyntax-only"} and "-fsyntax-only" not in texts:
+        for folder in walk.here(deed):
+            deed.writes.append(_below(folder, "a.out"))
+            if {"-c", "-S"} & given.names:
+                deed.into.append(folder)

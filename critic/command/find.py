@@ -1,0 +1,151 @@
+"""Read expressions of find: what it lists, deletes, and runs for each file that it finds.
+
+Rule 1: a test or an action that is not listed is not understood.
+Rule 2: a program that find runs is read as one command for each folder, with any name below it.
+Rule 3: a program whose runs change what the next run means is not understood: `mv`, `cp`, `ln`.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from critic.command.command_table import ProgramEntry
+from critic.command.deeds import Deed, LineWalk, NamedPath
+from critic.command.shell_syntax import NotUnderstood, Piece, Word, plain_word
+
+_WITH_VALUE: Final = frozenset(
+    (
+        *("-name", "-iname", "-path", "-ipath", "-type", "-maxdepth", "-mindepth", "-size"),
+        *("-mtime", "-mmin", "-atime", "-ctime", "-perm", "-user", "-group", "-regex", "-iregex"),
+        *("-links", "-wholename", "-printf"),
+    )
+)
+_ALONE: Final = frozenset(
+    (
+        *("-not", "-o", "-a", "-or", "-and", "-print", "-print0", "-ls", "-empty", "-prune"),
+        *("-quit", "-executable", "-readable", "-writable", "-follow", "-xdev", "-mount"),
+        *("-depth", "!", "(", ")", ","),
+    )
+)
+_WIDENS: Final = frozenset(("-o", "-or", "!", "-not", "(", ","))
+_CHANGES_ITSELF: Final = frozenset(("mv", "cp", "ln", "tar"))
+_ANY_NAME: Final = "**"
+
+
+@dataclass(slots=True)
+class _Expression:
+    folders: list[Word]
+    commands: list[tuple[Word, ...]]
+    deletes: bool
+    name: str
+
+
+def read_find(walk: LineWalk, _entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
+    """Add what find does, and what it runs.
+
+    Raises:
+        NotUnderstood: a part of the expression is not understood.
+    """
+    read = _Reader(words).read()
+    for folder in read.folders:
+        deed.lists += walk.at(folder, deed.folders)
+    deed.found = [NamedPath(path.path, path.real, read.name) for path in deed.lists]
+    if read.deletes:
+        deed.deletes += deed.found
+        walk.age(deed.found, itself=True)
+    if not read.commands:
+        return
+    walk.finish(deed)
+    for command in read.commands:
+        for folder in read.folders:
+            _run_for_each(walk, command, folder, read, deed)
+
+
+def _run_for_each(
+    walk: LineWalk, command: tuple[Word, ...], folder: Word, read: _Expression, deed: Deed
+) -> None:
+    base = folder.exact
+    if base is None or base.startswith("-"):
+        raise NotUnderstood("find -exec below a pattern")
+    below = tuple(one.exact or "" for one in read.folders)
+    name = Word(
+        (Piece("text", base.rstrip("/") + "/", quoted=True), Piece("glob", read.name)),
+        found_below=below,
+    )
+    words = []
+    for word in command:
+        if word.exact == "{}":
+            words.append(name)
+        elif "{}" in word.shown:
+            raise NotUnderstood("{} inside another word")
+        else:
+            words.append(word)
+    inner = Deed(deed.text, deed.folders, sources=list(deed.sources))
+    walk.run_words(words, inner, [])
+    if inner.program in _CHANGES_ITSELF:
+        raise NotUnderstood(f"{inner.program} for each file: a run changes what the next means")
+
+
+class _Reader:
+    def __init__(self, words: tuple[Word, ...]) -> None:
+        self._words: Final = words
+        self._at = 0
+        self._widens = False
+
+    def read(self) -> _Expression:
+        while self._exact() in ("-L", "-H", "-P"):
+            self._at += 1
+        folders = self._read_folders()
+        read = _Expression(folders, [], deletes=False, name="")
+        while self._at < len(self._words):
+            self._read_part(read)
+        read.name = f"**/{read.name}" if read.name and not self._widens else _ANY_NAME
+        return read
+
+    def _exact(self) -> str | None:
+        return self._words[self._at].exact if self._at < len(self._words) else None
+
+    def _read_folders(self) -> list[Word]:
+        start = self._at
+        while self._at < len(self._words):
+            word = self._words[self._at]
+            if word.prefix[:1] in ("-", "(", "!"):
+                break
+            if word.splits and not word.prefix:
+                raise NotUnderstood("a pattern where find begins")
+            self._at += 1
+        return [*self._words[start : self._at]] or [plain_word(".")]
+
+    def _read_part(self, read: _Expression) -> None:
+        text = self._exact()
+        if text is None:
+            raise NotUnderstood("an expression of find that is known only when it runs")
+        self._at += 1
+        if text in _WITH_VALUE:
+            value = self._exact()
+            if value is None:
+                raise NotUnderstood(f"the value of {text}")
+            self._at += 1
+            # A test narrows only what comes after it.
+            if text == "-name" and not read.name and not read.deletes and not read.commands:
+                read.name = value if value and "/" not in value else _ANY_NAME
+        elif text == "-delete":
+            read.deletes = True
+        elif text == "-exec":
+            read.commands.append(self._read_command())
+        elif text not in _ALONE:
+            raise NotUnderstood(f"find {text}")
+        self._widens = self._widens or text in _WIDENS
+
+    def _read_command(self) -> tuple[Word, ...]:
+        start = self._at
+        while (text := self._exact()) != ";":
+            if self._at >= len(self._words):
+                raise NotUnderstood("-exec of this form")
+            if text == "+" and self._words[self._at - 1].exact == "{}":
+                break
+            self._at += 1
+        command = self._words[start : self._at]
+        self._at += 1
+        if not command:
+            raise NotUnderstood("-exec of this form")
+        return tuple(replace(word, start=0, end=0) for word in command)

@@ -1,0 +1,184 @@
+"""Read `git`: its folder, its subcommand, the paths and remotes that it names.
+
+Rule 1: git runs what the configuration of a repository says, so the repository must be the
+        project's own, and nothing on the line may have written one before.
+Rule 2: an operand may be a revision or a path, and counts as both.
+Rule 3: a remote is one that the repository names. An address is not understood.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from critic.command.command_table import ProgramEntry
+from critic.command.deeds import Deed, LineWalk, NamedPath
+from critic.command.operand_kinds import apply_arguments, apply_kind
+from critic.command.program_options import GivenArguments, parse_options
+from critic.command.shell_syntax import NotUnderstood, Word, plain_word
+
+_REPOSITORY_FILES: Final = frozenset(("HEAD", "config", "objects", "refs", ".git", "commondir"))
+_REVISION: Final = re.compile(r"[\^~@]")
+_ADDRESS: Final = re.compile(r"::|://|^[+:]|@|/.*:")
+_READS_NO_FILES: Final = frozenset(
+    ("remote", "remote/get-url", "config", "worktree/list", "reflog", "stash/list", "branch", "tag")
+)
+_LISTS: Final = frozenset(
+    ("--list", "-l", "--contains", "--merged", "--no-merged", "-a", "-r", "-v", "--show-current")
+)
+_LOST: Final = "throws away changes that are not committed"
+
+
+def read_git(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
+    """Add what git does, by subcommand.
+
+    Raises:
+        NotUnderstood: a subcommand, an option, a repository or an operand is not understood.
+    """
+    words = _read_folder(walk, words, deed)
+    sub, entry, rest = _find_entry(walk, words)
+    _check_repository(walk, deed)
+    deed.program = f"git {sub.replace('/', ' ')}"
+    given = parse_options(entry, rest)
+    if entry.effect:
+        deed.add_effect(entry.effect)
+    marks = given.marks
+    if any("need" in option.marks for option in entry.options.values()) and "need" not in marks:
+        raise NotUnderstood(f"{deed.program} that may set something")
+    if "discard" in marks:
+        deed.does = {"discard": "deletes, moves or overwrites"}
+    _BY_SUB.get(sub, _read_plain)(walk, entry, given, deed)
+    if sub == "checkout":
+        _refuse_none(rest, given, walk, deed)
+    if sub == "ls-files":
+        deed.found = [NamedPath(one.path, one.real, "**") for one in walk.here(deed)]
+
+
+def _read_folder(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> tuple[Word, ...]:
+    at = 0
+    while at < len(words):
+        if words[at].exact == "-C" and at + 1 < len(words):
+            paths = walk.at(words[at + 1], deed.folders)
+            deed.folders = tuple(dict.fromkeys(path.real for path in paths))
+            at += 1
+        elif words[at].exact != "--no-pager":
+            break
+        at += 1
+    return words[at:]
+
+
+def _find_entry(
+    walk: LineWalk, words: tuple[Word, ...]
+) -> tuple[str, ProgramEntry, tuple[Word, ...]]:
+    entries = walk.table.entries.get("git", {})
+    first = words[0].exact if words else None
+    if not first or first.startswith("-"):
+        raise NotUnderstood(f"the option {words[0].shown if words else ''} of git")
+    both = f"{first}/{words[1].exact}" if len(words) > 1 else ""
+    if both in entries:
+        return both, entries[both], words[2:]
+    if first not in entries:
+        raise NotUnderstood(f"git {first}")
+    return first, entries[first], words[1:]
+
+
+def _check_repository(walk: LineWalk, deed: Deed) -> None:
+    for folder in deed.folders:
+        if walk.facts.repository(folder) != "own":
+            raise NotUnderstood(f"git in {folder}, where it finds another repository")
+    for earlier in walk.deeds:
+        written = [*earlier.writes, *earlier.into]
+        into_folder = any(path.path in deed.folders for path in earlier.into)
+        names = {path.path.rpartition("/")[2] for path in written}
+        if into_folder or names & _REPOSITORY_FILES:
+            raise NotUnderstood("git after a step that may write a repository")
+
+
+def _read_plain(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
+    sub = deed.program.removeprefix("git ").replace(" ", "/")
+    apply_arguments(walk, entry, given, deed)
+    for one in given.options:
+        if one.name == "-L" and one.value is not None and ":" in (one.value.exact or ""):
+            _add_path(walk, one.value, deed)
+    if sub in _READS_NO_FILES:
+        return
+    skipped = 1 if sub == "grep" and "-e" not in given.names else 0
+    for number, word in enumerate(given.operands):
+        if number >= skipped and entry.operands.kind_of(number) == "ref":
+            _add_path(walk, word, deed)
+    if not given.operands and not entry.effect:
+        deed.reads += walk.here(deed)
+
+
+def _add_path(walk: LineWalk, word: Word, deed: Deed) -> None:
+    """Add what an operand reads that may be a revision, a path, or a path in a revision."""
+    text = word.exact
+    if text is not None and ":" in text:
+        apply_kind(walk, "read", plain_word(text.rpartition(":")[2] or "."), deed)
+    elif not _REVISION.search(text or ""):
+        apply_kind(walk, "read", word, deed)
+
+
+def _read_restore(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
+    apply_arguments(walk, entry, given, deed)
+    if not given.names & {"--staged", "-S"}:
+        deed.does = {"discard": _LOST}
+
+
+def _read_checkout(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
+    apply_arguments(walk, entry, given, deed)
+    for word in given.operands:
+        _add_path(walk, word, deed)
+
+
+def _refuse_none(
+    words: tuple[Word, ...], given: GivenArguments, walk: LineWalk, deed: Deed
+) -> None:
+    """Say what `git checkout` throws away, unless it makes a branch or goes to one."""
+    texts = [word.exact for word in given.operands]
+    makes = "-b" in given.names and len(texts) in (1, 2)
+    goes = "-b" not in given.names and len(texts) == 1 and texts[0] is not None
+    dashes = any(word.exact == "--" for word in words)
+    if not makes and (dashes or not goes or not walk.facts.is_branch(texts[0] or "")):
+        deed.does = {"discard": _LOST}
+
+
+def _read_clean(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
+    apply_arguments(walk, entry, given, deed)
+    if given.names & {"-n", "--dry-run"}:
+        deed.does.clear()
+
+
+def _read_branch(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
+    apply_arguments(walk, entry, given, deed)
+    lists = not given.operands or given.names & _LISTS
+    if lists and "discard" not in deed.does:
+        deed.does.clear()
+
+
+def _read_remote(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
+    apply_arguments(walk, entry, given, deed)
+    texts = [word.exact for word in given.operands]
+    if None in texts or any(_ADDRESS.search(text or "") for text in texts):
+        raise NotUnderstood(f"{deed.program} of this form")
+    if deed.program == "git push":
+        deed.add_effect("send", "publishes commits")
+    if deed.program == "git pull":
+        deed.add_effect("commit", "merges what it fetches")
+    name = (texts[0] if texts else None) or "origin"
+    host = walk.facts.remote_host(name)
+    if not host and walk.facts.given.remotes is not None:
+        raise NotUnderstood(f"{deed.program} with {name}, which is not a remote of the repository")
+    deed.hosts.append(host)
+
+
+_Reader = Callable[[LineWalk, ProgramEntry, GivenArguments, Deed], None]
+_BY_SUB: Final[dict[str, _Reader]] = {
+    "restore": _read_restore,
+    "checkout": _read_checkout,
+    "clean": _read_clean,
+    "branch": _read_branch,
+    "tag": _read_branch,
+    "fetch": _read_remote,
+    "pull": _read_remote,
+    "push": _read_remote,
+}

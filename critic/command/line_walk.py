@@ -1,0 +1,219 @@
+"""Walk through a line as a shell does: which command runs in which folders, and reads from whom.
+
+Rule 1: `A && B` starts B in A's folder of success, `A || B` in that of failure, `A; B` in both.
+Rule 2: where shells differ on the folder (`cd` in a pipe, or behind `&`), the line is not
+        understood.
+Rule 3: what a command reads from is every command before it in its pipe, and in its `$(...)`.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from critic.command.builtin_readers import check_variable
+from critic.command.command_table import CommandTable
+from critic.command.deeds import (
+    ENVIRONMENT,
+    Deed,
+    Folders,
+    LineWalk,
+    NamedPath,
+    Stdin,
+    join_folders,
+)
+from critic.command.lines import read_line
+from critic.command.programs import read_program
+from critic.command.shell_facts import KnownFacts, join_path
+from critic.command.shell_syntax import (
+    Compound,
+    Node,
+    NotUnderstood,
+    Redirect,
+    SimpleCommand,
+    Word,
+)
+
+_SECRET_VARIABLE: Final = re.compile(
+    r"TOKEN|SECRET|KEY|PASS|CREDENTIAL|AUTH|PRIVATE", re.IGNORECASE
+)
+_NETWORK: Final = re.compile(r"/dev/(?:tcp|udp)(?:/([^/]*))?(?:/.*)?", re.DOTALL)
+_MOST_WRAPPERS: Final = 8
+_MOST_SHELLS: Final = 3
+_Ends: TypeAlias = tuple[Folders, Folders]
+"""The folders after success, and after failure."""
+
+
+def walk_line(text: str, facts: KnownFacts, table: CommandTable) -> list[Deed]:
+    """Return what the commands of a line do, in the order in which they are written.
+
+    Raises:
+        NotUnderstood: something in the line is not understood.
+    """
+    walk = _Walk(facts, table)
+    node = read_line(text, braces=facts.given.shell in ("bash", "zsh"))
+    walk.walk(node, (join_path("/", facts.given.cwd),), [])
+    return walk.deeds
+
+
+class _Walk(LineWalk):
+    def __init__(self, facts: KnownFacts, table: CommandTable) -> None:
+        super().__init__(facts, table)
+        self._depth = self._wrappers = 0
+        self._assigned: dict[str, list[int]] = {}
+
+    def run_words(self, words: Sequence[Word], deed: Deed, stdin: Stdin) -> None:
+        self._wrappers += 1
+        if self._wrappers > _MOST_WRAPPERS:
+            raise NotUnderstood("a program in a program, more than 8 deep")
+        read_program(self, tuple(words), deed, stdin, wrapped=True)
+        self._wrappers -= 1
+
+    def run_text(self, text: str, deed: Deed, stdin: Stdin, *, braces: bool) -> None:
+        self._depth += 1
+        if self._depth > _MOST_SHELLS:
+            raise NotUnderstood("a shell in a shell, more than 3 deep")
+        self.walk(read_line(text, braces=braces), deed.folders, stdin)
+        self._depth -= 1
+
+    def walk(self, node: Node, folders: Folders, stdin: Stdin) -> _Ends:
+        """Walk through a node, which starts in one of some folders."""
+        if isinstance(node, SimpleCommand):
+            return self._walk_simple(node, folders, stdin)
+        match node.joint:
+            case "list":
+                for inner in node.nodes:
+                    folders = join_folders(*self.walk(inner, folders, stdin))
+                return folders, folders
+            case "and" | "or":
+                return self._walk_and_or(node, folders, stdin)
+            case "not":
+                succeeded, failed = self.walk(node.nodes[0], folders, stdin)
+                return failed, succeeded
+            case "subshell" | "group":
+                ends = self._walk_brackets(node, folders, stdin)
+                return ends if node.joint == "group" else (folders, folders)
+            case "background" | "pipe":
+                self._walk_apart(node, folders, stdin)
+                return folders, folders
+
+    def _walk_and_or(self, node: Compound, folders: Folders, stdin: Stdin) -> _Ends:
+        left, right = node.nodes
+        succeeded, failed = self.walk(left, folders, stdin)
+        if node.joint == "and":
+            then, otherwise = self.walk(right, succeeded, stdin)
+            return then, join_folders(failed, otherwise)
+        then, otherwise = self.walk(right, failed, stdin)
+        return join_folders(succeeded, then), otherwise
+
+    def _walk_apart(self, node: Compound, folders: Folders, stdin: Stdin) -> None:
+        """Walk through commands that run beside one another, each reading from those before."""
+        if node.joint == "background":
+            stdin = "text"
+        for one in node.nodes:
+            start = len(self.deeds)
+            if join_folders(*self.walk(one, folders, stdin)) != folders:
+                raise NotUnderstood("cd in the background, or in a pipe, where shells differ")
+            before = stdin if isinstance(stdin, list) else []
+            stdin = [*before, *range(start, len(self.deeds))]
+
+    def _walk_brackets(self, node: Compound, folders: Folders, stdin: Stdin) -> _Ends:
+        if not node.redirects:
+            return self.walk(node.nodes[0], folders, stdin)
+        deed = Deed("", folders, wraps=True)
+        for redirect in node.redirects:
+            stdin = self._redirect(redirect, deed, stdin)
+        number = self.finish(deed)
+        before = stdin if isinstance(stdin, list) else []
+        ends = self.walk(node.nodes[0], folders, [*before, number])
+        # What the commands in the brackets print goes where the brackets do.
+        deed.sources.extend(range(number + 1, len(self.deeds)))
+        return ends
+
+    def _redirect(self, redirect: Redirect, deed: Deed, stdin: Stdin) -> Stdin:
+        match redirect.kind:
+            case "copy":
+                return stdin
+            case "heredoc":
+                return "text"
+            case "herestring":
+                self._add_parts(redirect.target, deed)
+                return "text"
+            case "read" | "write" | "both":
+                self._redirect_file(redirect, deed)
+        is_input = redirect.kind == "read" and redirect.descriptor in (None, 0)
+        return "file" if is_input else stdin
+
+    def _redirect_file(self, redirect: Redirect, deed: Deed) -> None:
+        word = redirect.target.fill_in(self.facts.given.home)
+        if word.exact is None:
+            raise NotUnderstood(
+                f"a redirection to what is known only when it runs: {redirect.target.shown}"
+            )
+        for path in self.at(word, deed.folders):
+            network = _NETWORK.fullmatch(path.path)
+            if network:
+                deed.add_effect("send", "sends through a redirection")
+                deed.hosts.append((network[1] or "").lower())
+            elif redirect.kind == "read":
+                deed.reads.append(path)
+            else:
+                deed.writes.append(path)
+
+    def _add_parts(self, word: Word, deed: Deed) -> None:
+        """Walk through the commands in a word, and add the secrets of the environment in it."""
+        for piece in word.pieces:
+            if piece.node is not None:
+                start = len(self.deeds)
+                self.walk(piece.node, deed.folders, [])
+                deed.sources.extend(range(start, len(self.deeds)))
+            elif piece.kind == "variable":
+                deed.sources += self._assigned.get(piece.text, [])
+                if _SECRET_VARIABLE.search(piece.text):
+                    deed.reads.append(NamedPath(ENVIRONMENT, ENVIRONMENT))
+
+    def _walk_simple(self, command: SimpleCommand, folders: Folders, stdin: Stdin) -> _Ends:
+        deed = Deed(command.text, folders)
+        inside = False
+        for name, value in command.assignments:
+            named = name == "PYTHONPATH" and bool(command.words)
+            inside = inside or named
+            check_variable(self, name, value, alone=not command.words, inside=named)
+            self._add_parts(value, deed)
+        for redirect in command.redirects:
+            stdin = self._redirect(redirect, deed, stdin)
+        deed.sources += stdin if isinstance(stdin, list) else []
+        for word in command.words:
+            self._add_parts(word, deed)
+        if not command.words:
+            return self._finish_without_program(command, deed)
+        if _is_cd(command.words):
+            return self._walk_cd(command.words, deed)
+        start = len(self.deeds)
+        read_program(self, tuple(command.words), deed, stdin, wrapped=False)
+        if inside and not any("run" in one.does for one in self.deeds[start:]):
+            raise NotUnderstood("PYTHONPATH for a program that runs no code of the repository")
+        return folders, folders
+
+    def _finish_without_program(self, command: SimpleCommand, deed: Deed) -> _Ends:
+        if command.redirects and self.facts.given.shell in (None, "zsh"):
+            raise NotUnderstood("a redirection alone, for which zsh runs cat")
+        number = self.finish(deed)
+        for name, _ in command.assignments:
+            self._assigned.setdefault(name, []).append(number)
+        return deed.folders, deed.folders
+
+    def _walk_cd(self, words: list[Word], deed: Deed) -> _Ends:
+        texts = [word.fill_in(self.facts.given.home).exact for word in words[1:]]
+        if texts[:1] == ["--"]:
+            texts = texts[1:]
+        target = texts[0] if texts else self.facts.given.home
+        if len(texts) > 1 or not target or target[0] in "-+":
+            raise NotUnderstood("cd of this form")
+        deed.program = "cd"
+        moved = (join_path(folder, target, follow_dots=True) for folder in deed.folders)
+        self.finish(deed)
+        return tuple(dict.fromkeys(moved)), deed.folders
+
+
+def _is_cd(words: list[Word]) -> bool:
+    return words[0].exact == "cd"

@@ -1,0 +1,193 @@
+"""What a value of an option, or an operand, means for a deed, by its kind in the table.
+
+Rule 1: a word that may become several words stands only where any number of words may.
+Rule 2: an address is understood up to its host; what of it is not known is sent.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from critic.command.command_table import ProgramEntry
+from critic.command.deeds import Deed, LineWalk, NamedPath
+from critic.command.program_options import GivenArguments
+from critic.command.shell_syntax import NotUnderstood, Word, plain_word
+
+_PLUGIN: Final = re.compile(r"no:[\w.-]+")
+_NAME: Final = re.compile(r"[A-Za-z0-9_,-]+")
+_TARGET: Final = re.compile(r"[\w.+/-][\w.:+/-]*")
+_PACKAGE: Final = re.compile(
+    r"(@[\w.-]+/)?[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?([=<>~!@^]=?[\w.*^~-]+)?"
+)
+_PACKAGE_NAME: Final = re.compile(r"(@[\w.-]+/)?[\w.-]+")
+_ADDRESS: Final = re.compile(r"(?:([a-z]+)://)?([^/?#\s]+)", re.IGNORECASE)
+_WHOLE_HOST: Final = re.compile(r"[a-z]+://[^/?#]+/", re.IGNORECASE)
+_PORT: Final = re.compile(r":\d*$")
+_LONGEST_QUERY: Final = 100
+_FILE_IN_BODY: Final = re.compile(r"(?:^|=)[@<]([^;,]*)")
+_OPTIONS_IN_FILES: Final = ("read", "list", "rw", "run")
+_TEXTS: Final = ("text", "text2", "ref", "script")
+_PATHS: Final = ("read", "list", "write", "into", "delete", "rw", "dir", "run", "upload")
+_FIRST_TEXTS: Final = (("text",), ("script",))
+
+
+def apply_arguments(
+    walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed
+) -> tuple[NamedPath, ...]:
+    """Add to a deed what its options and operands mean; return the operands of kind `read`.
+
+    Raises:
+        NotUnderstood: an operand that the table does not have, or that is not known.
+    """
+    for one in given.options:
+        if one.value is not None and one.option.kind not in (None, "?"):
+            apply_kind(walk, one.option.kind, one.value, deed)
+    skipped = 1 if "script" in given.marks and entry.operands.kinds[:1] in _FIRST_TEXTS else 0
+    read: list[NamedPath] = []
+    for number, word in enumerate(given.operands, skipped):
+        kind = entry.operands.kind_of(number)
+        if kind is None:
+            raise NotUnderstood(f"an argument of {deed.program}: {word.shown}")
+        tail = entry.operands.repeats and number >= len(entry.operands.kinds) - 1
+        if word.splits and not tail:
+            raise NotUnderstood(f"a pattern where one word is meant: {word.shown}")
+        before = len(deed.reads)
+        apply_kind(walk, kind, word, deed)
+        read += deed.reads[before:] if kind == "read" else []
+    fewest = len(entry.operands.kinds) if entry.operands.repeats and entry.operands.needed else 0
+    if len(given.operands) + skipped < fewest:
+        raise NotUnderstood(f"{deed.program} without an argument")
+    return tuple(read)
+
+
+def apply_kind(walk: LineWalk, kind: str | None, word: Word, deed: Deed) -> None:
+    """Add to a deed what a word means.
+
+    Raises:
+        NotUnderstood: the word is not known, or has a form that is not understood.
+    """
+    if kind in _OPTIONS_IN_FILES and word.prefix.startswith("@"):
+        raise NotUnderstood("an argument that begins with @, a file of options")
+    if kind in _PATHS:
+        _apply_path(walk, str(kind), word, deed)
+    elif kind == "plugin":
+        if not _PLUGIN.fullmatch(word.exact or ""):
+            raise NotUnderstood("a plugin")
+    elif kind in _APPLY:
+        _APPLY[kind](walk, word, deed)
+    elif kind not in _TEXTS:
+        raise NotUnderstood(f"a command as an argument: {word.shown}")
+
+
+def _apply_path(walk: LineWalk, kind: str, word: Word, deed: Deed) -> None:
+    if word.exact == "-" and kind in ("read", "list"):
+        return
+    if kind == "run" and word.exact is not None:
+        word = plain_word(word.exact.partition("::")[0])
+    paths = walk.at(word, deed.folders)
+    match kind:
+        case "read":
+            deed.reads += paths
+        case "list":
+            deed.lists += paths
+        case "write":
+            deed.writes += paths
+        case "into":
+            deed.into += paths
+        case "delete":
+            deed.deletes += paths
+        case "rw":
+            deed.reads += paths
+            deed.writes += paths
+        case "upload":
+            deed.reads += paths
+            deed.add_effect("send", "sends a file")
+        case _:
+            deed.reads += paths
+            deed.scripts += paths
+
+
+def _apply_glob(walk: LineWalk, word: Word, deed: Deed) -> None:
+    text = word.exact
+    if text is None:
+        raise NotUnderstood(f"names that are known only when it runs: {word.shown}")
+    if not text.startswith("!"):
+        name = text.strip("/")
+        deed.reads += [NamedPath(one.path, one.real, f"**/{name}") for one in walk.here(deed)]
+
+
+def _apply_name(_walk: LineWalk, word: Word, _deed: Deed) -> None:
+    if not _NAME.fullmatch(word.exact or ""):
+        raise NotUnderstood(f"a value that may name a file: {word.shown}")
+
+
+def _apply_host(_walk: LineWalk, word: Word, deed: Deed) -> None:
+    if not word.exact:
+        raise NotUnderstood("a host that is known only when it runs")
+    deed.hosts.append(word.exact.lower())
+
+
+def _apply_body(walk: LineWalk, word: Word, deed: Deed) -> None:
+    deed.add_effect("send", "sends what it is given")
+    text = word.exact
+    if text is None:
+        if word.prefix.startswith(("@", "<")) or word.globs:
+            raise NotUnderstood("a file to send that is known only when it runs")
+        return
+    for path in _FILE_IN_BODY.findall(text):
+        if '"' in path or "\\" in path:
+            raise NotUnderstood("a file to send, in quotes")
+        if path not in ("", "-"):
+            deed.reads += walk.at(plain_word(path), deed.folders)
+
+
+def _apply_target(_walk: LineWalk, word: Word, deed: Deed) -> None:
+    if not _TARGET.fullmatch(word.exact or "") or "=" in (word.exact or ""):
+        raise NotUnderstood(f"the target {word.shown}")
+    name = word.exact or ""
+    deed.run_kinds.append((name, re.split("[:_-]", name)[0]))
+
+
+def _apply_package(_walk: LineWalk, word: Word, deed: Deed) -> None:
+    text = word.exact or ""
+    name = _PACKAGE_NAME.match(text)
+    if name is None or not _PACKAGE.fullmatch(text):
+        raise NotUnderstood(f"the package {word.shown}")
+    deed.packages.append(name[0])
+
+
+def apply_address(walk: LineWalk, word: Word, deed: Deed) -> None:
+    """Add the host of an address; what of it is not known, or long, is sent.
+
+    Raises:
+        NotUnderstood: the host is not known, or the address has another form.
+    """
+    word = word.fill_in(walk.facts.given.home)
+    text = word.exact
+    read = _ADDRESS.match(word.prefix)
+    scheme = (read[1] or "http").lower() if read else ""
+    if word.splits or scheme not in ("http", "https", "file") or read is None:
+        raise NotUnderstood(f"an address of this form: {word.shown}")
+    if text is None and not _WHOLE_HOST.match(word.prefix):
+        raise NotUnderstood(f"a host that is known only when it runs: {word.shown}")
+    if any(sign in word.prefix for sign in "[]{}"):
+        raise NotUnderstood("an address with a pattern")
+    if scheme == "file":
+        raise NotUnderstood("an address of a file")
+    if text is None or len(text.partition("?")[2]) > _LONGEST_QUERY:
+        deed.add_effect("send", "sends a part of the address")
+    host = _PORT.sub("", read[2].rpartition("@")[2]).lower()
+    if not re.fullmatch(r"[a-z0-9._-]+", host):
+        raise NotUnderstood(f"an address of this form: {word.shown}")
+    deed.hosts.append(host)
+
+
+_APPLY: Final[dict[str | None, Callable[[LineWalk, Word, Deed], None]]] = {
+    "glob": _apply_glob,
+    "word": _apply_name,
+    "body": _apply_body,
+    "target": _apply_target,
+    "pkg": _apply_package,
+    "url": apply_address,
+    "host": _apply_host,
+}

@@ -1,0 +1,149 @@
+"""Which files and folders are protected, secret or made again, by their names.
+
+Rule 1: a name counts in any case and at any depth, and for the path as written and as it leads.
+Rule 2: a pattern counts as each name that it may give. A general pattern (`*`, `*.py`) gives a
+        secret only where the ending says so.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final
+
+_GENERAL: Final = re.compile(r"[*?]+(\.[a-z0-9*]+)?|\*\*")
+_BRACKETS: Final = re.compile(r"\[[^\]/]+\]")
+
+
+class GuardedNames:
+    """The lists of names of a table, ready to be asked."""
+
+    def __init__(
+        self,
+        *,
+        protected: str,
+        secret: str,
+        secret_folders: str,
+        not_secret: str,
+        made_again: str,
+        plain_variables: str,
+        never_set: str,
+    ) -> None:
+        """Read lists of patterns, with blanks between them."""
+        self._plain: Final = frozenset(plain_variables.split())
+        self._never: Final = NameList(never_set)
+        self._protected: Final = NameList(protected)
+        self._secret: Final = NameList(secret)
+        self._secret_endings: Final = NameList(_endings(secret))
+        self._secret_folders: Final = NameList(secret_folders)
+        self._not_secret: Final = NameList(not_secret)
+        self._made_again: Final = NameList(made_again)
+
+    def is_protected(self, path: str, pattern: str = "") -> bool:
+        """Return whether a path, or a name below it that begins as written, is protected."""
+        if any(self._protected.has(name) for name in _names(path)):
+            return True
+        return any(
+            self._protected.has(part) or (part.startswith(".") and self._protected.meets(part))
+            for part in _names(pattern)
+        )
+
+    def may_be_protected(self, pattern: str) -> bool:
+        """Return whether a pattern may give a protected name, though it does not say so."""
+        return any(self._protected.meets(part) for part in _names(pattern))
+
+    def is_secret(self, path: str, pattern: str = "") -> bool:
+        """Return whether a path, or a name below it that a pattern may give, is a secret."""
+        names = [*_names(path)]
+        if any(self._secret_folders.has(name) for name in names):
+            return True
+        if any(name.startswith(".env") and self._is_secret_name(name) for name in names):
+            return True
+        if names and not pattern and self._is_secret_name(names[-1]):
+            return True
+        hidden = pattern.startswith("**/")  # find meets hidden names as well
+        return any(self._may_be_secret(part, hidden=hidden) for part in _names(pattern))
+
+    def is_made_again(self, path: str) -> bool:
+        """Return whether a path below the project is in what a build makes again."""
+        return any(self._made_again.has(name) for name in _names(path))
+
+    def is_plain_variable(self, name: str) -> bool:
+        """Return whether a variable may take any plain value."""
+        return name in self._plain
+
+    def is_never_set(self, name: str) -> bool:
+        """Return whether a variable decides what programs do."""
+        return name not in self._plain and self._never.has(_fold(name))
+
+    def _is_secret_name(self, name: str) -> bool:
+        return self._secret.has(name) and not self._not_secret.has(name)
+
+    def _may_be_secret(self, part: str, *, hidden: bool) -> bool:
+        if not is_pattern(part):
+            return self._is_secret_name(part) or self._secret_folders.has(part)
+        if _GENERAL.fullmatch(part):
+            return self._secret_endings.meets(part) and part.strip("*?.") != ""
+        return self._secret.meets(part, hidden=hidden) or self._secret_folders.meets(
+            part, hidden=hidden
+        )
+
+
+class NameList:
+    """A list of patterns of names."""
+
+    def __init__(self, names: str) -> None:
+        """Read patterns with blanks between them."""
+        folded = [_fold(name) for name in names.split()]
+        self._matches: Final = re.compile("|".join(map(_regex, folded)) or "(?!)", re.DOTALL)
+        # What a pattern of a command line is compared with: a name that each of ours stands for.
+        self._examples: Final = tuple(name.replace("*", "").replace("?", "x") for name in folded)
+
+    def has(self, name: str) -> bool:
+        """Return whether a name is in the list."""
+        return self._matches.fullmatch(name) is not None
+
+    def meets(self, pattern: str, *, hidden: bool = False) -> bool:
+        """Return whether a pattern may give a name of the list; `hidden`: `*` begins with dots."""
+        regex = re.compile(_regex(pattern))
+        return any(
+            regex.fullmatch(name)
+            for name in self._examples
+            if hidden or not name.startswith(".") or pattern.startswith(".")
+        )
+
+
+def is_pattern(text: str) -> bool:
+    """Return whether a text is a pattern of names."""
+    return any(sign in text for sign in "*?[")
+
+
+def _names(path: str) -> Iterator[str]:
+    return (_fold(name) for name in path.split("/") if name)
+
+
+@lru_cache(maxsize=512)
+def _fold(name: str) -> str:
+    """Return a name as file systems compare it that know no case and no invisible characters."""
+    if name.isascii():
+        return name.lower()
+    plain = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(char for char in plain if char.isprintable())
+
+
+def _endings(names: str) -> str:
+    return " ".join(name for name in names.split() if name.startswith("*."))
+
+
+def _regex(pattern: str) -> str:
+    """Return the regular expression of a pattern; a class of characters counts as any one."""
+    plain = _BRACKETS.sub("?", pattern)
+    return "".join(_SIGNS.get(char) or re.escape(char) for char in _merge_stars(plain))
+
+
+_SIGNS: Final = {"*": ".*", "?": "."}
+
+
+def _merge_stars(pattern: str) -> Iterable[str]:
+    """Return a pattern without stars in a row, which would be tried in every way."""
+    return re.sub(r"\*+", "*", pattern)

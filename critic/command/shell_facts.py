@@ -1,0 +1,119 @@
+"""What a command line depends on in the world, and what of it is still to be asked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from evals.envelope import ARRAY, MEMBERS, OPTIONAL, Envelope
+from evals.json_value import Text
+
+ShellName = Literal["bash", "dash", "zsh"]
+FoundRepository = Literal["own", "other", "none"]
+"""What git finds from a folder: the repository of the project, another one, or none."""
+
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class ShellFacts(Envelope):
+    """Facts of the world when a command line is judged. All paths are absolute.
+
+    `root` is the folder of the project and `home` that of the user, both without links; `cwd` is
+    where the line starts. `links`: by path, with its `..` as written, where the system gets to.
+    `refs`: the branches that have no file of their name; `remotes`: the hosts of git's remotes.
+    `path_safe`: no folder of PATH is relative, or can be written by the project. Without `shell`,
+    the line is read as bash, dash and zsh agree.
+    """
+
+    root: Text
+    cwd: Text
+    home: Text
+    shell: Annotated[ShellName | None, OPTIONAL] = None
+    links: Annotated[dict[str, Text], MEMBERS] = Field(default_factory=dict)
+    git: Annotated[dict[str, FoundRepository], MEMBERS] = Field(default_factory=dict)
+    refs: Annotated[tuple[Text, ...] | None, ARRAY, OPTIONAL] = None
+    remotes: Annotated[dict[str, Text] | None, OPTIONAL] = None
+    path_safe: Annotated[bool | None, OPTIONAL] = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactNeeds:
+    """The facts that a line needs and that were not given: ask for all of them, then read again."""
+
+    links: tuple[str, ...] = ()
+    git: tuple[str, ...] = ()
+    refs: bool = False
+    remotes: bool = False
+    path_safe: bool = False
+
+    def __bool__(self) -> bool:
+        """Return whether anything is needed."""
+        return bool(self.links or self.git or self.refs or self.remotes or self.path_safe)
+
+
+class KnownFacts:
+    """The facts at hand; each one that is asked for in vain is noted."""
+
+    def __init__(self, facts: ShellFacts) -> None:
+        """Begin with nothing needed."""
+        self.given = facts
+        self._links: dict[str, None] = {}
+        self._git: dict[str, None] = {}
+        self._refs = self._remotes = self._path_safe = False
+
+    @property
+    def needs(self) -> FactNeeds:
+        """What was asked for in vain."""
+        return FactNeeds(
+            tuple(self._links), tuple(self._git), self._refs, self._remotes, self._path_safe
+        )
+
+    def real_path(self, path: str) -> str:
+        """Return where a path leads, every link followed; without links where that is not known."""
+        real = self.given.links.get(path)
+        if real is None and path != "/":
+            self._links[path] = None
+        return join_path("/", real or path, follow_dots=True)
+
+    def repository(self, folder: str) -> FoundRepository:
+        """Return what git finds from a folder."""
+        found = self.given.git.get(folder)
+        if found is None:
+            self._git[folder] = None
+        return found or "own"
+
+    def is_branch(self, name: str) -> bool:
+        """Return whether a name is that of a branch, and of no file."""
+        self._refs = self._refs or self.given.refs is None
+        return name in (self.given.refs or ())
+
+    def remote_host(self, name: str) -> str:
+        """Return the host of a remote of the repository, "" where it has none of that name."""
+        self._remotes = self._remotes or self.given.remotes is None
+        return (self.given.remotes or _NOTHING).get(name, "")
+
+    def has_safe_path(self) -> bool:
+        """Return whether a program of a name is the one that the system installed."""
+        self._path_safe = self._path_safe or self.given.path_safe is None
+        return self.given.path_safe is not False
+
+
+def join_path(folder: str, path: str, *, follow_dots: bool = False) -> str:
+    """Return the path from a folder, without `.` and double slashes.
+
+    With `follow_dots`, each `..` takes away the name before it, which is right without links only.
+    """
+    parts: list[str] = []
+    for part in (path if path.startswith("/") else f"{folder}/{path}").split("/"):
+        if part == ".." and follow_dots:
+            parts = parts[:-1]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/" + "/".join(parts)
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Return whether a path is a folder or something in it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")

@@ -1,0 +1,116 @@
+"""Read programs that run other programs: their words become the words of a command.
+
+Rule 1: the wrapped command is read in place of the wrapper, in the same folders.
+Rule 2: `xargs` takes names from what lists names only, for programs whose options do no harm.
+"""
+
+import re
+from typing import Final
+
+from critic.command.builtin_readers import check_variable, split_assignment
+from critic.command.command_table import ProgramEntry
+from critic.command.deeds import ENVIRONMENT, Deed, LineWalk, NamedPath, Stdin
+from critic.command.program_options import parse_options
+from critic.command.shell_syntax import NotUnderstood, Piece, Word
+
+_SHELL_FLAGS: Final = re.compile(r"-[lceux]+")
+_OWN_WORDS: Final = frozenset(
+    ("-I", "-i", "-J", "-d", "-a", "--arg-file", "--delimiter", "--replace")
+)
+_PASSES_NAMES: Final = frozenset(("sort", "uniq", "head", "tail", "grep", "rg"))
+
+
+def run_wrapped(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin) -> None:
+    """Read the command that a wrapper runs.
+
+    Raises:
+        NotUnderstood: there is none, or it is not understood.
+    """
+    if not words:
+        raise NotUnderstood(f"{deed.program} without a command")
+    deed.wraps = True
+    walk.finish(deed)
+    walk.run_words(words, Deed(deed.text, deed.folders, sources=list(deed.sources)), stdin)
+
+
+def read_env(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin) -> None:
+    """Read `env`: alone it prints the environment.
+
+    Raises:
+        NotUnderstood: an option or a variable is not understood.
+    """
+    at = 0
+    while at < len(words):
+        assigned = split_assignment(words[at])
+        if assigned is None:
+            break
+        check_variable(walk, *assigned)
+        at += 1
+    if at == len(words):
+        deed.reads.append(NamedPath(ENVIRONMENT, ENVIRONMENT))
+        walk.finish(deed)
+        return
+    name = words[at].exact
+    if name is None or name.startswith("-") or "=" in name:
+        raise NotUnderstood(f"this form of env: {words[at].shown}")
+    run_wrapped(walk, words[at:], deed, stdin)
+
+
+def read_xargs(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
+    """Read `xargs`: the command gets any names of files in the folder.
+
+    Raises:
+        NotUnderstood: the names come from elsewhere, or an option of the program may do harm.
+    """
+    given = parse_options(entry, words, stops=True)
+    sources = [walk.deeds[number] for number in deed.sources]
+    listing = [source for source in sources if source.found]
+    if (
+        given.names & _OWN_WORDS
+        or not listing
+        or any(not _gives_names(source) for source in sources)
+    ):
+        raise NotUnderstood("xargs of a list that is not names of files here")
+    name = given.operands[0].exact if given.operands else None
+    entries = walk.table.entries.get(name or "", {})
+    program = entries.get("")
+    if program is None or not program.safe:
+        raise NotUnderstood(f"xargs with {given.operands[0].shown if given.operands else ''}")
+    names = Word((Piece("glob", "**"),))
+    deed.wraps = True
+    walk.finish(deed)
+    inner = Deed(deed.text, deed.folders, sources=list(deed.sources))
+    walk.run_words([*given.operands, names], inner, "text")
+    inner.argv = (*inner.argv[:-1], None)
+    inner.note = "the names come from a list"
+    for path in listing:
+        inner.reads += path.found
+
+
+def _gives_names(deed: Deed) -> bool:
+    return bool(deed.found) or (deed.program in _PASSES_NAMES and not deed.reads)
+
+
+def read_shell(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin) -> bool:
+    """Read a shell with a text; return whether it was one, and not a script.
+
+    Raises:
+        NotUnderstood: the text is not known or not understood, or comes from the input.
+    """
+    flags, at = "", 0
+    while at < len(words) and _SHELL_FLAGS.fullmatch(words[at].exact or ""):
+        flags += words[at].exact or ""
+        at += 1
+    rest = words[at:]
+    if "c" not in flags:
+        if not rest:
+            raise NotUnderstood(f"{deed.program} reads its program from its input")
+        if rest[0].prefix.startswith("-") or rest[0].exact is None:
+            raise NotUnderstood(f"the option {rest[0].shown} of {deed.program}")
+        return False
+    if len(rest) != 1 or rest[0].exact is None:
+        raise NotUnderstood(f"a text for {deed.program} that is known only when it runs")
+    deed.wraps = True
+    walk.finish(deed)
+    walk.run_text(rest[0].exact, deed, stdin, braces=deed.program == "bash")
+    return True
