@@ -1,0 +1,152 @@
+"""The effects of steps, and which of them a path has by where it is and what it is called.
+
+Rule 1: a path counts by where it leads and as it is written; the worse of the two decides.
+Rule 2: files of unknown names in the top folder of the project count as outside: one of them may
+        be protected.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, Literal
+
+from critic.command.deeds import Deed, NamedPath
+from critic.command.place_names import GuardedNames
+from critic.command.shell_facts import ShellFacts, is_below
+from evals.kinds import ApprovalMode
+
+ShellEffect = Literal[
+    "read",
+    "list",
+    "read_outside",
+    "read_secret",
+    "write",
+    "write_outside",
+    "write_protected",
+    "commit",
+    "delete",
+    "discard",
+    "fetch",
+    "send",
+    "run",
+    "install",
+    "system",
+    "unknown",
+]
+"""What a step does: the name of an ordinary tool. `write_protected` is in no policy."""
+
+TIERS: Final[Mapping[ShellEffect, ApprovalMode]] = MappingProxyType(
+    {
+        "read": "read_only",
+        "list": "read_only",
+        "read_outside": "destructive",
+        "read_secret": "destructive",
+        "write": "local_write",
+        "write_outside": "destructive",
+        "write_protected": "destructive",
+        "commit": "local_write",
+        "delete": "destructive",
+        "discard": "destructive",
+        "fetch": "network",
+        "send": "delegated",
+        "run": "delegated",
+        "install": "delegated",
+        "system": "destructive",
+        "unknown": "destructive",
+    }
+)
+"""The tier of each effect. A `delete` of what is made again has the tier `local_write`."""
+
+_SYSTEM_FOLDERS: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt")
+_SYSTEM_FILES: Final = re.compile(
+    r"/etc/(os-release|hosts)|/proc/(cpuinfo|meminfo|version)|/dev/(null|stdin|stdout|stderr|zero)"
+)
+_DEVICES: Final = re.compile(r"/dev/(null|stdin|stdout|stderr|tty|zero)")
+_TEMPORARY: Final = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - nothing is written here
+_LISTED: Final = ("/tmp", "/etc", "/var/log")  # noqa: S108
+
+
+class PathEffects:
+    """What a path comes to in a project."""
+
+    def __init__(self, facts: ShellFacts, names: GuardedNames) -> None:
+        """Keep where the project is, and the lists of names."""
+        self._facts: Final = facts
+        self._names: Final = names
+
+    def of_deed(self, deed: Deed) -> Iterator[tuple[ShellEffect, ApprovalMode, str]]:
+        """Yield each path of a deed, as shown, with its effect and tier."""
+        for effect, path in self._plain_effects(deed):
+            yield effect, TIERS[effect], path.shown
+        for path in deed.deletes:
+            effect = "write_protected" if self._is_protected(path) else "delete"
+            loses_nothing = effect == "delete" and self._loses_nothing(path)
+            yield effect, "local_write" if loses_nothing else TIERS[effect], path.shown
+
+    def _plain_effects(self, deed: Deed) -> Iterator[tuple[ShellEffect, NamedPath]]:
+        for path in (*deed.reads, *deed.scripts):
+            yield self._read_effect(path), path
+        for path in deed.lists:
+            yield self._list_effect(path), path
+        for path in deed.writes:
+            yield self._write_effect(path, below=bool(path.pattern)), path
+        for path in deed.into:
+            yield self._write_effect(path, below=True), path
+
+    def _read_effect(self, path: NamedPath) -> ShellEffect:
+        if self._is_secret(path):
+            return "read_secret"
+        if self._is_inside(path) or _is_temporary(path) or _is_of_system(path):
+            return "read"
+        return "read_outside"
+
+    def _list_effect(self, path: NamedPath) -> ShellEffect:
+        if self._is_secret(path):
+            return "read_outside"
+        if self._is_inside(path) or _is_of_system(path):
+            return "list"
+        listed = any(is_below(path.real, folder) for folder in _LISTED)
+        return "list" if listed else "read_outside"
+
+    def _write_effect(self, path: NamedPath, *, below: bool) -> ShellEffect:
+        if self._is_protected(path):
+            return "write_protected"
+        if _DEVICES.fullmatch(path.real):
+            return "write"
+        if not (self._is_inside(path) or _is_temporary(path)) or self._is_secret(path):
+            return "write_outside"
+        general = below and (not path.pattern or self._names.may_be_protected(path.pattern))
+        tops = (self._facts.root, self._facts.home, "/")
+        if general and (path.real in tops or path.pattern):
+            return "write_outside"
+        return "write"
+
+    def _is_secret(self, path: NamedPath) -> bool:
+        return any(self._names.is_secret(one, path.pattern) for one in {path.path, path.real})
+
+    def _is_protected(self, path: NamedPath) -> bool:
+        return any(self._names.is_protected(one, path.pattern) for one in {path.path, path.real})
+
+    def _is_inside(self, path: NamedPath) -> bool:
+        return is_below(path.real, self._facts.root) and is_below(path.path, self._facts.root)
+
+    def _loses_nothing(self, path: NamedPath) -> bool:
+        if _is_temporary(path):
+            return not path.pattern
+        if not self._is_inside(path):
+            return False
+        below = path.real.removeprefix(self._facts.root.rstrip("/"))
+        return self._names.is_made_again(f"{below}/{path.pattern}")
+
+
+def _is_temporary(path: NamedPath) -> bool:
+    return all(
+        any(is_below(one, folder) and one != folder for folder in _TEMPORARY)
+        for one in (path.path, path.real)
+    )
+
+
+def _is_of_system(path: NamedPath) -> bool:
+    if any(is_below(path.real, folder) for folder in _SYSTEM_FOLDERS):
+        return True
+    return _SYSTEM_FILES.fullmatch(path.real) is not None

@@ -1,0 +1,228 @@
+"""Read a command line into steps: one for each thing that it does, with its effect and its tier.
+
+Rule 1: the effects are closed. One command gives one step for each of its effects.
+Rule 2: what is not understood is one step for the whole line, `unknown`, of the tier `destructive`.
+Rule 3: a step that reaches the network names each step whose confidential data may get there.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final, Literal
+
+from critic.command.command_table import CommandTable
+from critic.command.data_edges import DataEdges
+from critic.command.deeds import Deed
+from critic.command.line_walk import walk_line
+from critic.command.path_effects import TIERS, PathEffects, ShellEffect
+from critic.command.place_names import GuardedNames
+from critic.command.shell_facts import FactNeeds, KnownFacts, ShellFacts
+from critic.command.shell_syntax import NotUnderstood
+from evals.capability import Role
+from evals.escaping import escape_line
+from evals.kinds import ApprovalMode
+
+_PATH_ROLES: Final[Mapping[ShellEffect, Role]] = MappingProxyType(
+    {"read": "locator", "list": "locator", "write": "locator"}
+)
+_CONFIDENTIAL: Final = ("read_secret", "read_outside")
+_LONGEST_TEXT: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class StepArgument:
+    """An argument of a step, with the role that the ordinary checks judge it by."""
+
+    name: Literal["path", "host", "script", "package", "command", "folder"]
+    role: Role
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShellStep:
+    """One thing that a command does.
+
+    `text` is the command as written. `why` says in words what the step does. `kinds`: for `run`,
+    its name and the words of a request that ask for it. `carries`: the numbers, from 0, of the
+    steps whose confidential data may reach the network with this one.
+    """
+
+    effect: ShellEffect
+    tier: ApprovalMode
+    program: str
+    text: str
+    why: str
+    args: tuple[StepArgument, ...] = ()
+    kinds: tuple[str, ...] = ()
+    carries: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the step's tool: `run.test`, `read`."""
+        return f"{self.effect}.{self.kinds[0]}" if self.kinds else self.effect
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """Return the values of an argument, none if it has no such argument."""
+        return tuple(value for arg in self.args if arg.name == name for value in arg.values)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSteps:
+    """The steps of a line, and the facts to ask for before it can be understood."""
+
+    steps: tuple[ShellStep, ...]
+    needs: FactNeeds
+
+    @property
+    def is_understood(self) -> bool:
+        """Whether each part of the line was understood."""
+        return self.steps[0].effect != "unknown"
+
+
+def read_steps(text: str, facts: ShellFacts, table: CommandTable) -> CommandSteps:
+    """Return the steps of a command line, at least one; never raises, whatever the text is.
+
+    The line is understood only once no fact is missing: ask for `needs`, and read it again.
+    """
+    known = KnownFacts(facts)
+    try:
+        deeds = walk_line(text, known, table)
+    except NotUnderstood as fault:
+        return CommandSteps((_unknown_step(text, fault.construct),), known.needs)
+    if known.needs:
+        return CommandSteps((_unknown_step(text, "facts of the world are missing"),), known.needs)
+    return CommandSteps(tuple(_Steps(facts, table.names).read(deeds)), known.needs)
+
+
+def read_deeds(text: str, facts: ShellFacts, table: CommandTable) -> tuple[Deed, ...]:
+    """Return what each command of a line does, for those who compare it with what happens.
+
+    Raises:
+        NotUnderstood: the line is not understood.
+    """
+    return tuple(walk_line(text, KnownFacts(facts), table))
+
+
+def _unknown_step(text: str, construct: str) -> ShellStep:
+    command = StepArgument("command", "content", (text,))
+    return ShellStep(
+        effect="unknown",
+        tier=TIERS["unknown"],
+        program="",
+        text=text,
+        why=f"not understood: {escape_line(construct[:_LONGEST_TEXT])}",
+        args=(command,),
+    )
+
+
+class _Steps:
+    """What turns deeds into steps."""
+
+    def __init__(self, facts: ShellFacts, names: GuardedNames) -> None:
+        self._effects: Final = PathEffects(facts, names)
+
+    def read(self, deeds: list[Deed]) -> Iterator[ShellStep]:
+        """Yield the steps of the deeds, in order."""
+        by_deed = [list(self._steps_of(deed)) for deed in deeds]
+        confidential, first = list[list[int]](), 0
+        for steps in by_deed:
+            places = (place for place, step in enumerate(steps, first) if _is_confidential(step))
+            confidential.append(list(places))
+            first += len(steps)
+        edges = DataEdges(deeds)
+        for number, steps in enumerate(by_deed):
+            for step in steps:
+                if step.effect not in ("fetch", "send"):
+                    yield step
+                    continue
+                reached = edges.reach(number)
+                carried = sorted(place for one in reached for place in confidential[one])
+                yield replace(step, carries=tuple(carried))
+
+    def _steps_of(self, deed: Deed) -> Iterator[ShellStep]:
+        by_effect: dict[tuple[ShellEffect, ApprovalMode], list[str]] = {}
+        for effect, tier, path in self._effects.of_deed(deed):
+            by_effect.setdefault((effect, tier), []).append(path)
+        for (effect, tier), paths in by_effect.items():
+            shown = tuple(dict.fromkeys(paths))
+            argument = StepArgument("path", _PATH_ROLES.get(effect, "object"), shown)
+            yield self._step(deed, effect, (argument,), tier=tier)
+        yield from self._own_steps(deed)
+        if not by_effect and not deed.does and not deed.wraps:
+            yield self._step(deed, "list", ())
+
+    def _own_steps(self, deed: Deed) -> Iterator[ShellStep]:
+        for effect, why in deed.does.items():
+            if effect == "run":
+                paths = tuple(dict.fromkeys(path.shown for path in deed.scripts))
+                args = (StepArgument("script", "object", paths),)
+                for kinds in deed.run_kinds or [("run",)]:
+                    yield self._step(deed, "run", args, why=why, kinds=kinds)
+            else:
+                yield self._step(deed, effect, _own_arguments(deed, effect), why=why)
+
+    def _step(
+        self,
+        deed: Deed,
+        effect: ShellEffect,
+        args: tuple[StepArgument, ...],
+        *,
+        why: str = "",
+        tier: ApprovalMode | None = None,
+        kinds: tuple[str, ...] = (),
+    ) -> ShellStep:
+        said = why or deed.note if effect in deed.does or not args else ""
+        return ShellStep(
+            effect=effect,
+            tier=tier or TIERS[effect],
+            program=deed.program,
+            text=deed.text,
+            why=escape_line((said or _words(effect, args))[:_LONGEST_TEXT]),
+            args=args,
+            kinds=kinds,
+        )
+
+
+def _own_arguments(deed: Deed, effect: ShellEffect) -> tuple[StepArgument, ...]:
+    hosts = tuple(dict.fromkeys(deed.hosts))
+    match effect:
+        case "fetch":
+            return (StepArgument("host", "locator", hosts),)
+        case "send":
+            content = StepArgument("command", "content", (deed.text,))
+            return StepArgument("host", "recipient", hosts), content
+        case "install":
+            return (StepArgument("package", "object", tuple(deed.packages)),)
+        case _:
+            return (StepArgument("command", "content", (deed.text,)),)
+
+
+def _words(effect: ShellEffect, args: tuple[StepArgument, ...]) -> str:
+    values = ", ".join(value for arg in args for value in arg.values if arg.name != "command")
+    return f"{_VERBS[effect]} {values}".rstrip()
+
+
+_VERBS: Final[Mapping[ShellEffect, str]] = MappingProxyType(
+    {
+        "read": "reads",
+        "list": "lists",
+        "read_outside": "reads outside the project:",
+        "read_secret": "reads what has the name of a secret:",
+        "write": "writes",
+        "write_outside": "writes outside the project, or under names that are not known:",
+        "write_protected": "writes what no step may write:",
+        "commit": "changes the repository, and can be undone",
+        "delete": "deletes",
+        "discard": "throws work away",
+        "fetch": "reads from",
+        "send": "sends to",
+        "run": "runs code of the project:",
+        "install": "installs",
+        "system": "changes the system",
+        "unknown": "does what is not understood",
+    }
+)
+
+
+def _is_confidential(step: ShellStep) -> bool:
+    return step.effect in _CONFIDENTIAL
