@@ -17,13 +17,15 @@ Rule 3: `sub` makes the entry one of subcommands; `compose/ps` is two words. A p
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from difflib import get_close_matches
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Annotated, Final, Literal, Self, get_args
 
-from pydantic import model_validator
+from pydantic import field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from critic.command.place_names import GuardedNames
@@ -35,6 +37,7 @@ ArgumentKind = Literal[
     "text",
     "text2",
     "glob",
+    "word",
     "script",
     "ref",
     "plugin",
@@ -56,9 +59,10 @@ ArgumentKind = Literal[
 ]
 """What a value is to its program.
 
-`text`: nothing that the world sees; `text2`: two such words. `script`: a program of the entry's
-small language. `ref`: a revision. `plugin`: `no:NAME`, nothing else is understood. `glob`: a
-pattern of the names that are read.
+`text`: nothing that the world sees; `text2`: two such words. `word`: a text of letters, digits and
+`-_,`, where any other may name a file or code (`--format=./x.js`). `script`: a program of the
+entry's small language. `ref`: a revision. `plugin`: `no:NAME`, nothing else is understood. `glob`:
+a pattern of the names that are read.
 `read`, `list`, `write`, `delete`: a path, and what is done with it and with what is below.
 `into`: files of any name are written below the path. `rw`: read, and rewritten in place. `dir`: a
 folder whose code runs. `run`: a path whose code runs, up to `::`.
@@ -192,26 +196,58 @@ class ProgramEntry(Envelope):
         subs = self.sub.split() or [""]
         return tuple((name, sub) for name in self.names.split() for sub in subs)
 
+    @field_validator("names")
+    @classmethod
+    def _names_a_program(cls, names: str) -> str:
+        if not names.split():
+            raise _fault("names has no program")
+        return names
+
+    @field_validator("opts")
+    @classmethod
+    def _has_one_reading(cls, opts: str) -> str:
+        names = [_option(token).name for token in opts.split()]
+        if twice := sorted((Counter(names) - Counter(set(names))).keys()):
+            raise _fault(f"opts lists {escape_name(twice[0])} twice")
+        return opts
+
+    @field_validator("args")
+    @classmethod
+    def _has_kinds(cls, args: str) -> str:
+        _operands(args)
+        return args
+
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if not self.names.split():
-            raise _fault("names has no program")
-        names = [one.name for one in map(_option, self.opts.split())]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise _fault(f"opts lists {escape_name(twice[0])} twice")
-        runs = bool(self.run.split()) or "target" in _operands(self.args).kinds
+        runs = bool(self.run.split()) or "target" in self.operands.kinds
         if (self.effect == "run") != runs:
             raise _fault('effect = "run" goes with the words of run, or with a target in args')
+        if self.dashes == "two" and (hidden := _hidden_option(tuple(self.options))):
+            raise _fault("opts: {} hides {}: leave one out, or write {}".format(*hidden))
         return self
 
 
+def _hidden_option(names: tuple[str, ...]) -> tuple[str, str, str] | None:
+    """Return an option that reads as letters or as one, the letter, and the way out."""
+    for name in names:
+        letter = name[:2]
+        if len(name) > 2 and letter != "--" and name[0] == "-" and letter in names:
+            return escape_name(name), escape_name(letter), 'dashes = "one"'
+    return None
+
+
+@lru_cache(maxsize=4_096)  # tables name the same ones again and again
 def _option(token: str) -> ProgramOption:
     read = _OPTION.fullmatch(token)
-    marks = frozenset(read[4].split("!")[1:] if read else ())
-    if read is None or (read[2] or "text") not in _KINDS or not marks <= _MARKS:
+    if read is None:
         raise _fault(
             f"opts: {escape_name(token)} is no option: write NAME, NAME=KIND or NAME?, then !MARK"
         )
+    marks = frozenset(read[4].split("!")[1:])
+    if read[2] is not None and read[2] not in _KINDS:
+        raise _unknown(f"opts: {escape_name(token)}", "kind", read[2], _KINDS)
+    if not marks <= _MARKS:
+        raise _unknown(f"opts: {escape_name(token)}", "mark", min(marks - _MARKS), _MARKS)
     return ProgramOption(read[1], read[2] or read[3], marks)
 
 
@@ -219,11 +255,19 @@ def _operands(args: str) -> OperandKinds:
     tokens = [_OPERAND.fullmatch(token) for token in args.split()]
     kinds = []
     for number, token in enumerate(tokens, 1):
-        if token is None or token[1] not in _KINDS or (token[2] and number < len(tokens)):
+        if token is None or (token[2] and number < len(tokens)):
             raise _fault(f"args: {escape_name(args)}: write kinds, the last one with * or +")
+        if token[1] not in _KINDS:
+            raise _unknown(f"args: {escape_name(args)}", "kind", token[1], _KINDS)
         kinds.append(token[1])
     sign = tokens[-1][2] if tokens and tokens[-1] else ""
     return OperandKinds(tuple(kinds), repeats=bool(sign), needed=sign != "*")
+
+
+def _unknown(where: str, what: str, word: str, known: frozenset[str]) -> PydanticCustomError:
+    near = [f"did you mean {one}? " for one in get_close_matches(word, sorted(known), 1)]
+    listed = f"{''.join(near)}known are {', '.join(sorted(known))}"
+    return _fault(f"{where}: no {what} is called {escape_name(word)}: {listed}")
 
 
 def _fault(text: str) -> PydanticCustomError:
