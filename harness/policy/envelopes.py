@@ -10,8 +10,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Discriminator, Field, GetJsonSchemaHandler, Tag, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from critic import (
     ApprovalMode,
@@ -223,6 +224,34 @@ class AcceptedFinding(Envelope):
         def __init__(self, *, finding: str, reason: str, tool: str | None = None) -> None: ...
 
 
+class _ShellSection:
+    """Marks the section `[shell]`, whose class is loaded with the first one."""
+
+    @staticmethod
+    def read(value: Any) -> Any:
+        from harness.policy.shell_settings import ShellSettings  # noqa: PLC0415 - few have it
+
+        return ShellSettings.model_validate(value)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(cls.read)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, _schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        from harness.policy.shell_settings import ShellSettings  # noqa: PLC0415 - few have it
+
+        return handler(ShellSettings.__pydantic_core_schema__)
+
+
+if TYPE_CHECKING:
+    from harness.policy.shell_settings import ShellSettings as ShellSection
+else:
+    ShellSection = _ShellSection
+
+
 class Policy(KeywordNamed):
     """A policy file, which a team writes, reviews and tests.
 
@@ -239,6 +268,7 @@ class Policy(KeywordNamed):
     tool: Annotated[tuple[PolicyTool, ...], ARRAY] = ()
     evidence: Annotated[tuple[EvidenceItem, ...], ARRAY] = ()
     accept: Annotated[tuple[AcceptedFinding, ...], ARRAY] = ()
+    shell: Annotated[ShellSection | None, OPTIONAL] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -253,6 +283,7 @@ class Policy(KeywordNamed):
             tool: Array[PolicyTool] = ...,
             evidence: Array[EvidenceItem] = ...,
             accept: Array[AcceptedFinding] = ...,
+            shell: ShellSection | None = None,
         ) -> None: ...
 
     @property
@@ -306,12 +337,14 @@ class Policy(KeywordNamed):
         """Return the SHA-256 of the policy's canonical JSON, as 64 hexadecimal digits.
 
         Guesses and accepted findings are left out: confirming or accepting one changes no decision,
-        and ends no open session.
+        and ends no open session. The table that `shell` names is part of it.
         """
         names = self.model_fields_set - {"guessed", "accept"}
-        if names == self.model_fields_set:
-            return digest(self)
-        return digest(Policy(**{name: getattr(self, name) for name in names}))
+        policy = self
+        if names != self.model_fields_set:
+            policy = Policy(**{name: getattr(self, name) for name in names})
+        found = digest(policy)
+        return found if self.shell is None else self.shell.with_table(found)
 
     def compiled(
         self, names: Collection[str] | None = None, evidence: Iterable[EvidenceItem] = ()

@@ -84,6 +84,7 @@ _FORMS: Final[tuple[tuple[Parts, str], ...]] = (
     (("tool",), "an array: write [[tool]], not [tool]"),
     (("evidence",), "an array: write [[evidence]], not [evidence]"),
     (("accept",), "an array: write [[accept]], not [accept]"),
+    (("shell", "command"), "an array: write [[shell.command]], not [shell.command]"),
     (("guard", "scope"), '"all", or an array of names of tools'),
 )
 """What is expected at a place, in more words than the wire has."""

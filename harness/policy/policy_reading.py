@@ -293,7 +293,12 @@ def _too_deep(value: Any) -> str:
 
 def _build_policy(value: Any, line_of: Callable[[str], int], *, has_time: bool) -> Policy:
     value_at = partial(_value_at, value)
-    found = [(pointer(*path), what) for path, what in faults_in(value, line_of, has_time=has_time)]
+    faults = [*faults_in(value, line_of, has_time=has_time)]
+    if isinstance(value, dict) and "shell" in value:
+        from harness.policy.shell_faults import faults_of_shell  # noqa: PLC0415 - few have it
+
+        faults += faults_of_shell(value, line_of)
+    found = [(pointer(*path), what) for path, what in faults]
     try:
         policy = build(Policy, value)
     except InvalidInput as error:

@@ -365,6 +365,9 @@ def effects_on_sessions(old: Policy, new: Policy) -> list[Effect]:
     asked = new.guard.max_questions - old.guard.max_questions
     found.append(Effect("guard.max_questions", asked > 0, asked < 0, in_sessions=True))
     found += [_of_expiry(old, new), *_of_session_budgets(old, new)]
+    # A command that is understood may be allowed, or refused for a step that was not seen before.
+    shell = old.shell != new.shell
+    found.append(Effect("shell", shell, shell, in_sessions=True))
     return [effect for effect in found if effect.looser or effect.tighter]
 
 

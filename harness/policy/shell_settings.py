@@ -1,0 +1,81 @@
+"""The section `[shell]` of a policy: the table of programs that is shipped, and a team's entries.
+
+Rule 1: a policy without the section loads neither this module nor the table.
+Rule 2: a program, or a subcommand of one, has one entry. A team adds entries and changes none: a
+        table of a name means the same in every policy.
+Rule 3: the digest of the table is in that of the policy, so a record pins what was known.
+"""
+
+import tomllib
+from functools import cache, cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
+
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
+
+from critic.command.command_table import CommandTable, ProgramEntry
+from evals.envelope import ARRAY, Array, Envelope
+from evals.escaping import escape_name
+from harness.canonical import canonical_json, digest
+
+TableName = Literal["common-1"]
+"""The tables that are shipped, by name."""
+
+_FILES: Final[dict[TableName, str]] = {"common-1": "commands.toml"}
+
+
+@cache
+def shipped_table(name: TableName) -> CommandTable:
+    """Return a table that is shipped."""
+    text = Path(__file__).with_name(_FILES[name]).read_text("utf-8")
+    return CommandTable.model_validate(tomllib.loads(text))
+
+
+@cache
+def _shipped_digest(name: TableName) -> str:
+    return digest(shipped_table(name))
+
+
+class ShellSettings(Envelope):
+    """What is known of shell commands: a shipped table by its name, and entries of the team."""
+
+    table: TableName
+    command: Annotated[tuple[ProgramEntry, ...], ARRAY] = ()
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(self, *, table: TableName, command: Array[ProgramEntry] = ...) -> None: ...
+
+    @cached_property
+    def programs(self) -> CommandTable:
+        """Return the whole table: the shipped entries, then those of the team."""
+        shipped = shipped_table(self.table)
+        if not self.command:
+            return shipped
+        return CommandTable(
+            command=(*shipped.command, *self.command),
+            variables=shipped.variables,
+            places=shipped.places,
+        )
+
+    def with_table(self, policy_digest: str) -> str:
+        """Return the digest of a policy with the content of the table that it names."""
+        pair = {"policy": policy_digest, "table": _shipped_digest(self.table)}
+        return sha256(canonical_json(pair)).hexdigest()
+
+    @model_validator(mode="after")
+    def _require_one_entry(self) -> Self:
+        known = {key for entry in shipped_table(self.table).command for key in entry.keys}
+        seen = set[tuple[str, str]]()
+        for key in (key for entry in self.command for key in entry.keys):
+            if key in known or key in seen:
+                where = f"in the table {self.table}" if key in known else "here twice"
+                raise PydanticCustomError(
+                    "duplicate_entry",
+                    "command: {name} is {where}: keep one",
+                    {"name": escape_name(" ".join(key).strip()), "where": where},
+                )
+            seen.add(key)
+        return self
