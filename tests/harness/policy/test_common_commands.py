@@ -92,6 +92,7 @@ FURTHER = {
         ls -T -I -w -D | base64 -i -o | sed -l | column -n | fmt -p
         ruff check --config --cache-dir
         mypy --cache-dir --config-file --junit-xml | tsc --plugins --generateTrace | black --config
+        grep --label --devices --directories | git ls-files -s --stage --format --eol --debug -t -v
         chmod -R --recursive --reference | touch -A | cmp --from-file | make -C=x -I -o -W
     """,
 }
