@@ -22,6 +22,7 @@ _ADDRESS: Final = re.compile(r"::|://|^[+:]|@|/.*:")
 _READS_NO_FILES: Final = frozenset(
     ("remote", "remote/get-url", "config", "worktree/list", "reflog", "stash/list", "branch", "tag")
 )
+_TAKES_NOTHING: Final = frozenset(("remote", "worktree/list", "reflog", "stash/list"))
 _LISTS: Final = frozenset(
     ("--list", "-l", "--contains", "--merged", "--no-merged", "-a", "-r", "-v", "--show-current")
 )
@@ -99,6 +100,8 @@ def _read_plain(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed
     for one in given.options:
         if one.name == "-L" and one.value is not None and ":" in (one.value.exact or ""):
             _add_path(walk, one.value, deed)
+    if sub in _TAKES_NOTHING and given.operands:
+        raise NotUnderstood(f"{deed.program} {given.operands[0].shown}")
     if sub in _READS_NO_FILES:
         return
     skipped = 1 if sub == "grep" and "-e" not in given.names else 0
