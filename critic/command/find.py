@@ -26,6 +26,7 @@ _ALONE: Final = frozenset(
         *("-depth", "!", "(", ")", ","),
     )
 )
+_PRINTS_MORE: Final = frozenset(("-printf", "-ls"))
 _WIDENS: Final = frozenset(("-o", "-or", "!", "-not", "(", ","))
 _CHANGES_ITSELF: Final = frozenset(("mv", "cp", "ln", "tar"))
 _ANY_NAME: Final = "**"
@@ -37,6 +38,7 @@ class _Expression:
     commands: list[tuple[Word, ...]]
     deletes: bool
     name: str
+    lists_only: bool = True  # what it prints are names, and nothing else
 
 
 def read_find(walk: LineWalk, _entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
@@ -48,10 +50,11 @@ def read_find(walk: LineWalk, _entry: ProgramEntry, words: tuple[Word, ...], dee
     read = _Reader(words).read()
     for folder in read.folders:
         deed.lists += walk.at(folder, deed.folders)
-    deed.found = [NamedPath(path.path, path.real, read.name) for path in deed.lists]
+    found = [NamedPath(path.path, path.real, read.name) for path in deed.lists]
+    deed.found = found if read.lists_only else []
     if read.deletes:
-        deed.deletes += deed.found
-        walk.age(deed.found, itself=True)
+        deed.deletes += found
+        walk.age(found, itself=True)
     if not read.commands:
         return
     walk.finish(deed)
@@ -120,6 +123,7 @@ class _Reader:
         if text is None:
             raise NotUnderstood("an expression of find that is known only when it runs")
         self._at += 1
+        read.lists_only = read.lists_only and text not in _PRINTS_MORE
         if text in _WITH_VALUE:
             value = self._exact()
             if value is None:

@@ -96,8 +96,12 @@ class NameList:
         """Read patterns with blanks between them."""
         folded = [_fold(name) for name in names.split()]
         self._matches: Final = re.compile("|".join(map(_regex, folded)) or "(?!)", re.DOTALL)
-        # What a pattern of a command line is compared with: a name that each of ours stands for.
-        self._examples: Final = tuple(name.replace("*", "").replace("?", "x") for name in folded)
+        # What a pattern of a command line is compared with: names that each of ours stands for.
+        self._examples: Final = tuple(
+            dict.fromkeys(
+                name.replace("*", star).replace("?", "x") for name in folded for star in ("", "x")
+            )
+        )
 
     def has(self, name: str) -> bool:
         """Return whether a name is in the list."""
