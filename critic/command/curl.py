@@ -12,6 +12,7 @@ from critic.command.shell_syntax import NotUnderstood, Word, plain_word
 
 _ONLY_READS: Final = frozenset(("GET", "HEAD"))
 _FROM_FILES: Final = frozenset(("-H", "--header", "-w", "--write-out"))
+_FORMATS: Final = frozenset(("-w", "--write-out"))
 _COOKIES: Final = frozenset(("-b", "--cookie"))
 _LISTS_FILES: Final = re.compile(r"[\[\]{}]")
 
@@ -44,6 +45,8 @@ def _check_value(walk: LineWalk, one: GivenOption, value: Word, deed: Deed) -> N
         deed.add_effect("send", "sends what is known only when it runs")
     if name in _FROM_FILES and value.prefix[:1] in ("@", "") and text != "":
         raise NotUnderstood(f"a value of {name} that is read from a file")
+    if name in _FORMATS and (text is None or "%output" in text):
+        raise NotUnderstood(f"a value of {name} that may write a file")
     if name in _COOKIES and "=" not in value.prefix:
         raise NotUnderstood(f"a value of {name} that is read from a file")
     if name == "--data-urlencode" and "@" in value.prefix.partition("=")[0]:

@@ -23,8 +23,9 @@ _READS_NO_FILES: Final = frozenset(
     ("remote", "remote/get-url", "config", "worktree/list", "reflog", "stash/list", "branch", "tag")
 )
 _TAKES_NOTHING: Final = frozenset(("remote", "worktree/list", "reflog", "stash/list"))
-_LISTS: Final = frozenset(
-    ("--list", "-l", "--contains", "--merged", "--no-merged", "-a", "-r", "-v", "--show-current")
+_LISTS_TAGS: Final = frozenset(("--list", "-l", "-n", "--contains", "--merged", "--no-merged"))
+_LISTS_BRANCHES: Final = frozenset(
+    ("--list", "-l", "--contains", "--merged", "--no-merged", "-a", "-r", "--show-current")
 )
 _LOST: Final = "throws away changes that are not committed"
 
@@ -153,7 +154,8 @@ def _read_clean(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed
 
 def _read_branch(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
     apply_arguments(walk, entry, given, deed)
-    lists = not given.operands or given.names & _LISTS
+    listing = _LISTS_TAGS if deed.program == "git tag" else _LISTS_BRANCHES
+    lists = not given.operands or given.names & listing
     if lists and "discard" not in deed.does:
         deed.does.clear()
 
@@ -184,4 +186,7 @@ _BY_SUB: Final[dict[str, _Reader]] = {
     "fetch": _read_remote,
     "pull": _read_remote,
     "push": _read_remote,
+    "ls-remote": _read_remote,
+    "remote/show": _read_remote,
+    "remote/prune": _read_remote,
 }

@@ -24,7 +24,7 @@ _ADDRESS: Final = re.compile(r"(?:([a-z]+)://)?([^/?#\s]+)", re.IGNORECASE)
 _WHOLE_HOST: Final = re.compile(r"[a-z]+://[^/?#]+/", re.IGNORECASE)
 _PORT: Final = re.compile(r":\d*$")
 _LONGEST_QUERY: Final = 100
-_FILE_IN_BODY: Final = re.compile(r"(?:^|=)[@<]([^;,]*)")
+_FILES_IN_BODY: Final = re.compile(r"(?:^|=)[@<]([^;]*)")
 _OPTIONS_IN_FILES: Final = ("read", "list", "rw", "run")
 _TEXTS: Final = ("text", "text2", "ref", "script")
 _PATHS: Final = ("read", "list", "write", "into", "delete", "rw", "dir", "run", "upload")
@@ -134,11 +134,12 @@ def _apply_body(walk: LineWalk, word: Word, deed: Deed) -> None:
         if word.prefix.startswith(("@", "<")) or word.globs:
             raise NotUnderstood("a file to send that is known only when it runs")
         return
-    for path in _FILE_IN_BODY.findall(text):
-        if '"' in path or "\\" in path:
+    for paths in _FILES_IN_BODY.findall(text):
+        if '"' in paths or "\\" in paths:
             raise NotUnderstood("a file to send, in quotes")
-        if path not in ("", "-"):
-            deed.reads += walk.at(plain_word(path), deed.folders)
+        for path in dict.fromkeys((paths, *paths.split(","))):
+            if path not in ("", "-"):
+                deed.reads += walk.at(plain_word(path), deed.folders)
 
 
 def _apply_target(_walk: LineWalk, word: Word, deed: Deed) -> None:
