@@ -149,8 +149,8 @@ class OperandKinds:
 class ProgramEntry(Envelope):
     """A program, or some of its subcommands. All texts are words with blanks between them.
 
-    `effect`: what it does by itself. `run`: for `effect = "run"`, what code of the repository is
-    run for, the name of the step first, then other words of a request that ask for it.
+    `effect`: what it does by itself; `host`: whom it asks by itself. `run`: for `effect = "run"`,
+    what code of the repository is run for: the name of the step, then words that ask for it too.
     `reader`: the code that reads its arguments. `free`: its arguments are not read at all.
     `safe`: none of its options does harm, so that names of files may stand where options may.
     `folder`: without an operand, the folder is meant. `lists_names`: its output is names of files.
@@ -165,6 +165,7 @@ class ProgramEntry(Envelope):
     args: Text = ""
     effect: OwnEffect | Literal[""] = ""
     run: Text = ""
+    host: Text = ""
     reader: SmallLanguage | Literal[""] = ""
     free: bool = False
     safe: bool = False

@@ -144,6 +144,7 @@ def _read_arguments(
     entry, rest = _find_entry(program, walk, words)
     if entry.effect:
         deed.add_effect(entry.effect)
+    deed.hosts += entry.host.split()
     if entry.passes:
         cut = next((at for at, word in enumerate(rest) if word.exact == "--"), len(rest))
         rest = rest[:cut]

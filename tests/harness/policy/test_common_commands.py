@@ -22,7 +22,7 @@ def test_the_table_is_large_enough_for_agents() -> None:
 
 def test_every_program_that_changes_something_says_what() -> None:
     """An entry without an effect, a reader or a kind only reads, or does nothing at all."""
-    silent = {"text", "text2", "word", "script", "read", "list", "plugin", "ref"}
+    silent = {"text", "text2", "word", "glob", "script", "read", "list", "plugin", "ref"}
     for entry in entries():
         kinds = {option.kind for option in entry.options.values()} | {*entry.operands.kinds}
         if entry.free:
@@ -40,6 +40,14 @@ def test_code_of_the_repository_says_what_it_runs_for() -> None:
         assert len(set(entry.run_kinds)) == len(entry.run_kinds), entry.names
 
 
+def test_who_is_asked_is_known() -> None:
+    """A step that reaches the network without a host would be of nobody, and so of anybody."""
+    for entry in entries():
+        if entry.effect in ("fetch", "send") and entry.reader not in ("git", "curl"):
+            assert entry.host or "host" in entry.operands.kinds, entry.names
+        assert not entry.host or entry.effect in ("fetch", "send"), entry.names
+
+
 def test_a_safe_program_neither_writes_nor_runs() -> None:
     """Names of files stand where its options may: `cat -- *` and `cat *` are alike."""
     safe = {name for entry in entries() if entry.safe for name in entry.names.split()}
@@ -47,7 +55,7 @@ def test_a_safe_program_neither_writes_nor_runs() -> None:
     for entry in entries():
         if entry.safe:
             kinds = {option.kind for option in entry.options.values()} - {None, "?"}
-            assert kinds <= {"text", "read"}, entry.names
+            assert kinds <= {"text", "glob", "read"}, entry.names
             assert not entry.effect
 
 

@@ -1,0 +1,71 @@
+"""What a command reaches beside the words of its line: names, files, remotes, hosts."""
+
+import pytest
+
+from critic.command.command_table import CommandTable, ProgramEntry
+from tests.support.command_tables import SMALL_TABLE
+from tests.support.shell_worlds import World
+
+WORLD = World()
+
+
+def effects(command: str, table: CommandTable = SMALL_TABLE) -> set[str]:
+    return {step.effect for step in WORLD.read(command, table).steps}
+
+
+@pytest.mark.parametrize("action", ["-printf '/home/u/.ssh/id_rsa\\n'", "-ls"])
+def test_what_find_prints_beside_names_is_no_list_of_names(action: str) -> None:
+    assert effects(f"find . {action}") == {"list"}
+    assert effects(f"find . {action} | xargs cat") == {"unknown"}
+    assert effects("find . | xargs cat") == {"list", "read"}
+
+
+@pytest.mark.parametrize("pattern", ["*.pem", "./*.key", "certs/*.p12", "x.p?m", "*.PEM", "*.k*"])
+def test_a_pattern_with_the_ending_of_secrets_gives_one(pattern: str) -> None:
+    assert effects(f"cat {pattern}") == {"read_secret"}
+
+
+@pytest.mark.parametrize("pattern", ["*.py", "*", "./*.*", "src/*.json", "k*.py"])
+def test_an_ordinary_pattern_gives_none(pattern: str) -> None:
+    assert effects(f"cat {pattern}") == {"read"}
+
+
+def test_an_annotated_tag_changes_the_repository() -> None:
+    assert effects("git tag -a v1") == {"commit"}
+    assert effects("git tag v1") == {"commit"}
+    assert effects("git tag -l 'v*'") == effects("git tag") == {"list"}
+    assert effects("git branch -a") == {"list"}
+    assert effects("git branch -v x") == {"commit"}
+
+
+def test_a_format_of_curl_may_write_a_file() -> None:
+    ask = "http://localhost/"
+    assert effects(f"curl -s -w '%{{http_code}}' {ask}") == {"fetch"}
+    assert effects(f"curl -w '%output{{x}}y' {ask}") == {"unknown"}
+    assert effects(f'curl -w "$(cat f)" {ask}') == {"unknown"}
+
+
+def test_a_form_sends_each_file_of_a_list() -> None:
+    steps = WORLD.read("curl -F 'a=@x.txt,.env;type=text/plain' http://localhost/", SMALL_TABLE)
+    assert [step.effect for step in steps.steps if step.carries] == ["fetch", "send"]
+
+
+REMOTES = ProgramEntry(
+    names="git", sub="ls-remote remote/show", args="ref*", effect="fetch", reader="git"
+)
+
+
+@pytest.mark.parametrize("command", ["git ls-remote", "git remote show"])
+def test_a_question_to_a_remote_is_for_one_that_the_repository_names(command: str) -> None:
+    table = SMALL_TABLE.model_copy(update={"command": (*SMALL_TABLE.command, REMOTES)})
+    (step,) = WORLD.read(f"{command} origin", table).steps
+    assert (step.effect, step.values("host")) == ("fetch", ("git.example",))
+    for other in ("https://evil.example/x", "u@evil.example:x", "'ext::sh -c id'", "elsewhere"):
+        assert effects(f"{command} {other}", table) == {"unknown"}
+
+
+def test_a_program_may_have_a_host_of_its_own() -> None:
+    entry = ProgramEntry(names="hub", args="text*", effect="send", host="hub.example")
+    table = SMALL_TABLE.model_copy(update={"command": (*SMALL_TABLE.command, entry)})
+    (step,) = WORLD.read("hub open 12", table).steps
+    assert step.values("host") == ("hub.example",)
