@@ -12,6 +12,8 @@ from critic.command.shell_syntax import NotUnderstood, Word
 _AWK_REACHES_OUT: Final = re.compile(
     r"system|getline|[|>@]|ARGV|ENVIRON|PROCINFO|include|load|close|fflush"
 )
+# Longest match: neither is ever read as a redirection or a pipe.
+_COMPARES: Final = re.compile(r">=|\|\|")
 _JQ_REACHES_OUT: Final = re.compile(r"\b(env|ENV|input_filename|include|import)\b|\$__prog")
 
 
@@ -23,7 +25,7 @@ def read_awk(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed:
     """
     given = parse_options(entry, words, stops=True)
     program = given.operands[0].exact if given.operands else None
-    if program is None or _AWK_REACHES_OUT.search(program):
+    if program is None or _AWK_REACHES_OUT.search(_COMPARES.sub("", program)):
         raise NotUnderstood("an awk program that may read, write or run something")
     for word in given.operands[1:]:
         if not word.prefix or word.prefix.startswith("-"):

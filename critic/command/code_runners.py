@@ -17,10 +17,19 @@ _NPX_FLAGS: Final = frozenset(("--no-install", "--no", "-y", "--yes"))
 _NPX_PROGRAMS: Final = frozenset(
     (
         *("mypy", "tsc", "pylint", "flake8", "eslint", "stylelint", "prettier", "vitest"),
-        *("jest", "mocha", "playwright", "cypress"),
+        *("jest", "mocha", "playwright", "cypress", "vue-tsc", "pyright", "markdownlint-cli2"),
+        *("vite", "next", "astro", "nuxt", "webpack", "rollup", "turbo", "nx"),
     )
 )
 _TEST_PROGRAMS: Final = ("jest", "vitest", "pytest")
+_UNITTEST: Final = ProgramEntry(
+    names="unittest",
+    opts="-b -c -f -k=text -p=text -q -s=run -t=dir -v --buffer --failfast --quiet --verbose",
+    args="run*",
+    effect="run",
+    run="test",
+)
+_ANY_SCRIPT: Final = ProgramEntry(names="script", opts="--check --fix --write", args="run*")
 _RUN: Final = ("run",)
 
 
@@ -80,7 +89,9 @@ def _read_module(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> tuple[W
         return words
     if name == "unittest":
         deed.reads += walk.here(deed)
-        _add_tests(walk, tuple(word for word in rest if word.exact != "-v"), deed)
+        apply_arguments(walk, _UNITTEST, parse_options(_UNITTEST, rest), deed)
+        deed.does["run"] = "runs tests"
+        deed.run_kinds = [_UNITTEST.run_kinds]
     elif name == "json.tool" and len(rest) == 1 and rest[0].prefix[:1] != "-":
         deed.does.clear()
         apply_kind(walk, "read", rest[0], deed)
@@ -125,7 +136,7 @@ def _check_passed(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
     """Read what is passed on, with the options of programs that run tests."""
     known = [walk.table.entries.get(name, {}).get("") for name in _TEST_PROGRAMS]
     faults = list[NotUnderstood]()
-    for program in filter(None, known):
+    for program in (*filter(None, known), _ANY_SCRIPT):
         trial = Deed(deed.text, deed.folders, deed.program)
         try:
             apply_arguments(walk, program, parse_options(program, words), trial)

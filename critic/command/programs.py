@@ -51,6 +51,7 @@ _SYSTEM: Final = re.compile(r"/(?:usr/)?(?:local/)?s?bin/([\w.+\[-]+)")
 _INSTALLED: Final = re.compile(
     r"(?:\./|.*/)?(?:node_modules/\.bin|\.?venv/bin)/([\w.-]+)", re.DOTALL
 )
+_WRAPPER: Final = re.compile(r"(?:.*/)?(gradlew|mvnw)", re.DOTALL)
 _VERSIONED: Final = re.compile(r"python3\.\d+")
 _ASKS_ABOUT_ITSELF: Final = frozenset(("--version", "--help"))
 _NO_PROGRAMS: Final = frozenset(("env", "xargs", "shell", "test", "cd", "export", "set", "exit"))
@@ -119,7 +120,7 @@ def _find_program(walk: LineWalk, word: Word, name: str, deed: Deed) -> str | No
     if system := _SYSTEM.fullmatch(name):
         return "python3" if _VERSIONED.fullmatch(system[1]) else system[1]
     deed.runs = True
-    installed = _INSTALLED.fullmatch(name)
+    installed = _INSTALLED.fullmatch(name) or _WRAPPER.fullmatch(name)
     if installed and installed[1] in walk.table.entries:
         deed.scripts += walk.at(word, deed.folders)
         return installed[1]
@@ -232,7 +233,8 @@ def _read_plain(
     """Add what options and operands mean by the table alone."""
     needs = any("need" in option.marks for option in entry.options.values())
     wraps = "cmd" in entry.operands.kinds
-    given = parse_options(entry, words, stops=wraps or needs)
+    looks_up = needs and entry.builtin == "only"  # otherwise it runs the program that it names
+    given = parse_options(entry, words, stops=wraps or looks_up)
     marks = given.marks
     if needs and "need" not in marks:
         raise NotUnderstood(f"{deed.program} of this form")
