@@ -13,6 +13,10 @@ _NUMBER_FORMAT: Final = re.compile(r"%[^%a-zA-Z]*[diouxXeEfFgGaAc]|%[^%a-zA-Z]*\
 _NUMBER: Final = re.compile(r"-?[\d.]+")
 _PLAIN_VALUE: Final = re.compile(r"[\w.,:@+-]*")
 _TRUTH_VALUE: Final = re.compile(r"\d{0,9}|true|false|yes|no|on|off", re.IGNORECASE)
+_LOCALES: Final = ("LANG", "LC_")
+_LOCALE: Final = re.compile(r"|C|POSIX|[\w.]+\.utf-?8", re.IGNORECASE)
+_SET_OPTIONS: Final = frozenset(("-e", "-u", "-x", "-o"))
+_SET_NAMES: Final = frozenset(("errexit", "nounset", "pipefail", "xtrace"))
 _FOLDERS: Final = re.compile(r"(\.|[\w-]+)(/[\w-]+)*(:(\.|[\w-]+)(/[\w-]+)*)*")
 _ASSIGNS: Final = re.compile(rf"({NAME.pattern})=")
 _DATE_OPTIONS: Final = frozenset(("-u", "-R", "-I", "-d", "--utc", "--iso-8601", "--date"))
@@ -35,6 +39,8 @@ def check_variable(
         return
     if walk.names.is_never_set(name):
         raise NotUnderstood(f"the variable {name}, which decides what programs do")
+    if name.startswith(_LOCALES) and not _LOCALE.fullmatch(text or ""):
+        raise NotUnderstood(f"a value of the variable {name}, by which a shell reads characters")
     if alone:
         return
     if walk.names.is_plain_variable(name) and text is not None and _PLAIN_VALUE.fullmatch(text):
@@ -96,7 +102,11 @@ def read_set(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed:
     """Refuse `set` alone, which prints all variables."""
     if not words:
         raise NotUnderstood("set alone, which prints all variables")
-    apply_arguments(walk, entry, parse_options(entry, words), deed)
+    given = parse_options(entry, words)
+    named = {one.value.exact for one in given.options if one.value is not None}
+    if given.operands or not given.names <= _SET_OPTIONS or not named <= _SET_NAMES:
+        raise NotUnderstood("set of this form, which may change how the line is read")
+    apply_arguments(walk, entry, given, deed)
 
 
 def read_export(walk: LineWalk, _entry: ProgramEntry, words: tuple[Word, ...], _deed: Deed) -> None:

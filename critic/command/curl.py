@@ -4,10 +4,9 @@ import re
 from typing import Final
 
 from critic.command.command_table import ProgramEntry
-from critic.command.deeds import Deed, LineWalk, NamedPath
+from critic.command.deeds import Deed, LineWalk
 from critic.command.operand_kinds import apply_arguments
 from critic.command.program_options import GivenOption, parse_options
-from critic.command.shell_facts import join_path
 from critic.command.shell_syntax import NotUnderstood, Word, plain_word
 
 _ONLY_READS: Final = frozenset(("GET", "HEAD"))
@@ -61,5 +60,4 @@ def _add_saved(walk: LineWalk, addresses: tuple[Word, ...], deed: Deed) -> None:
     for folder in walk.here(deed):
         for word in addresses:
             name = (word.exact or "").partition("?")[0].rpartition("/")[2] or "index.html"
-            saved = join_path(folder.real, name)
-            deed.writes.append(NamedPath(saved, saved))
+            deed.writes.append(walk.below(folder, name))

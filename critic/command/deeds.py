@@ -29,12 +29,14 @@ _MOST_PARTS: Final = 100
 class NamedPath:
     """A path of a command: `path` with a link in its last place kept, `real` with none.
 
-    `pattern`: names below `path` that are meant, instead of the path itself.
+    `pattern`: names below `path` that are meant, instead of the path itself. `written`: the path
+    with its `..` as written, by which the world is asked.
     """
 
     path: str
     real: str
     pattern: str = ""
+    written: str = ""
 
     @property
     def shown(self) -> str:
@@ -85,13 +87,15 @@ Stdin: TypeAlias = list[int] | Literal["text", "file"]
 class LineWalk(ABC):
     """The state in which the commands of a line are read, one after the other."""
 
-    def __init__(self, facts: KnownFacts, table: CommandTable) -> None:
-        """Begin a line."""
+    def __init__(
+        self, facts: KnownFacts, table: CommandTable, aged: Iterable[tuple[str, bool]] = ()
+    ) -> None:
+        """Begin a line, with what is aged from the start."""
         self.facts: Final = facts
         self.table: Final = table
         self.names: Final = table.names
         self.deeds: list[Deed] = []
-        self._aged: list[tuple[str, bool]] = []
+        self.aged: list[tuple[str, bool]] = list(aged)
 
     @abstractmethod
     def run_words(self, words: Sequence[Word], deed: Deed, stdin: Stdin) -> None:
@@ -105,6 +109,10 @@ class LineWalk(ABC):
         """Add a deed to the line; return its number."""
         self.deeds.append(deed)
         return len(self.deeds) - 1
+
+    def add_inner(self, deed: Deed, number: int) -> None:
+        """Note that a deed prints what those print that were added after its number."""
+        deed.sources.extend(range(number + 1, len(self.deeds)))
 
     def at(self, word: Word, folders: Folders, *, what: str = "a path") -> list[NamedPath]:
         """Return the paths that a word names, one for each folder.
@@ -126,6 +134,10 @@ class LineWalk(ABC):
                 raise NotUnderstood("a pattern with .. after it")
         return [self._named_path(folder, text, pattern, word) for folder in folders]
 
+    def below(self, folder: NamedPath, name: str) -> NamedPath:
+        """Return the path of a name in a folder, as the system walks it."""
+        return self._named_path(folder.written or folder.path, name, "", plain_word(name))
+
     def here(self, deed: Deed) -> list[NamedPath]:
         """Return the folders of a deed as paths."""
         return self.at(plain_word("."), deed.folders)
@@ -140,9 +152,9 @@ class LineWalk(ABC):
             path = real
         else:
             path = join_path(self.facts.real_path(parent or "/"), last)
-        if self._aged:
-            self._refuse_aged(written, text, NamedPath(path, real, pattern), word)
-        return NamedPath(path, real, pattern)
+        if self.aged:
+            self._refuse_aged(written, text, NamedPath(path, real, pattern, written), word)
+        return NamedPath(path, real, pattern, written)
 
     def _refuse_aged(self, written: str, text: str, named: NamedPath, word: Word) -> None:
         seen = False
@@ -150,7 +162,7 @@ class LineWalk(ABC):
             if part == ".." and seen:
                 raise NotUnderstood(f"a path with .. after what may be a link: {word.shown}")
             seen = seen or part not in ("", ".", "..")
-        for path, itself in self._aged:
+        for path, itself in self.aged:
             for one in (written, named.path, named.real):
                 inside = one.startswith(path.rstrip("/") + "/")
                 if inside or (itself and (one == path or named.pattern)):
@@ -160,7 +172,7 @@ class LineWalk(ABC):
 
     def age(self, paths: Iterable[NamedPath], *, itself: bool) -> None:
         """Note that what is below the paths is no longer known; `itself`: nor what they are."""
-        self._aged += [(one, itself) for path in paths for one in {path.path, path.real}]
+        self.aged += [(one, itself) for path in paths for one in {path.path, path.real}]
 
     def age_links(self, paths: Iterable[NamedPath]) -> None:
         """Note that links among the paths may be gone, or others."""

@@ -6,13 +6,14 @@ Rule 2: what may bring a link ages every path through it (see `deeds`).
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from critic.command.command_table import ProgramEntry
 from critic.command.deeds import Deed, LineWalk, NamedPath
 from critic.command.operand_kinds import apply_arguments
 from critic.command.program_options import GivenArguments, parse_options
-from critic.command.shell_facts import is_below, join_path
+from critic.command.shell_facts import is_below
 from critic.command.shell_syntax import NotUnderstood, Word
 
 _DEEP: Final = frozenset(("-r", "-R", "-a", "--recursive", "--archive"))
@@ -86,13 +87,9 @@ def _add_transfer(walk: LineWalk, given: GivenArguments, deed: Deed) -> list[Nam
                 deed.into.append(path)
             else:
                 name = read[0].path.rpartition("/")[2]
-                deed.writes.append(_below(path, name))
+                deed.writes.append(walk.below(path, name))
     deed.writes += target
     return target
-
-
-def _below(path: NamedPath, name: str) -> NamedPath:
-    return NamedPath(join_path(path.path, name), join_path(path.real, name))
 
 
 def _age_arrivals(walk: LineWalk, deed: Deed) -> None:
@@ -140,8 +137,8 @@ def read_gzip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed
     """
     apply_arguments(walk, entry, parse_options(entry, words), deed)
     for path in tuple(deed.writes):
-        for real in (f"{path.path}.gz", path.path.removesuffix(".gz")):
-            deed.writes.append(NamedPath(real, real, path.pattern))
+        for name in (f"{path.written}.gz", path.written.removesuffix(".gz")):
+            deed.writes.append(replace(walk.below(path, name), pattern=path.pattern))
 
 
 def read_compiler(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
@@ -158,6 +155,6 @@ def read_compiler(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], 
     apply_arguments(walk, entry, given, deed)
     if not given.names & {"-o", "-fsyntax-only"} and "-fsyntax-only" not in texts:
         for folder in walk.here(deed):
-            deed.writes.append(_below(folder, "a.out"))
+            deed.writes.append(walk.below(folder, "a.out"))
             if {"-c", "-S"} & given.names:
                 deed.into.append(folder)

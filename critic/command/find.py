@@ -57,10 +57,11 @@ def read_find(walk: LineWalk, _entry: ProgramEntry, words: tuple[Word, ...], dee
         walk.age(found, itself=True)
     if not read.commands:
         return
-    walk.finish(deed)
+    number = walk.finish(deed)
     for command in read.commands:
         for folder in read.folders:
             _run_for_each(walk, command, folder, read, deed)
+    walk.add_inner(deed, number)
 
 
 def _run_for_each(

@@ -60,7 +60,7 @@ def _read_folder(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> tuple[W
     while at < len(words):
         if words[at].exact == "-C" and at + 1 < len(words):
             paths = walk.at(words[at + 1], deed.folders)
-            deed.folders = tuple(dict.fromkeys(path.real for path in paths))
+            deed.folders = tuple(dict.fromkeys(path.written for path in paths))
             at += 1
         elif words[at].exact != "--no-pager":
             break

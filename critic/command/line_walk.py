@@ -7,7 +7,7 @@ Rule 3: what a command reads from is every command before it in its pipe, and in
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
 from critic.command.builtin_readers import check_variable
@@ -51,13 +51,21 @@ def walk_line(text: str, facts: KnownFacts, table: CommandTable) -> list[Deed]:
     """
     walk = _Walk(facts, table)
     node = read_line(text, braces=facts.given.shell in ("bash", "zsh"))
-    walk.walk(node, (join_path("/", facts.given.cwd),), [])
+    start = (join_path("/", facts.given.cwd),)
+    walk.walk(node, start, [])
+    if walk.is_concurrent and walk.aged:
+        # What ages a path may run before what is written before it.
+        again = _Walk(facts, table, walk.aged)
+        again.walk(node, start, [])
     return walk.deeds
 
 
 class _Walk(LineWalk):
-    def __init__(self, facts: KnownFacts, table: CommandTable) -> None:
-        super().__init__(facts, table)
+    def __init__(
+        self, facts: KnownFacts, table: CommandTable, aged: Iterable[tuple[str, bool]] = ()
+    ) -> None:
+        super().__init__(facts, table, aged)
+        self.is_concurrent = False
         self._depth = self._wrappers = 0
         self._assigned: dict[str, list[int]] = {}
 
@@ -107,6 +115,7 @@ class _Walk(LineWalk):
 
     def _walk_apart(self, node: Compound, folders: Folders, stdin: Stdin) -> None:
         """Walk through commands that run beside one another, each reading from those before."""
+        self.is_concurrent = True
         if node.joint == "background":
             stdin = "text"
         for one in node.nodes:

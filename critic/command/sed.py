@@ -41,13 +41,13 @@ def read_sed(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed:
             suffix = one.value.exact if one.value else ""
             if suffix and not _SUFFIX.fullmatch(suffix):
                 raise NotUnderstood("a suffix of this form")
-            deed.writes += [_with_suffix(path, suffix) for path in read if suffix]
+            deed.writes += [_with_suffix(walk, path, suffix) for path in read if suffix]
 
 
-def _with_suffix(path: NamedPath, suffix: str) -> NamedPath:
+def _with_suffix(walk: LineWalk, path: NamedPath, suffix: str) -> NamedPath:
     if path.pattern:
         return NamedPath(path.path, path.real, f"{path.pattern}{suffix}")
-    return NamedPath(path.path + suffix, path.real + suffix)
+    return walk.below(path, path.written + suffix)
 
 
 def check_sed_script(script: str | None) -> None:

