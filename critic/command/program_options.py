@@ -148,7 +148,8 @@ class _OptionReader:
     def _find(self, name: str) -> ProgramOption:
         option = self._entry.options.get(name)
         if option is None:
-            raise NotUnderstood(f"the option {name}")
+            programs = "/".join(self._entry.names.split())
+            raise NotUnderstood(f"the option {name} of {programs}")
         return option
 
     def _add_attached(self, option: ProgramOption, value: str) -> None:

@@ -52,6 +52,15 @@ class FactNeeds:
         """Return whether anything is needed."""
         return bool(self.links or self.git or self.refs or self.remotes or self.path_safe)
 
+    def __str__(self) -> str:
+        """Return what is needed, in words, not yet escaped."""
+        parts = [f"where {self.links[0]} leads"] if self.links else []
+        parts += [f"what git finds from {self.git[0]}"] if self.git else []
+        parts += ["the branches of the repository"] if self.refs else []
+        parts += ["the remotes of the repository"] if self.remotes else []
+        parts += ["whether the folders of PATH are safe"] if self.path_safe else []
+        return ", ".join(parts)
+
 
 class KnownFacts:
     """The facts at hand; each one that is asked for in vain is noted."""

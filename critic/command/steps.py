@@ -90,7 +90,7 @@ def read_steps(text: str, facts: ShellFacts, table: CommandTable) -> CommandStep
     except NotUnderstood as fault:
         return CommandSteps((_unknown_step(text, fault.construct),), known.needs)
     if known.needs:
-        return CommandSteps((_unknown_step(text, "facts of the world are missing"),), known.needs)
+        return CommandSteps((_unknown_step(text, f"not known: {known.needs}"),), known.needs)
     return CommandSteps(tuple(_Steps(facts, table.names).read(deeds)), known.needs)
 
 

@@ -51,6 +51,7 @@ COMMANDS: Final[Mapping[str, _Command]] = MappingProxyType(
             "judge recorded tasks, and propose the smallest edits of the policy", "trial"
         ),
         "explain": _Command("print the table of tiers, or the words `init` guesses by", "explain"),
+        "shell": _Command("say what a command line of a shell does, step by step", "shell"),
         "loop": _Command("let an agent change code until a critic accepts the result", "loop"),
         "sessions": _Command("look at the sessions of `critic loop`", "loop"),
         "schema": _Command("print the JSON Schemas of the envelopes", "schema"),

@@ -1,0 +1,1 @@
+"""`critic shell`: parsers, commands, texts."""

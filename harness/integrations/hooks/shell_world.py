@@ -1,0 +1,120 @@
+"""Ask this machine for the facts that a command line needs: links, repositories, PATH.
+
+Rule 1: only what is asked for is looked at, and nothing is run: a repository that somebody prepared
+        makes git run programs.
+Rule 2: what cannot be found out is left out, so that the line is not understood.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from critic.command.shell_facts import FactNeeds, FoundRepository, ShellFacts, ShellName, is_below
+
+_BARE: Final = ("HEAD", "objects", "refs")
+_REMOTE: Final = re.compile(r'\[remote "([^"\\]+)"\]')
+_SECTION: Final = re.compile(r"\[")
+_URL: Final = re.compile(r"url\s*=\s*(\S+)")
+_HOST: Final = re.compile(r"(?:[a-z+]+://)?(?:[^@/]+@)?([A-Za-z0-9.-]+)[:/]")
+_LONGEST_FILE: Final = 1 << 20
+
+
+def ask_first_facts(cwd: Path, shell: ShellName | None) -> ShellFacts:
+    """Return the facts that each line needs: the project is the repository around the folder."""
+    real = Path(os.path.realpath(cwd))
+    root = next((one for one in (real, *real.parents) if (one / ".git").exists()), real)
+    home = os.path.realpath(Path.home())
+    return ShellFacts(root=str(root), cwd=str(real), home=home, shell=shell)
+
+
+def answer_needs(facts: ShellFacts, needs: FactNeeds) -> ShellFacts:
+    """Return the facts with all that this machine knows of what is needed."""
+    found: dict[str, object] = facts.model_dump(exclude_none=True)
+    found["links"] = {**facts.links, **{path: os.path.realpath(path) for path in needs.links}}
+    found["git"] = {**facts.git, **{path: _find_repository(path, facts.root) for path in needs.git}}
+    if needs.path_safe:
+        found["path_safe"] = _is_path_safe(os.environ.get("PATH", ""), facts.root)
+    folder = _find_git_folder(Path(facts.root) / ".git")
+    if needs.refs and (refs := _read_branches(folder)) is not None:
+        found["refs"] = tuple(one for one in refs if not (Path(facts.cwd) / one).exists())
+    if needs.remotes and (remotes := _read_remotes(folder)) is not None:
+        found["remotes"] = remotes
+    return ShellFacts.model_validate(found)
+
+
+def _find_repository(folder: str, root: str) -> FoundRepository:
+    """Return what git finds from a folder, also one that only looks like a repository."""
+    real = Path(os.path.realpath(folder))
+    for one in (real, *real.parents):
+        if all((one / name).exists() for name in _BARE):
+            return "other"
+        if os.path.lexists(one / ".git"):
+            return "own" if str(one) == root else "other"
+    return "none"
+
+
+def _find_git_folder(path: Path) -> Path:
+    """Return the folder with the branches and the configuration, also of a linked work tree."""
+    if path.is_file():
+        text = (_read_text(path) or "").strip()
+        path = path.parent / text.removeprefix("gitdir: ")
+    common = _read_text(path / "commondir")
+    return path if common is None else path / common.strip()
+
+
+def _is_path_safe(path: str, root: str) -> bool:
+    """Return whether nobody but the user can put a program into a folder of PATH."""
+    for folder in path.split(os.pathsep):
+        if not folder.startswith("/") or is_below(os.path.realpath(folder), root):
+            return False
+        try:
+            mode = os.stat(folder).st_mode  # noqa: PTH116 - the text was split from PATH
+        except OSError:
+            continue  # no program is found in a folder that is not there
+        if mode & stat.S_IWOTH:
+            return False
+    return True
+
+
+def _read_branches(git: Path) -> tuple[str, ...] | None:
+    """Return the names of the branches, or None where they cannot be read."""
+    heads, packed = git / "refs" / "heads", git / "packed-refs"
+    if not heads.is_dir():
+        return None
+    names = [str(one.relative_to(heads)) for one in heads.rglob("*") if one.is_file()]
+    prefix = "refs/heads/"
+    lines = (_read_text(packed) or "").splitlines()
+    names += [
+        name.removeprefix(prefix)
+        for name in (line.partition(" ")[2] for line in lines)
+        if name.startswith(prefix)
+    ]
+    return tuple(dict.fromkeys(names))
+
+
+def _read_remotes(git: Path) -> Mapping[str, str] | None:
+    """Return the hosts of the remotes by name, or None where they cannot be read."""
+    text = _read_text(git / "config")
+    return None if text is None else dict(_remotes_of(text))
+
+
+def _remotes_of(config: str) -> Iterator[tuple[str, str]]:
+    name = ""
+    for line in map(str.strip, config.splitlines()):
+        if section := _SECTION.match(line):
+            remote = _REMOTE.fullmatch(line)
+            name = remote[1] if section and remote else ""
+        elif name and (url := _URL.fullmatch(line)):
+            host = _HOST.match(url[1])
+            yield name, host[1].lower() if host else "localhost"
+
+
+def _read_text(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            return file.read(_LONGEST_FILE).decode("utf-8", "replace")
+    except OSError:
+        return None
