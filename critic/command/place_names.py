@@ -1,7 +1,8 @@
 """Which files and folders are protected, secret or made again, by their names.
 
 Rule 1: a name counts in any case and at any depth, and for the path as written and as it leads.
-Rule 2: a pattern counts as each name that it may give. A general pattern (`*`, `*.py`) gives a
+Rule 2: what agents, git and their guard obey is protected, whatever the table says.
+Rule 3: a pattern counts as each name that it may give. A general pattern (`*`, `*.py`) gives a
         secret only where the ending says so.
 """
 
@@ -10,6 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
+
+from critic.command.agent_settings import PROTECTED
 
 _GENERAL: Final = re.compile(r"[*?]+(\.[a-z0-9*]+)?|\*\*")
 _BRACKETS: Final = re.compile(r"\[[^\]/]+\]")
@@ -32,7 +35,10 @@ class GuardedNames:
         """Read lists of patterns, with blanks between them."""
         self._plain: Final = frozenset(plain_variables.split())
         self._never: Final = NameList(never_set)
-        self._protected: Final = NameList(protected)
+        settings = [name.rstrip("/") for name in PROTECTED]
+        alone = " ".join(name for name in settings if "/" not in name)
+        self._protected: Final = NameList(f"{protected} {alone}")
+        self._protected_paths: Final = tuple(f"/{name}/" for name in settings if "/" in name)
         self._secret: Final = NameList(secret)
         self._secret_endings: Final = NameList(_endings(secret))
         self._secret_folders: Final = NameList(secret_folders)
@@ -41,7 +47,10 @@ class GuardedNames:
 
     def is_protected(self, path: str, pattern: str = "") -> bool:
         """Return whether a path, or a name below it that begins as written, is protected."""
-        if any(self._protected.has(name) for name in _names(path)):
+        names = [*_names(path)]
+        if any(self._protected.has(name) for name in names):
+            return True
+        if any(one in f"/{'/'.join(names)}/" for one in self._protected_paths):
             return True
         return any(
             self._protected.has(part) or (part.startswith(".") and self._protected.meets(part))

@@ -39,7 +39,6 @@ OUTER = (
     *("harness.loops", "harness.integrations", "harness.serve", "harness.commands"),
     "harness.case_files",
     *("harness.testing", "harness.cli", "harness.schemas", "harness.process"),
-    "harness.agent_settings",
     "plan_critic_entry",
 )
 

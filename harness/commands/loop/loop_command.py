@@ -10,8 +10,8 @@ from pathlib import Path
 from shlex import join
 from typing import Any, Final
 
+from critic.command.agent_settings import AGENT_SETTINGS
 from evals.escaping import escape_line
-from harness.agent_settings import AGENT_SETTINGS
 from harness.commands.loop.loop_lines import JsonEvents, Progress
 from harness.errors import UsageError
 from harness.loops.code.agent_commands import agent_settings, require_program

@@ -33,8 +33,8 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Final, Literal
 
+from critic.command.agent_settings import AGENT_SETTINGS
 from evals.escaping import escape_line
-from harness.agent_settings import AGENT_SETTINGS
 from harness.errors import escape_text
 from harness.loops.code.code_errors import CodeLoopError
 from harness.loops.code.git import clean_env, git

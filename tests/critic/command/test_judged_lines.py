@@ -221,6 +221,9 @@ def test_confidential_data_that_gets_to_the_network_is_refused(command: str, ste
         "git mv a .git/hooks",
         "curl -o .envrc http://localhost/",
         "sort -o .npmrc a",
+        "touch opencode.json QWEN.local.md",
+        "cp a ~/.config/git/config",
+        "mkdir -p x/.Config/GIT/hooks",
     ],
 )
 def test_protected_places_are_never_written(command: str) -> None:

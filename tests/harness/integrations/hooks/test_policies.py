@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema_rs import validator_for
 
-from harness.agent_settings import PROTECTED
+from critic.command.agent_settings import PROTECTED
 from harness.integrations.hooks.dialects import DIALECTS
 from harness.integrations.hooks.install import INSTALLATIONS, shipped_policy
 from harness.policy import Policy, lint, parse_policy

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from harness.agent_settings import PROTECTED
+from critic.command.agent_settings import PROTECTED
 from harness.integrations.hooks.install import shipped_policy
 from harness.integrations.hooks.lookup import codex_hash
 from harness.policy import parse_policy

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.agent_settings import AGENT_SETTINGS
+from critic.command.agent_settings import AGENT_SETTINGS
 from harness.loops.code.agent_commands import (
     PRESETS,
     agent_settings,

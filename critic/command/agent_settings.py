@@ -1,4 +1,8 @@
-"""The files that agents, their guard and git obey: no agent may write them."""
+"""The files that agents, their guard and git obey: no agent may write them.
+
+One list for the code loop, the policies of hooks and shell commands. A `/` at the end says that it
+is a folder.
+"""
 
 from typing import Final
 
