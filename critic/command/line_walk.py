@@ -126,17 +126,24 @@ class _Walk(LineWalk):
             stdin = [*before, *range(start, len(self.deeds))]
 
     def _walk_brackets(self, node: Compound, folders: Folders, stdin: Stdin) -> _Ends:
-        if not node.redirects:
-            return self.walk(node.nodes[0], folders, stdin)
-        deed = Deed("", folders, wraps=True)
-        for redirect in node.redirects:
-            stdin = self._redirect(redirect, deed, stdin)
-        number = self.finish(deed)
-        before = stdin if isinstance(stdin, list) else []
-        ends = self.walk(node.nodes[0], folders, [*before, number])
-        # What the commands in the brackets print goes where the brackets do.
-        deed.sources.extend(range(number + 1, len(self.deeds)))
+        outer = Deed("( ... )" if node.joint == "subshell" else "{ ... }", folders, wraps=True)
+        stdin = self._redirect_all(node.redirects, outer, stdin)
+        number = len(self.deeds) - 1
+        ends = self.walk(node.nodes[0], folders, stdin)
+        self.add_inner(outer, number)
         return ends
+
+    def _redirect_all(self, redirects: list[Redirect], outer: Deed, stdin: Stdin) -> Stdin:
+        """Finish a deed for the redirections of a command; return where the command reads from.
+
+        They are a deed of their own: no reader of a program takes away what they do.
+        """
+        if not redirects:
+            return stdin
+        for redirect in redirects:
+            stdin = self._redirect(redirect, outer, stdin)
+        number = self.finish(outer)
+        return [*(stdin if isinstance(stdin, list) else []), number]
 
     def _redirect(self, redirect: Redirect, deed: Deed, stdin: Stdin) -> Stdin:
         match redirect.kind:
@@ -188,11 +195,19 @@ class _Walk(LineWalk):
             inside = inside or named
             check_variable(self, name, value, alone=not command.words, inside=named)
             self._add_parts(value, deed)
-        for redirect in command.redirects:
-            stdin = self._redirect(redirect, deed, stdin)
+        outer = Deed(command.text, folders, wraps=True)
+        stdin = self._redirect_all(command.redirects, outer, stdin)
+        number = len(self.deeds) - 1
         deed.sources += stdin if isinstance(stdin, list) else []
         for word in command.words:
             self._add_parts(word, deed)
+        ends = self._walk_words(command, deed, stdin, inside=inside)
+        self.add_inner(outer, number)
+        return ends
+
+    def _walk_words(
+        self, command: SimpleCommand, deed: Deed, stdin: Stdin, *, inside: bool
+    ) -> _Ends:
         if not command.words:
             return self._finish_without_program(command, deed)
         if _is_cd(command.words):
@@ -201,7 +216,7 @@ class _Walk(LineWalk):
         read_program(self, tuple(command.words), deed, stdin, wrapped=False)
         if inside and not any("run" in one.does for one in self.deeds[start:]):
             raise NotUnderstood("PYTHONPATH for a program that runs no code of the repository")
-        return folders, folders
+        return deed.folders, deed.folders
 
     def _finish_without_program(self, command: SimpleCommand, deed: Deed) -> _Ends:
         if command.redirects and self.facts.given.shell in (None, "zsh"):

@@ -227,23 +227,30 @@ class _LineReader(WordReader):
         self.at = found.end()
         if self.peek() == "(":
             self.fail("a process substitution")
+        start, target = self._read_target()
+        match found[2]:
+            case "<<" | "<<-":
+                written = self.text[start : self.at]
+                return self._await_heredoc(found[2], descriptor, target, written)
+            case "<<<":
+                return Redirect("herestring", descriptor, target)
+            case "<&" | ">&":
+                return self._copy_descriptor(found[2], descriptor, target)
+            case operator:
+                return Redirect(_KIND.get(operator, "write"), descriptor, target)
+
+    def _read_target(self) -> tuple[int, Word]:
+        """Return the target of a redirection, and where it begins."""
         self._skip_blanks()
         if not self.peek() or self.peek() in "\n;&|<>()":
             self.fail("a redirection without a target")
+        if self.peek() == "!":
+            self.fail("a target that begins with ! (zsh)")
         start = self.at
         words = self.read_words()
         if len(words) != 1 or self.peek() == "(":
             self.fail("a redirection to several files")
-        match found[2]:
-            case "<<" | "<<-":
-                written = self.text[start : self.at]
-                return self._await_heredoc(found[2], descriptor, words[0], written)
-            case "<<<":
-                return Redirect("herestring", descriptor, words[0])
-            case "<&" | ">&":
-                return self._copy_descriptor(found[2], descriptor, words[0])
-            case operator:
-                return Redirect(_KIND.get(operator, "write"), descriptor, words[0])
+        return start, words[0]
 
     def _copy_descriptor(self, operator: str, descriptor: int | None, target: Word) -> Redirect:
         if target.exact is not None and _DESCRIPTOR.fullmatch(target.exact):

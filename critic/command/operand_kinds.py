@@ -32,9 +32,16 @@ _FIRST_TEXTS: Final = (("text",), ("script",))
 
 
 def apply_arguments(
-    walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed
+    walk: LineWalk,
+    entry: ProgramEntry,
+    given: GivenArguments,
+    deed: Deed,
+    *,
+    only_checks: bool = False,
 ) -> tuple[NamedPath, ...]:
     """Add to a deed what its options and operands mean; return the operands of kind `read`.
+
+    `only_checks`: an option says that operands of kind `rw` are only read.
 
     Raises:
         NotUnderstood: an operand that the table does not have, or that is not known.
@@ -52,7 +59,7 @@ def apply_arguments(
         if word.splits and not tail:
             raise NotUnderstood(f"a pattern where one word is meant: {word.shown}")
         before = len(deed.reads)
-        apply_kind(walk, kind, word, deed)
+        apply_kind(walk, "read" if only_checks and kind == "rw" else kind, word, deed)
         read += deed.reads[before:] if kind == "read" else []
     fewest = len(entry.operands.kinds) if entry.operands.repeats and entry.operands.needed else 0
     if len(given.operands) + skipped < fewest:

@@ -241,13 +241,11 @@ def _read_plain(
     if wraps:
         _check_wrapper(walk, entry, given, deed)
         return given
-    read = apply_arguments(walk, entry, given, deed)
+    read = apply_arguments(walk, entry, given, deed, only_checks="check" in marks)
     if (entry.folder or "folder" in marks) and not _names_paths(entry, given):
-        read = _add_folder(walk, entry, deed)
+        read = _add_folder(walk, entry, deed, only_checks="check" in marks)
     if "write" in marks:
         deed.writes += read
-    if "check" in marks:
-        deed.writes.clear()
     if "names" in marks or entry.lists_names:
         deed.found = list(deed.reads or deed.lists)
     if "send" in marks:
@@ -274,7 +272,9 @@ def _names_paths(entry: ProgramEntry, given: GivenArguments) -> bool:
     return any(kind not in ("text", "script", "ref", "target") for kind in kinds)
 
 
-def _add_folder(walk: LineWalk, entry: ProgramEntry, deed: Deed) -> tuple[NamedPath, ...]:
+def _add_folder(
+    walk: LineWalk, entry: ProgramEntry, deed: Deed, *, only_checks: bool
+) -> tuple[NamedPath, ...]:
     """Add the folder of a program without operands; return it if it is read."""
     folder = walk.here(deed)
     kind = entry.operands.kinds[-1] if entry.operands.kinds else "read"
@@ -282,7 +282,7 @@ def _add_folder(walk: LineWalk, entry: ProgramEntry, deed: Deed) -> tuple[NamedP
         deed.lists += folder
         return ()
     deed.reads += folder
-    if kind == "rw":
+    if kind == "rw" and not only_checks:
         deed.writes += folder
     if kind in ("run", "target"):
         deed.scripts += folder

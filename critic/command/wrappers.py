@@ -65,7 +65,11 @@ def read_xargs(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], dee
         NotUnderstood: the names come from elsewhere, or an option of the program may do harm.
     """
     given = parse_options(entry, words, stops=True)
-    sources = [walk.deeds[number] for number in deed.sources]
+    sources = [
+        source
+        for source in (walk.deeds[number] for number in deed.sources)
+        if source.program or source.reads  # a redirection of the output prints nothing
+    ]
     listing = [source for source in sources if source.found]
     if (
         given.names & _OWN_WORDS
