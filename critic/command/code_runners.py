@@ -30,6 +30,7 @@ _UNITTEST: Final = ProgramEntry(
     run="test",
 )
 _ANY_SCRIPT: Final = ProgramEntry(names="script", opts="--check --fix --write", args="run*")
+_SHELL_SIGNS: Final = '$`"\\'
 _RUN: Final = ("run",)
 
 
@@ -134,6 +135,8 @@ def read_npm(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed:
 
 def _check_passed(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
     """Read what is passed on, with the options of programs that run tests."""
+    if any(sign in word.shown for word in words for sign in _SHELL_SIGNS):
+        raise NotUnderstood("what a script is given may be read by a shell")
     known = [walk.table.entries.get(name, {}).get("") for name in _TEST_PROGRAMS]
     faults = list[NotUnderstood]()
     for program in (*filter(None, known), _ANY_SCRIPT):
@@ -151,7 +154,7 @@ def _check_passed(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
 
 
 def read_pip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
-    """Add the packages that `pip install` installs; `.` is the project itself.
+    """Add the packages that `pip install` installs; `.` is the project itself, whose code runs.
 
     Raises:
         NotUnderstood: an address, an archive, or an option.
@@ -160,6 +163,9 @@ def read_pip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed:
     apply_arguments(walk, entry, parse_options(entry, packages), deed)
     if len(packages) < len(words):
         deed.scripts += walk.here(deed)
+    if deed.scripts:
+        deed.add_effect("run", "builds what it installs")
+        deed.run_kinds = [("install", "build")]
 
 
 def read_runner(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin) -> None:

@@ -10,9 +10,10 @@ from typing import Final
 
 from critic.command.command_table import ProgramEntry
 from critic.command.deeds import Deed, LineWalk, NamedPath
-from critic.command.program_options import GivenArguments
+from critic.command.program_options import GivenArguments, GivenOption
 from critic.command.shell_syntax import NotUnderstood, Word, plain_word
 
+_NUMBER: Final = re.compile(r"[+-]?\d+")
 _PLUGIN: Final = re.compile(r"no:[\w.-]+")
 _NAME: Final = re.compile(r"[A-Za-z0-9_,-]+")
 _TARGET: Final = re.compile(r"[\w.+/-][\w.:+/-]*")
@@ -49,6 +50,7 @@ def apply_arguments(
     for one in given.options:
         if one.value is not None and one.option.kind not in (None, "?"):
             apply_kind(walk, one.option.kind, one.value, deed)
+            _add_late_value(walk, entry, one, deed)
     skipped = 1 if "script" in given.marks and entry.operands.kinds[:1] in _FIRST_TEXTS else 0
     read: list[NamedPath] = []
     for number, word in enumerate(given.operands, skipped):
@@ -67,6 +69,15 @@ def apply_arguments(
     return tuple(read)
 
 
+def _add_late_value(walk: LineWalk, entry: ProgramEntry, one: GivenOption, deed: Deed) -> None:
+    """Add a value that follows an operand as a path too: for BSD, options end before that."""
+    text = one.value.exact if one.value is not None else None
+    names_files = any(kind in _OPTIONS_IN_FILES for kind in entry.operands.kinds)
+    names_files = names_files and entry.reader != "git"  # which ends its options nowhere
+    if one.is_late and names_files and text and not _NUMBER.fullmatch(text):
+        apply_kind(walk, "read", plain_word(text), deed)
+
+
 def apply_kind(walk: LineWalk, kind: str | None, word: Word, deed: Deed) -> None:
     """Add to a deed what a word means.
 
@@ -75,6 +86,8 @@ def apply_kind(walk: LineWalk, kind: str | None, word: Word, deed: Deed) -> None
     """
     if kind in _OPTIONS_IN_FILES and word.prefix.startswith("@"):
         raise NotUnderstood("an argument that begins with @, a file of options")
+    if kind in _PATHS and "://" in word.prefix:
+        raise NotUnderstood(f"an address where a path is meant: {word.shown}")
     if kind in _PATHS:
         _apply_path(walk, str(kind), word, deed)
     elif kind == "plugin":

