@@ -23,6 +23,7 @@ from critic.command.shell_syntax import (
 
 _MOST_DEPTH: Final = 6
 _MOST_COMMANDS: Final = 200
+_MOST_WORDS: Final = 2_000
 _RESERVED: Final = frozenset(
     (
         *("if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case"),
@@ -68,7 +69,7 @@ class _LineReader(WordReader):
         super().__init__(text, braces=braces)
         self._heredocs: list[_Heredoc] = []
         self._depth = 0
-        self._commands = 0
+        self._commands = self._words = 0
 
     @property
     def awaits_heredoc(self) -> bool:
@@ -206,6 +207,9 @@ class _LineReader(WordReader):
             if (written := self.text[start : self.at]) in _RESERVED:
                 self.fail(f"the reserved word {written}")
         command.words.extend(words)
+        self._words += len(words)
+        if self._words > _MOST_WORDS:
+            self.fail("more than 2,000 words")
 
     def _assignment(self, assigned: re.Match[str], words: list[Word]) -> tuple[str, Word]:
         if len(words) > 1 or assigned[2]:

@@ -15,7 +15,7 @@ from typing import Final
 from critic.command.agent_settings import PROTECTED
 
 _GENERAL: Final = re.compile(r"[*?]+(\.[a-z0-9*]+)?|\*\*")
-_BRACKETS: Final = re.compile(r"\[[^\]/]+\]")
+_BRACKETS: Final = re.compile(r"\[[^\[\]/]+\]")
 
 
 class GuardedNames:
@@ -149,8 +149,12 @@ def _endings(names: str) -> str:
 
 
 def _regex(pattern: str) -> str:
-    """Return the regular expression of a pattern; a class of characters counts as any one."""
-    plain = _BRACKETS.sub("?", pattern)
+    """Return the regular expression of a pattern; a class of characters counts as any one.
+
+    What comes after an open bracket that is no plain class counts as anything.
+    """
+    plain, bracket, _ = _BRACKETS.sub("?", pattern).partition("[")
+    plain += "*" if bracket else ""
     return "".join(_SIGNS.get(char) or re.escape(char) for char in _merge_stars(plain))
 
 

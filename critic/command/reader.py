@@ -23,6 +23,7 @@ _BRACED_NAME: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _COUNT: Final = re.compile(r"#(?=[\s\"';]|$)")
 _PLAIN: Final = re.compile(r"[^ \t\n;&|<>()\\'\"$`*?\[{~]+")
 _PLAIN_IN_QUOTES: Final = re.compile(r"[^\"$`\\\n]+")
+_CONTROL: Final = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f\\ud800-\\udfff]")
 _Add = Callable[[Piece], None]
 
 
@@ -37,7 +38,7 @@ class WordReader(ABC):
         """
         if len(text) > _MOST_BYTES or len(text.encode("utf-8", "surrogatepass")) > _MOST_BYTES:
             raise NotUnderstood("a command over 16 KiB")
-        if any(_is_control(char) for char in text):
+        if _CONTROL.search(text):
             raise NotUnderstood("a control character")
         self.text: Final = text
         self.at = 0
@@ -229,11 +230,6 @@ class WordReader(ABC):
         self.at = listed.end()
         (base,) = alternatives
         return [[*base, Piece("text", one, quoted=True)] for one in listed[1].split(",")]
-
-
-def _is_control(char: str) -> bool:
-    code = ord(char)
-    return (code < 32 and char not in "\t\n") or code == 127 or 0xD800 <= code <= 0xDFFF
 
 
 def _append(pieces: list[Piece], piece: Piece) -> None:

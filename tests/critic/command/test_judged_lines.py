@@ -151,6 +151,8 @@ def test_usual_work_passes(command: str) -> None:
         "find . -exec mv {} x \\;",
         "cat '.e'n*",
         "cat .[e]nv",
+        "cat .[[:alpha:]]nv",
+        "cat .[]e]nv",
         "cat ?nv .e??",
         "cat 'a\n.pem'",
         "cat .ENV",
