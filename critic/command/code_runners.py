@@ -93,9 +93,10 @@ def _read_module(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> tuple[W
         apply_arguments(walk, _UNITTEST, parse_options(_UNITTEST, rest), deed)
         deed.does["run"] = "runs tests"
         deed.run_kinds = [_UNITTEST.run_kinds]
-    elif name == "json.tool" and len(rest) == 1 and rest[0].prefix[:1] != "-":
+    elif name == "json.tool" and len(rest) < 2 and all(one.prefix[:1] != "-" for one in rest):
         deed.does.clear()
-        apply_kind(walk, "read", rest[0], deed)
+        for word in rest:
+            apply_kind(walk, "read", word, deed)
     elif name == "venv" and len(rest) == 1 and rest[0].prefix[:1] != "-":
         deed.does.clear()
         apply_kind(walk, "into", rest[0], deed)

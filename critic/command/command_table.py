@@ -109,6 +109,7 @@ SmallLanguage = Literal[
     "mkdir",
     "chmod",
     "gzip",
+    "zip",
     "compiler",
 ]
 """Readers in code, for programs whose arguments are a language of their own or that do more."""

@@ -16,6 +16,7 @@ from critic.command.program_options import GivenArguments, parse_options
 from critic.command.shell_facts import is_below
 from critic.command.shell_syntax import NotUnderstood, Word
 
+_ALWAYS_THERE: Final = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - only compared
 _DEEP: Final = frozenset(("-r", "-R", "-a", "--recursive", "--archive"))
 _KEEPS_LINKS: Final = _DEEP | {"-d", "-P"}
 _MODE: Final = re.compile(r"[ugoa]*[+-][rwxX]+|[0-7]{3,4}")
@@ -105,7 +106,7 @@ def read_mkdir(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], dee
         NotUnderstood: an option or a path is not understood.
     """
     apply_arguments(walk, entry, parse_options(entry, words), deed)
-    there = (*deed.folders, walk.facts.given.root, walk.facts.given.home)
+    there = (*deed.folders, walk.facts.given.root, walk.facts.given.home, *_ALWAYS_THERE)
     for path in tuple(deed.writes):
         deed.writes += _parents(path.real, there)
 
@@ -127,6 +128,19 @@ def read_chmod(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], dee
     if mode is None or not _MODE.fullmatch(mode) or _WIDE_MODE.fullmatch(mode):
         raise NotUnderstood("chmod of this form")
     apply_arguments(walk, entry, parse_options(entry, words), deed)
+
+
+def read_zip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
+    """Add the archive that `zip` writes, and the files that it reads.
+
+    Raises:
+        NotUnderstood: an option or a path, or an archive that would get another name.
+    """
+    given = parse_options(entry, words)
+    archive = given.operands[0].exact if given.operands else None
+    if archive is None or "." not in archive.rpartition("/")[2].strip("."):
+        raise NotUnderstood("an archive without an ending, to which zip adds one")
+    apply_arguments(walk, entry, given, deed)
 
 
 def read_gzip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:

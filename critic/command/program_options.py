@@ -109,9 +109,13 @@ class _OptionReader:
             self._read_letters(text)
 
     def _read_partly_known(self, word: Word) -> None:
-        """Read `--name=` before a value that is known only when the line runs."""
+        """Read `--name=` before a value that is known only when the line runs, or a pattern."""
         name = _LONG.match(word.prefix)
         option = self._entry.options.get(name[1]) if name else None
+        if option is not None and option.kind == "glob" and not word.varies:
+            # Names of files that it may become begin with the option too.
+            self._add_attached(option, word.shown.partition("=")[2])
+            return
         if option is None or option.kind not in ("text", "body") or word.splits:
             raise NotUnderstood(f"an option that is known only when it runs: {word.shown}")
         self.options.append(GivenOption(option, word))

@@ -37,6 +37,7 @@ from critic.command.file_moves import (
     read_link,
     read_mkdir,
     read_move,
+    read_zip,
 )
 from critic.command.find import read_find
 from critic.command.git_commands import read_git
@@ -77,6 +78,7 @@ _READERS: Final[dict[str, _Reader]] = {
     "mkdir": read_mkdir,
     "chmod": read_chmod,
     "gzip": read_gzip,
+    "zip": read_zip,
     "compiler": read_compiler,
 }
 

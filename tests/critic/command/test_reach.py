@@ -94,3 +94,29 @@ def test_what_is_installed_from_a_folder_runs() -> None:
 def test_a_word_for_a_script_has_no_signs_of_a_shell(word: str) -> None:
     assert effects("npm test -- -t parse") == {"read", "run"}
     assert effects(f"npm test -- -t {word}") == {"unknown"}
+
+
+def test_a_pattern_after_an_option_is_read_as_one() -> None:
+    assert effects("grep -rn x --include=*.py src") == {"read"}
+    assert effects("grep -rn x --include=*.pem src") == {"read", "read_secret"}
+    assert effects("grep -rn x --include=$X src") == {"unknown"}
+
+
+def test_temporary_folders_are_there_already() -> None:
+    assert effects("mkdir -p /tmp/x/y") == {"write"}
+    assert effects("mkdir -p /srv/x") == {"write_outside"}
+
+
+def test_an_archive_of_zip_has_its_ending() -> None:
+    entry = ProgramEntry(names="zip", opts="-r -q", args="write read+", reader="zip")
+    table = SMALL_TABLE.model_copy(update={"command": (*SMALL_TABLE.command, entry)})
+    assert effects("zip -qr out.zip src", table) == {"read", "write"}
+    assert effects("zip -r .git/x.zip src", table) == {"read", "write_protected"}
+    for command in (
+        "zip -r out src",
+        "zip -r .x src",
+        "zip - src",
+        "zip out.zip",
+        "zip -T x.zip y",
+    ):
+        assert effects(command, table) == {"unknown"}
