@@ -9,6 +9,9 @@ from critic.command.operand_kinds import apply_arguments
 from critic.command.program_options import parse_options
 from critic.command.shell_syntax import NAME, NotUnderstood, Word, plain_word
 
+_FORMAT: Final = re.compile(
+    r"(?:[^%]|%%|%[-+ #0]*[\d*]*(?:\.[\d*]*)?[sbqdiouxXeEfFgGaAc])*", re.DOTALL
+)
 _NUMBER_FORMAT: Final = re.compile(r"%[^%a-zA-Z]*[diouxXeEfFgGaAc]|%[^%a-zA-Z]*\*")
 _NUMBER: Final = re.compile(r"-?[\d.]+")
 _PLAIN_VALUE: Final = re.compile(r"[\w.,:@+-]*")
@@ -65,6 +68,8 @@ def read_printf(
     form = words[0].exact if words else None
     if form is None or form.startswith("-"):
         raise NotUnderstood("printf without a known format")
+    if not _FORMAT.fullmatch(form):
+        raise NotUnderstood("a format of printf that may set a variable")
     if _NUMBER_FORMAT.search(form) and not _all_match(_NUMBER, words[1:]):
         raise NotUnderstood("a number that printf may compute (zsh)")
 

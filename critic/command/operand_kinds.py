@@ -191,13 +191,15 @@ def apply_address(walk: LineWalk, word: Word, deed: Deed) -> None:
         raise NotUnderstood(f"an address of this form: {word.shown}")
     if text is None and not _WHOLE_HOST.match(word.prefix):
         raise NotUnderstood(f"a host that is known only when it runs: {word.shown}")
-    if any(sign in word.prefix for sign in "[]{}"):
+    if any(sign in word.prefix for sign in "[]{}\\"):
         raise NotUnderstood("an address with a pattern")
+    if "@" in word.prefix.partition("?")[0]:
+        raise NotUnderstood("an address with a user in it, or with a sign that may be one")
     if scheme == "file":
         raise NotUnderstood("an address of a file")
     if text is None or len(text.partition("?")[2]) > _LONGEST_QUERY:
         deed.add_effect("send", "sends a part of the address")
-    host = _PORT.sub("", read[2].rpartition("@")[2]).lower()
+    host = _PORT.sub("", read[2]).lower()
     if not re.fullmatch(r"[a-z0-9._-]+", host):
         raise NotUnderstood(f"an address of this form: {word.shown}")
     deed.hosts.append(host)
