@@ -31,6 +31,8 @@ _UNITTEST: Final = ProgramEntry(
 )
 _ANY_SCRIPT: Final = ProgramEntry(names="script", opts="--check --fix --write", args="run*")
 _SHELL_SIGNS: Final = '$`"\\'
+_FORMATTERS: Final = frozenset(("ruff", "black", "isort"))
+_FORMATS: Final = ("lint", "format", "check")
 _RUN: Final = ("run",)
 
 
@@ -181,4 +183,10 @@ def read_runner(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdi
     if words[1].exact is None or words[1].exact.startswith("-"):
         raise NotUnderstood(f"the option {words[1].shown} of {deed.program} {verb}")
     deed.note = "may install what the lock file says"
+    first = len(walk.deeds)
     run_wrapped(walk, words[1:], deed, stdin)
+    if not any("run" in one.does for one in walk.deeds[first:]):
+        # The project may have a script of that name, and builds itself before.
+        name = walk.deeds[-1].program
+        deed.add_effect("run", f"runs {name} of the project")
+        deed.run_kinds = [(name, *_FORMATS)] if name in _FORMATTERS else [(name,)]

@@ -113,6 +113,9 @@ def read_program(
     if deed.runs and "/" not in name and not walk.facts.has_safe_path():
         raise NotUnderstood("programs by name, where the project can write a folder of PATH")
     _read_arguments(walk, program, words[1:], deed, stdin)
+    if deed.scripts and "/" in name:  # a file of the project, whatever its name promises
+        deed.add_effect("run", "runs a program of the project")
+        deed.run_kinds = deed.run_kinds or [(program,)]
 
 
 def _find_program(walk: LineWalk, word: Word, name: str, deed: Deed) -> str | None:

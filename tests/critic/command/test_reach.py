@@ -120,3 +120,27 @@ def test_an_archive_of_zip_has_its_ending() -> None:
         "zip -T x.zip y",
     ):
         assert effects(command, table) == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "node_modules/.bin/ls src",
+        ".venv/bin/cat a.py",
+        "./node_modules/.bin/env ls",
+        "timeout 5 .venv/bin/ls",
+        "find . -exec .venv/bin/cat {} +",
+        "pdm run ls",
+        "uv run cat a.py",
+        "bundle exec ls",
+        ".venv/bin/git status",
+    ],
+)
+def test_a_file_of_the_project_runs_whatever_its_name_promises(command: str) -> None:
+    assert "run" in effects(command)
+
+
+def test_a_runner_asks_for_what_it_runs() -> None:
+    names = [step.name for step in WORLD.read("uv run pytest -q", SMALL_TABLE).steps]
+    assert [name for name in names if name.startswith("run")] == ["run.test"]
+    assert "run" not in effects("/usr/bin/ls src")
