@@ -25,12 +25,19 @@ def read_awk(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed:
     """
     given = parse_options(entry, words, stops=True)
     program = given.operands[0].exact if given.operands else None
-    if program is None or _AWK_REACHES_OUT.search(_COMPARES.sub("", program)):
+    if program is None or _AWK_REACHES_OUT.search(_without_comparisons(program)):
         raise NotUnderstood("an awk program that may read, write or run something")
     for word in given.operands[1:]:
         if not word.prefix or word.prefix.startswith("-"):
             raise NotUnderstood(f"an argument of awk: {word.shown}")
         apply_kind(walk, "read", word, deed)
+
+
+def _without_comparisons(program: str) -> str:
+    """Return a program without the signs that compare: only what a print came before writes."""
+    signs = _COMPARES.sub("", program)
+    before, _, after = signs.partition("print")
+    return before.replace(">", "") + after if "print" in signs else signs.replace(">", "")
 
 
 def read_jq(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:

@@ -144,3 +144,29 @@ def test_a_runner_asks_for_what_it_runs() -> None:
     names = [step.name for step in WORLD.read("uv run pytest -q", SMALL_TABLE).steps]
     assert [name for name in names if name.startswith("run")] == ["run.test"]
     assert "run" not in effects("/usr/bin/ls src")
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["NR>1{s+=$3} END{print s}", "length($0) > 100", "$1>=2 || $2>3", "{if ($1>2) print $1}"],
+)
+def test_awk_compares(program: str) -> None:
+    assert effects(f"awk '{program}' a.txt") == {"read"}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        '{print>"x"}',
+        '{print $1 >> "x"}',
+        '{printf "%s", $1 > "x"}',
+        'BEGIN{if (1>0) print "a" > "x"}',
+        '{print ";" > "x"}',
+        '{print\\\n>"x"}',
+        '$1>2{print | "sh"}',
+        '"id" | getline x',
+        '$1>2{system("id")}',
+    ],
+)
+def test_awk_writes_and_runs(program: str) -> None:
+    assert effects(f"awk '{program}' a.txt") == {"unknown"}
