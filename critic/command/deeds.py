@@ -102,7 +102,7 @@ class LineWalk(ABC):
         """Read the words of a program that another one starts, and finish its deed."""
 
     @abstractmethod
-    def run_text(self, text: str, deed: Deed, stdin: Stdin, *, braces: bool) -> None:
+    def run_text(self, text: str, deed: Deed, stdin: Stdin, *, extended: bool) -> None:
         """Read a text that another shell runs."""
 
     def finish(self, deed: Deed) -> int:

@@ -50,7 +50,7 @@ def walk_line(text: str, facts: KnownFacts, table: CommandTable) -> list[Deed]:
         NotUnderstood: something in the line is not understood.
     """
     walk = _Walk(facts, table)
-    node = read_line(text, braces=facts.given.shell in ("bash", "zsh"))
+    node = read_line(text, extended=facts.given.shell in ("bash", "zsh"))
     start = (join_path("/", facts.given.cwd),)
     walk.walk(node, start, [])
     if walk.is_concurrent and walk.aged:
@@ -76,11 +76,11 @@ class _Walk(LineWalk):
         read_program(self, tuple(words), deed, stdin, wrapped=True)
         self._wrappers -= 1
 
-    def run_text(self, text: str, deed: Deed, stdin: Stdin, *, braces: bool) -> None:
+    def run_text(self, text: str, deed: Deed, stdin: Stdin, *, extended: bool) -> None:
         self._depth += 1
         if self._depth > _MOST_SHELLS:
             raise NotUnderstood("a shell in a shell, more than 3 deep")
-        self.walk(read_line(text, braces=braces), deed.folders, stdin)
+        self.walk(read_line(text, extended=extended), deed.folders, stdin)
         self._depth -= 1
 
     def walk(self, node: Node, folders: Folders, stdin: Stdin) -> _Ends:

@@ -43,13 +43,13 @@ _DESCRIPTOR: Final = re.compile(r"\d|-")
 _EXPANDS: Final = re.compile(r"[$`\\]")
 
 
-def read_line(text: str, *, braces: bool) -> Node:
-    """Return the commands of a line; `braces`: its shell expands `{a,b}`.
+def read_line(text: str, *, extended: bool) -> Node:
+    """Return the commands of a line; `extended`: its shell is bash or zsh, and not dash.
 
     Raises:
         NotUnderstood: something in the line is not understood.
     """
-    reader = _LineReader(text, braces=braces)
+    reader = _LineReader(text, extended=extended)
     node = reader.read_list("")
     if reader.awaits_heredoc:
         reader.fail("a heredoc without its end")
@@ -65,8 +65,8 @@ class _Heredoc:
 
 
 class _LineReader(WordReader):
-    def __init__(self, text: str, *, braces: bool) -> None:
-        super().__init__(text, braces=braces)
+    def __init__(self, text: str, *, extended: bool) -> None:
+        super().__init__(text, extended=extended)
         self._heredocs: list[_Heredoc] = []
         self._depth = 0
         self._commands = self._words = 0
@@ -223,10 +223,7 @@ class _LineReader(WordReader):
         found = _OPERATOR.match(self.text, self.at)
         if found is None or (found[1] and found[2].startswith("&")):
             return None
-        if len(found[1]) > 1:  # a descriptor for bash, an argument for zsh and dash
-            self.fail("a file descriptor of several digits")
-        if _NUMBER_PATTERN.match(self.text, self.at):
-            self.fail("a pattern of numbers (zsh)")
+        self._refuse_what_differs(found)
         descriptor = int(found[1]) if found[1] else None
         self.at = found.end()
         if self.peek() == "(":
@@ -242,6 +239,14 @@ class _LineReader(WordReader):
                 return self._copy_descriptor(found[2], descriptor, target)
             case operator:
                 return Redirect(_KIND.get(operator, "write"), descriptor, target)
+
+    def _refuse_what_differs(self, found: re.Match[str]) -> None:
+        if len(found[1]) > 1:  # a descriptor for bash, an argument for zsh and dash
+            self.fail("a file descriptor of several digits")
+        if _NUMBER_PATTERN.match(self.text, self.at):
+            self.fail("a pattern of numbers (zsh)")
+        if found[2].startswith("&") and not self.extended:  # for dash, the command ends at the &
+            self.fail("a redirection with &>, which dash does not know")
 
     def _read_target(self) -> tuple[int, Word]:
         """Return the target of a redirection, and where it begins."""

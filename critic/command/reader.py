@@ -30,8 +30,8 @@ _Add = Callable[[Piece], None]
 class WordReader(ABC):
     """A place in a command line, and what reads a word from there."""
 
-    def __init__(self, text: str, *, braces: bool) -> None:
-        """Begin at the start of a text; `braces`: the shell expands `{a,b}`.
+    def __init__(self, text: str, *, extended: bool) -> None:
+        """Begin at the start of a text; `extended`: the shell is bash or zsh, and not dash.
 
         Raises:
             NotUnderstood: the text is too long, or holds a control character.
@@ -42,7 +42,7 @@ class WordReader(ABC):
             raise NotUnderstood("a control character")
         self.text: Final = text
         self.at = 0
-        self._braces: Final = braces
+        self.extended: Final = extended
 
     @abstractmethod
     def read_list(self, end: str) -> Node:
@@ -225,7 +225,7 @@ class WordReader(ABC):
                 _append(one, Piece("text", empty[0]))
             return alternatives
         listed = _BRACES.match(self.text, self.at)
-        if not self._braces or listed is None or ".." in listed[1] or len(alternatives) > 1:
+        if not self.extended or listed is None or ".." in listed[1] or len(alternatives) > 1:
             self.fail("braces of this form")
         self.at = listed.end()
         (base,) = alternatives

@@ -119,6 +119,6 @@ def read_shell(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin
         raise NotUnderstood(f"a text for {deed.program} that is known only when it runs")
     deed.wraps = True
     number = walk.finish(deed)
-    walk.run_text(rest[0].exact, deed, stdin, braces=deed.program == "bash")
+    walk.run_text(rest[0].exact, deed, stdin, extended=deed.program == "bash")
     walk.add_inner(deed, number)
     return True

@@ -33,7 +33,9 @@ def words_of(command: SimpleCommand) -> Iterator[Word]:
 
 
 def read(text: str) -> list[list[str | None]]:
-    return [[word.exact for word in one.words] for one in commands_of(read_line(text, braces=True))]
+    return [
+        [word.exact for word in one.words] for one in commands_of(read_line(text, extended=True))
+    ]
 
 
 def unquote(written: str) -> str:
@@ -58,7 +60,7 @@ def unquote(written: str) -> str:
 @given(any_texts)
 def test_any_text_is_read_or_not_understood_by_a_name(text: str) -> None:
     try:
-        node = read_line(text, braces=True)
+        node = read_line(text, extended=True)
     except NotUnderstood as error:
         assert error.construct
         return
@@ -102,7 +104,7 @@ def test_a_word_is_what_was_quoted(words: list[tuple[str, str]]) -> None:
 )
 def test_hostile_texts_are_not_understood(text: str) -> None:
     with pytest.raises(NotUnderstood):
-        read_line(text, braces=True)
+        read_line(text, extended=True)
 
 
 def test_one_command_of_16_kib_is_read() -> None:
@@ -148,13 +150,20 @@ def test_one_command_of_16_kib_is_read() -> None:
 )
 def test_a_construct_is_named(line: str, construct: str) -> None:
     with pytest.raises(NotUnderstood, match=re.escape(construct)):
-        read_line(line, braces=True)
+        read_line(line, extended=True)
+
+
+@pytest.mark.parametrize("line", ["cat &>x rm y", "cat a&>>x", "(ls) &>x"])
+def test_a_redirection_of_both_is_not_of_dash(line: str) -> None:
+    assert read_line(line, extended=True)
+    with pytest.raises(NotUnderstood, match="&>"):
+        read_line(line, extended=False)
 
 
 def test_braces_are_those_of_the_shell() -> None:
     assert read("echo x{1,2}y {} a{b}") == [["echo", "x1y", "x2y", "{}", "a{b}"]]
     with pytest.raises(NotUnderstood, match="braces"):
-        read_line("echo x{1,2}", braces=False)
+        read_line("echo x{1,2}", extended=False)
 
 
 def test_joined_commands_are_all_found() -> None:
@@ -163,7 +172,7 @@ def test_joined_commands_are_all_found() -> None:
 
 
 def test_a_word_knows_what_of_it_varies() -> None:
-    (command,) = (read_line('echo "$X" $Y *.py ~/a', braces=True),)
+    (command,) = (read_line('echo "$X" $Y *.py ~/a', extended=True),)
     (simple,) = commands_of(command)
     _, quoted, bare, pattern, home = simple.words
     assert (quoted.varies, quoted.splits) == (True, False)
