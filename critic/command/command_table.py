@@ -247,9 +247,9 @@ def _option(token: str) -> ProgramOption:
         )
     marks = frozenset(read[4].split("!")[1:])
     if read[2] is not None and read[2] not in _KINDS:
-        raise _unknown(f"opts: {escape_name(token)}", "kind", read[2], _KINDS)
+        raise _unknown_word(f"opts: {escape_name(token)}", "kind", read[2], _KINDS)
     if not marks <= _MARKS:
-        raise _unknown(f"opts: {escape_name(token)}", "mark", min(marks - _MARKS), _MARKS)
+        raise _unknown_word(f"opts: {escape_name(token)}", "mark", min(marks - _MARKS), _MARKS)
     return ProgramOption(read[1], read[2] or read[3], marks)
 
 
@@ -260,13 +260,13 @@ def _operands(args: str) -> OperandKinds:
         if token is None or (token[2] and number < len(tokens)):
             raise _fault(f"args: {escape_name(args)}: write kinds, the last one with * or +")
         if token[1] not in _KINDS:
-            raise _unknown(f"args: {escape_name(args)}", "kind", token[1], _KINDS)
+            raise _unknown_word(f"args: {escape_name(args)}", "kind", token[1], _KINDS)
         kinds.append(token[1])
     sign = tokens[-1][2] if tokens and tokens[-1] else ""
     return OperandKinds(tuple(kinds), repeats=bool(sign), needed=sign != "*")
 
 
-def _unknown(where: str, what: str, word: str, known: frozenset[str]) -> PydanticCustomError:
+def _unknown_word(where: str, what: str, word: str, known: frozenset[str]) -> PydanticCustomError:
     near = [f"did you mean {one}? " for one in get_close_matches(word, sorted(known), 1)]
     listed = f"{''.join(near)}known are {', '.join(sorted(known))}"
     return _fault(f"{where}: no {what} is called {escape_name(word)}: {listed}")

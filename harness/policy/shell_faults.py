@@ -7,7 +7,7 @@ from critic.command.command_table import ProgramEntry
 from evals.escaping import escape_name, pointer
 from harness.policy.faults import Fault, LineOf, Tables, places, unknown_keys
 from harness.policy.positions import Parts
-from harness.policy.shell_settings import ShellSettings, TableName, shipped_table
+from harness.policy.shell_settings import ShellSettings, ShippedTable, shipped_table
 
 _TABLES: Final[Tables] = ((("shell",), ShellSettings), (("shell", "command", "*"), ProgramEntry))
 
@@ -36,10 +36,10 @@ def _keys_of(entry: Any) -> Iterator[tuple[str, str]]:
         yield from ((name, sub) for name in names.split() for sub in subs.split() or [""])
 
 
-def _table_with(value: Any, key: tuple[str, str]) -> TableName | None:
+def _table_with(value: Any, key: tuple[str, str]) -> ShippedTable | None:
     """Return the table that a policy names, if it has such an entry."""
     program, sub = key
-    tables: tuple[TableName, ...] = get_args(TableName)
+    tables: tuple[ShippedTable, ...] = get_args(ShippedTable)
     for table in tables:
         named = any(name == table for _, name in places(value, ("shell", "table")))
         if named and sub in shipped_table(table).entries.get(program, {}):

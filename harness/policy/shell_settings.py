@@ -20,33 +20,33 @@ from evals.envelope import ARRAY, Array, Envelope
 from evals.escaping import escape_name
 from harness.canonical import canonical_json, digest
 
-TableName = Literal["common-1"]
+ShippedTable = Literal["common-1"]
 """The tables that are shipped, by name."""
 
-_FILES: Final[dict[TableName, str]] = {"common-1": "commands.toml"}
+_FILES: Final[dict[ShippedTable, str]] = {"common-1": "commands.toml"}
 
 
 @cache
-def shipped_table(name: TableName) -> CommandTable:
+def shipped_table(name: ShippedTable) -> CommandTable:
     """Return a table that is shipped."""
     text = Path(__file__).with_name(_FILES[name]).read_text("utf-8")
     return CommandTable.model_validate(tomllib.loads(text))
 
 
 @cache
-def _shipped_digest(name: TableName) -> str:
+def _shipped_digest(name: ShippedTable) -> str:
     return digest(shipped_table(name))
 
 
 class ShellSettings(Envelope):
     """What is known of shell commands: a shipped table by its name, and entries of the team."""
 
-    table: TableName
+    table: ShippedTable
     command: Annotated[tuple[ProgramEntry, ...], ARRAY] = ()
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
-        def __init__(self, *, table: TableName, command: Array[ProgramEntry] = ...) -> None: ...
+        def __init__(self, *, table: ShippedTable, command: Array[ProgramEntry] = ...) -> None: ...
 
     @cached_property
     def programs(self) -> CommandTable:
