@@ -7,6 +7,7 @@ Rule 2: what may bring a link ages every path through it (see `deeds`).
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from critic.command.command_table import ProgramEntry
@@ -106,9 +107,17 @@ def read_mkdir(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], dee
         NotUnderstood: an option or a path is not understood.
     """
     apply_arguments(walk, entry, parse_options(entry, words), deed)
+    if any(_climbs_back(word.shown) for word in words):
+        raise NotUnderstood("mkdir of a path with .. after a folder that it may make")
     there = (*deed.folders, walk.facts.given.root, walk.facts.given.home, *_ALWAYS_THERE)
     for path in tuple(deed.writes):
         deed.writes += _parents(path.real, there)
+
+
+def _climbs_back(path: str) -> bool:
+    """Return whether a path goes up again from a folder that it names."""
+    names = [part for part in path.split("/") if part not in ("", ".")]
+    return any(before != ".." and part == ".." for before, part in pairwise(names))
 
 
 def _parents(path: str, there: Iterable[str]) -> Iterable[NamedPath]:
