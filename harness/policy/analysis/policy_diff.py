@@ -5,6 +5,7 @@ Rule 2: "tighter" and "looser" have a witness: a plan that one policy refuses an
         verified by both. Settings of the guard and labels of results need none: their direction
         follows from their order.
 Rule 3: a change that may go either way without a witness is "not decided".
+Rule 4: all changes together are "tighter" only if none of them may be looser.
 """
 
 from collections import Counter
@@ -77,13 +78,15 @@ def _name_tools(old: Policy, new: Policy) -> dict[ToolPair, str]:
 
 def overall(changes: Iterable[PolicyChange]) -> Comparison:
     """Return the overall direction of the changes."""
-    known = {change.change for change in changes} - {"equal"}
+    listed = list(changes)
+    known = {change.change for change in listed} - {"equal"}
     if {"tighter", "looser"} <= known or "both" in known:
         return "both"
-    for change in ("looser", "tighter", "not decided"):
-        if change in known:
-            return change
-    return "equal"
+    if "looser" in known:
+        return "looser"
+    if any("looser" in change.undecided for change in listed):
+        return "not decided"
+    return "tighter" if "tighter" in known else "not decided" if known else "equal"
 
 
 def _may(effects: list[Effect], direction: Direction) -> bool:

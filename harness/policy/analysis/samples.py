@@ -24,7 +24,7 @@ _LONGEST: Final = 1000
 NAMED_VALUES: Final = {
     "address": "anna@corp.example",
     "account": "DE89370400440532013000",
-    "url": "https://corp.example/a",
+    "url": "https://corp.example/a/b",
     "path": "/srv/corp/a.txt",
     "text": "vega-7702",
 }

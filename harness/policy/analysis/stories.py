@@ -121,6 +121,9 @@ class Stories:
             )
         for changed in self._changed:
             yield from changed.holding_one(bare, steps)
+        if "url" in {*_kinds_of(tool)} - {*_kinds_of(other)}:
+            pages = [one.rpartition("/")[0] if "://" in one else one for one in values]
+            yield _add_items(bare, _request(pages))._replace(scoped=True)
         asked = _request([])
         for record in self._records:
             yield _add_items(bare, asked, record.item(values, "named"))._replace(scoped=True)
@@ -215,8 +218,8 @@ def _fields_of(policy: Policy) -> dict[_Record, str]:
     }
 
 
-def _kinds_of(tool: PolicyTool) -> Iterable[str]:
-    return (tool.arg_kinds or {}).values()
+def _kinds_of(tool: PolicyTool | None) -> Iterable[str]:
+    return () if tool is None else (tool.arg_kinds or {}).values()
 
 
 def _add_items(facts: Story, *items: Json) -> Story:

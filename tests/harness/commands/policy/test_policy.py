@@ -356,7 +356,7 @@ def test_the_diff_says_it_tool_by_tool_with_a_plan(
         "  tighter: the new policy refuses: violates_decision_spec: step 0 args"
     )
     assert said.lines[5] == "  not decided: whether it is looser too"
-    assert said.lines[-1] == f"{new} against {refund}: tighter"
+    assert said.lines[-1] == f"{new} against {refund}: not decided"
     witness = saved(tmp_path, said.lines[4], "witness.json")
     assert critic("verify", "--policy", refund, witness).status == 0
     assert critic("verify", "--policy", new, witness).status == 1

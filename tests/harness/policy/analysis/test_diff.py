@@ -331,6 +331,29 @@ def test_the_whole_is_what_its_parts_come_to(known: list[Any], total: str) -> No
     assert overall(PolicyChange("x", change) for change in known) == total
 
 
+@pytest.mark.parametrize(
+    ("undecided", "total"),
+    [
+        (("looser",), "not decided"),
+        (("looser", "tighter"), "not decided"),
+        (("tighter",), "tighter"),
+    ],
+)
+def test_the_whole_is_tighter_only_if_nothing_may_be_looser(
+    undecided: tuple[Any, ...], total: str
+) -> None:
+    open_ = PolicyChange("x", "not decided", undecided=undecided)
+    assert overall([PolicyChange("y", "tighter"), open_]) == total
+    assert overall([PolicyChange("y", "looser"), open_]) == "looser"
+    assert overall([PolicyChange("y", "tighter", undecided=("looser",))]) == "not decided"
+
+
+def test_a_kind_of_links_is_looser_where_it_names_the_pages_below() -> None:
+    old = with_tool(ROLES, arg_roles={"to": "object"}, arg_kinds=...)
+    change = changes_of(old, with_tool(old, arg_kinds={"to": "url"}))[PAY]
+    assert change.looser is not None
+
+
 def test_a_direction_that_nothing_shows_is_not_decided() -> None:
     odd = with_amount(minimum=1, maximum=500, **{"not": {"const": 17}})
     (change,) = (one for one in changes_of(BASE, odd).values() if one.change != "equal")
