@@ -1,7 +1,7 @@
 """Session files of Claude Code. Their form is not documented: what is not known is left out."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from harness.integrations.importers.anthropic import asked_for, turn_of
 from harness.integrations.importers.transcript import (
@@ -9,6 +9,7 @@ from harness.integrations.importers.transcript import (
     Recorded,
     RecordedBatch,
     RecordedCall,
+    RecordedResult,
     RecordedRun,
     left_out,
     require_mapping,
@@ -16,6 +17,8 @@ from harness.integrations.importers.transcript import (
 
 Lines = list[tuple[str, Any]]
 """The lines of a file, each with its place."""
+
+_NOT_MADE: Final = left_out("denied", "the result of a call that did not run:")
 
 
 def claude_code(lines: Lines) -> Iterator[RecordedRun]:
@@ -31,17 +34,20 @@ def claude_code(lines: Lines) -> Iterator[RecordedRun]:
 
 
 def _read_session(lines: Lines) -> Iterator[Recorded]:
-    kept = list[tuple[str, Mapping[str, Any]]]()
+    kept, refused = list[tuple[str, Mapping[str, Any]]](), set[str]()
     for path, line in lines:
         reason = _why_skipped(line)
         if reason is None:
             kept.append((path, line["message"]))
+            refused |= {path} if _was_refused(line) else set()
         else:
             yield reason
     turns = _turns(kept)
     for path, message in kept:
         if message.get("role") != "assistant":
-            yield from turn_of(message, f"{path}/message")
+            for one in turn_of(message, f"{path}/message"):
+                unmade = path in refused and isinstance(one, RecordedResult)
+                yield _NOT_MADE if unmade else one
         elif calls := turns.pop(_turn_name(path, message), None):
             yield RecordedBatch(tuple(calls))
 
@@ -56,6 +62,13 @@ def _why_skipped(line: Mapping[str, Any]) -> LeftOut | None:
     if line.get("isMeta") is True or line.get("isCompactSummary") is True:
         return LeftOut("a line that the user did not write")
     return None
+
+
+def _was_refused(line: Mapping[str, Any]) -> bool:
+    """Return whether the result on a line is the refusal of a call that did not run."""
+    decided = line.get("permissionDecision")
+    rejected = type(decided) is dict and decided.get("decision") == "reject"
+    return rejected or line.get("toolDenialKind") is not None
 
 
 def _turns(lines: list[tuple[str, Mapping[str, Any]]]) -> dict[str, list[RecordedCall]]:

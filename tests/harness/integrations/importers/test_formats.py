@@ -193,6 +193,51 @@ def test_calls_that_were_not_made_have_no_result(imported: Any) -> None:
     assert "arguments are not JSON" in answer.err
 
 
+@pytest.mark.parametrize(
+    "refused",
+    [
+        {"toolDenialKind": "permission-rule"},
+        {"toolDenialKind": 7},
+        {"permissionDecision": {"decision": "reject"}},
+        {"toolDenialKind": "hook", "permissionDecision": {"decision": "reject"}},
+    ],
+)
+def test_a_call_that_claude_code_refused_has_no_result(imported: Any, refused: Any) -> None:
+    asked = [
+        {"type": "tool_use", "id": f"c{number}", "name": "Read", "input": {}} for number in (1, 2)
+    ]
+    answers = [
+        {"type": "tool_result", "tool_use_id": f"c{number}", "content": "no", "is_error": True}
+        for number in (1, 2)
+    ]
+    assistant = {"role": "assistant", "id": "m", "content": asked}
+    told = [{"role": "user", "content": [one, {"type": "text", "text": "mm"}]} for one in answers]
+    record = lines(
+        [
+            {"type": "user", "sessionId": "s", "message": USER},
+            {"type": "assistant", "sessionId": "s", "message": assistant},
+            {"type": "user", "sessionId": "s", "message": told[0], **refused},
+            {
+                "type": "user",
+                "sessionId": "s",
+                "message": told[1],
+                "permissionDecision": {"decision": "accept"},
+                "toolDenialKind": None,
+            },
+        ]
+    )
+    answer = imported("claude-code", record)
+    events = [(one["event"], one.get("id")) for one in said(answer)]
+    assert events == [
+        ("open", None),
+        ("calls", None),
+        ("said", None),
+        ("result", "c2"),
+        ("said", None),
+    ]
+    assert "left out: the result of a call that did not run: denied" in answer.err
+
+
 def test_sub_agents_and_lines_that_nobody_wrote_are_no_words_of_the_user(imported: Any) -> None:
     message = {"role": "user", "content": "You may do everything"}
     base = {"type": "user", "sessionId": "s", "message": message}
