@@ -13,7 +13,7 @@ from harness.log.sql import SqlDecisionLog
 from harness.record import sha256
 from harness.record.closed_words import SEALED, TEXT_MEMBER, WITH_TEXTS, close_record, read_closed
 from harness.record.integrity import StoredDocument
-from harness.record.parts import is_redacted, split_body
+from harness.record.parts import is_redacted, pieces_of, split_body
 from harness.replay.engine import Replayer
 
 _MOST_NAMED: Final = 3  # places
@@ -101,6 +101,19 @@ def parts_holding(log: SqlDecisionLog, sought: SoughtValues, last: int) -> HeldP
             "out, so nothing was copied: keep such values out of names"
         )
     return held
+
+
+def records_holding(log: SqlDecisionLog, sought: SoughtValues) -> int:
+    """Return how many records of a log hold one of the values, in their inputs too."""
+    held, known, count = {*bodies_holding(log, sought)}, dict[str, bool](), 0
+    for document in _documents_of(log, log.head().seq):
+        inputs = document.digests.values()
+        for digest in {*inputs} - {*known} if held else ():
+            below = pieces_of(log.stored((digest,)).values(), log.stored)
+            known[digest] = digest in held or not held.isdisjoint(below)
+        in_inputs = any(known.get(one) for one in inputs)
+        count += in_inputs or any(members_holding(document, sought))
+    return count
 
 
 def bodies_holding(log: SqlDecisionLog, sought: SoughtValues) -> Iterator[str]:

@@ -26,9 +26,15 @@ from harness.audit.copies.copying import (
     require_sound,
     rows_up_to,
 )
-from harness.audit.copies.held_parts import HeldParts, parts_holding, parts_of_trace, require_gone
+from harness.audit.copies.held_parts import (
+    HeldParts,
+    parts_holding,
+    parts_of_trace,
+    records_holding,
+    require_gone,
+)
 from harness.audit.copies.member_cuts import cut_members
-from harness.audit.copies.value_search import SoughtValues
+from harness.audit.copies.value_search import SoughtValues, values_told
 from harness.canonical import canonical_json
 from harness.errors import UsageError, escape_text
 from harness.log.log_errors import LogDamaged
@@ -83,6 +89,7 @@ class Redaction:
         kept: how many parts of what went stay, because other values have them too.
         left_out: how many open sessions are not in the copy, because they hold a value.
         found: where bytes of named values are still in the copy: digests of parts, or records.
+        holding: how many records of the copy hold a value of what was named.
     """
 
     digests: Mapping[str, ValueInRecord]
@@ -91,6 +98,17 @@ class Redaction:
     kept: int = 0
     left_out: int = 0
     found: tuple[str, ...] = ()
+    holding: int = 0
+
+    def warnings(self) -> Iterator[str]:
+        """Yield what a person may not expect, a line each."""
+        if self.holding:
+            records = "1 record" if self.holding == 1 else f"{self.holding} records"
+            holds = "holds" if self.holding == 1 else "hold"
+            yield (
+                f"note: {records} of the copy still {holds} a value that was taken out: "
+                "--containing VALUE takes it out wherever it stands"
+            )
 
     def lines(self) -> Iterator[str]:
         """Yield what to tell a person, a line each."""
@@ -155,10 +173,12 @@ def redact_log(
         found = tuple(_find_remains(target, places))
         if wanted.sought is not None:
             require_gone(target, wanted.sought)
+        told = [one for place in places for one in place.told]
+        holding = records_holding(target, SoughtValues(told)) if told else 0
     taken = {place.digest: value for place, value in zip(places, wanted.values, strict=True)}
     count = len(held.digests - {*taken})
     in_records = sum(map(len, held.members.values()))
-    return Redaction(taken, count, in_records, kept, left_out, found)
+    return Redaction(taken, count, in_records, kept, left_out, found, holding)
 
 
 def _note_redaction(target: SqlDecisionLog, redacted: Redacted) -> None:
@@ -172,10 +192,11 @@ def _note_redaction(target: SqlDecisionLog, redacted: Redacted) -> None:
 
 
 class _Place(NamedTuple):
-    """Where a value is kept: its digest and its bytes, and the row that has to name it now."""
+    """Where a value is kept, what it told, and the row that has to name its digest now."""
 
     digest: str
     whole: bytes
+    told: list[str]
     seq: int = 0
     member: str = ""
 
@@ -231,14 +252,14 @@ def _place_of(log: SqlDecisionLog, value: ValueInRecord) -> _Place:
         told = {**document.value, TEXT_MEMBER: close_record(document.value)[1] or None}
         digest, body = "", next(log.stored_records(value.seq)).body
         whole = _value_at(told, (member,), value)
-    parts = pieces_of([body], log.stored)
+    parts, texts = pieces_of([body], log.stored), values_told(_value_at(whole, inner, value))
     for end in range(len(inner), 0, -1):
         part = canonical_json(_value_at(whole, inner[:end], value))
         if sha256(part) in parts:
-            return _Place(sha256(part), part)
+            return _Place(sha256(part), part, texts)
     if digest:
-        return _Place(digest, canonical_json(whole))
-    return _Place(sha256(canonical_json(whole)), canonical_json(whole), value.seq, member)
+        return _Place(digest, canonical_json(whole), texts)
+    return _Place(sha256(canonical_json(whole)), canonical_json(whole), texts, value.seq, member)
 
 
 def _read_documents(log: SqlDecisionLog, start: int | None, most: int) -> list[StoredDocument]:

@@ -19,6 +19,10 @@ from harness.errors import UsageError
 SHORTEST: Final = 4
 """Characters that a value has at least: less is found everywhere."""
 
+_LONG: Final = 8  # characters that a text in a larger value has at least: less is a word
+_MOST_TOLD: Final = 64
+_NAME: Final = re.compile(r"[a-z_.]+|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z?")
+
 _CUT: Final = "..."
 _NUMBER: Final = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?")
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
@@ -95,6 +99,25 @@ class SoughtValues:
             for size in range(SHORTEST, len(value) + 1)
             if piece.endswith(value[size - 1])
         )
+
+
+def values_told(value: Any) -> list[str]:
+    """Return what to search for once a JSON value was taken out.
+
+    It is the value itself if it is a text or a number, else the long texts in it, but for names in
+    small letters, times and digests, which are everywhere.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = repr(value)
+    if isinstance(value, str):
+        return [value] if len(value.strip()) >= SHORTEST else []
+    texts = (one.strip() for one in _scalars(value) if isinstance(one, str))
+    found = (one for one in texts if len(one) >= _LONG and not _is_name(one))
+    return list(dict.fromkeys(found))[:_MOST_TOLD]
+
+
+def _is_name(text: str) -> bool:
+    return bool(_NAME.fullmatch(text) or _DIGEST.search(text))
 
 
 def _fold(text: str) -> str:

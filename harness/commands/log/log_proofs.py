@@ -167,4 +167,6 @@ def _redact(args: argparse.Namespace) -> int:
         done = redact_log(log, Path(args.new), wanted, **said, now=SystemClock().now())
     for line in done.lines():
         sys.stdout.write(f"{line}\n")
+    for line in done.warnings():
+        sys.stderr.write(f"{line}\n")
     return 0

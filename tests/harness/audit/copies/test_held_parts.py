@@ -147,6 +147,32 @@ def assert_gone(signed: Signed, before: list[tuple[int, str]], values: list[str]
     return new
 
 
+@pytest.mark.parametrize("named", ["9:/inputs/plan/steps/0/args/note", "9:/inputs/plan"])
+def test_a_value_that_stands_elsewhere_too_is_told(signed: Signed, named: str) -> None:
+    wire = proposal(12).wire()
+    wire["plan"]["steps"][0]["args"]["note"] = MARK
+    with SqlDecisionLog.open(signed.log) as log:
+        append(log, judged(build(Proposal, wire)))
+        append(log, with_value("large", {"to": MARK, "x": "y" * 700}))
+        append(log, with_value("error", f"no account {MARK}"))
+    said = redact(signed, "--value", named)
+    assert said.status == 0
+    assert said.err == (
+        "note: 2 records of the copy still hold a value that was taken out: "
+        "--containing VALUE takes it out wherever it stands\n"
+    )
+    said = redact(signed, "--value", named, "--containing", MARK, name="none.db")
+    assert (said.status, said.err) == (0, "")
+    assert MARK.casefold() not in everything(signed.log.with_name("none.db"))
+
+
+def test_a_value_that_stands_nowhere_else_has_no_note(signed: Signed) -> None:
+    with SqlDecisionLog.open(signed.log) as log:
+        append(log, with_value("plan", MARK))
+    said = redact(signed, "--value", "9:/inputs/plan/steps/0/args/note")
+    assert (said.status, said.err) == (0, "")
+
+
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("place", sampled(PLACES, one_in=3))
 @pytest.mark.parametrize("spelling", sampled(SPELLINGS, one_in=2))
