@@ -66,7 +66,7 @@ def _derive_text(args: argparse.Namespace) -> _Derived:
     if not sources:
         if args.ask or args.results:
             raise UsageError("--ask and --results are for derived tools: name a source of them")
-        return _Derived(STARTER)
+        return _Derived(_starter_for(args.file))
     drafts, names, notes, pins = read_sources(sources)
     results = read_results(args.results)
     drafts = [with_recorded_results(one, results.get(one.capability_id, ())) for one in drafts]
@@ -75,6 +75,13 @@ def _derive_text(args: argparse.Namespace) -> _Derived:
     authors = _ask_authors(unanswered_authors(drafts)) if args.ask else {}
     named = ", ".join(source.name for source in sources)
     return _Derived(derived_policy(named, names[0], drafts, authors), notes, pins)
+
+
+def _starter_for(file: str) -> str:
+    """Return the starter, whose comment names its file."""
+    if file == "-":
+        return STARTER
+    return STARTER.replace("critic.toml", escape_line(file), 1)
 
 
 def _ask_authors(tools: Sequence[str]) -> dict[str, ResultAuthor]:

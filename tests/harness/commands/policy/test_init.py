@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evals.escaping import escape_line
 from harness.commands import documents
 from harness.policy import lint, read_policy
 from tests.harness.console import Critic, spawn
@@ -45,6 +46,15 @@ def test_a_file_is_replaced_only_when_told_to(critic: Critic, folder: Path) -> N
     assert critic("init", "gone/new.toml").err == (
         "critic: there is no folder gone: make it, or name another file\n"
     )
+
+
+@pytest.mark.parametrize("name", ["critic.toml", "other.toml", "of two\nlines.toml"])
+def test_its_comment_names_the_file(critic: Critic, folder: Path, name: str) -> None:
+    assert critic("init", name).status == 0
+    text = (folder / name).read_text()
+    assert f"`critic policy check {escape_line(name)}`" in text
+    assert text.count("critic policy check") == 1
+    assert read_policy(folder / name)
 
 
 def test_it_can_be_printed(critic: Critic, folder: Path) -> None:
