@@ -23,6 +23,7 @@ from harness.integrations.hooks.cut_event import MOST_EVENT_BYTES, cut_event
 from harness.integrations.hooks.dialect import Dialect, HookAnswer, HookEvent, HookFault
 from harness.integrations.hooks.kept_sessions import KeptSessions, SessionPlace
 from harness.integrations.hooks.memory import HookMemory, KnownCall, call_key, parse_memory
+from harness.integrations.hooks.protected_paths import word_protected
 from harness.policy import Policy
 from harness.tool_results import parsed_result
 from harness.wire import InvalidInput, parse_json
@@ -83,6 +84,8 @@ def _judge_call(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutco
     memory, name = memory.name_call(event)
     ruling = _rule_call(guard, memory, event, name)
     if not isinstance(ruling, Ruling) or ruling.action == "refuse":
+        if isinstance(ruling, Ruling):
+            ruling = word_protected(ruling, event.judged_args)
         return HookOutcome(memory.minus(name), "refuse", _reason(ruling))
     if ruling.action == "ask" and not event.can_ask:
         told = _reason(ruling).replace(" Go on?", "")

@@ -41,6 +41,41 @@ def test_calls_are_allowed_asked_about_and_refused(
     assert decided(agent.call(agent.foreign, "c5")) == "deny"
 
 
+@every_agent
+def test_a_model_hears_that_a_path_is_protected(
+    agent: Agent, critic: Critic, tmp_path: Path
+) -> None:
+    def told(tool: Tool, id: str) -> str:
+        stdin = json.dumps(agent.call(tool, id)).encode()
+        said = critic(*agent.options(tmp_path), stdin=stdin)
+        assert agent.reads(said) == "deny"
+        return said.out + said.err
+
+    agent.decided(critic, tmp_path, agent.prompt("Tidy up the shop."))
+    reason = told(agent.protected, "c1")
+    assert "is protected" in reason
+    assert "Only a person can change it." in reason
+    assert "Correct it" not in reason
+    odd = {**agent.protected.args, "odd": ".claude/x"}
+    reason = told(agent.protected._replace(args=odd), "c2")
+    assert "takes no odd" in reason
+    assert "is protected" in reason
+    assert "protected" not in told(agent.write._replace(args={**agent.write.args, "odd": 1}), "c3")
+
+
+def test_a_policy_that_tells_a_model_nothing_names_no_protected_path(
+    critic: Critic, tmp_path: Path
+) -> None:
+    options = CLAUDE_CODE.options(tmp_path)
+    policy = tmp_path / "policy.toml"
+    policy.write_text(policy.read_text("utf-8").replace("[guard]", '[guard]\nsay = "none"', 1))
+    CLAUDE_CODE.decided(critic, tmp_path, CLAUDE_CODE.prompt("Tidy up the shop."))
+    stdin = json.dumps(CLAUDE_CODE.call(CLAUDE_CODE.protected, "c1")).encode()
+    said = critic(*options, stdin=stdin)
+    assert CLAUDE_CODE.reads(said) == "deny"
+    assert "protected" not in said.out + said.err
+
+
 @pytest.mark.one_in(3)
 @every_agent
 def test_a_session_is_found_in_the_log_and_replays(
