@@ -72,7 +72,7 @@ class _Class(NamedTuple):
     narrows: bool = False
     names: frozenset[str] = frozenset()
 
-    def unmet(self, record: Any, fields: FieldTree | None, author: Writer) -> Unmet:
+    def find_unmet(self, record: Any, fields: FieldTree | None, author: Writer) -> Unmet:
         """Return the fields of this class that say less than the author and lead nowhere."""
         if not self.narrows or author == "public":
             return NONE_UNMET
@@ -126,17 +126,19 @@ class FieldTables:
             return ItemParts([*_text_parts(content, author)], [])
         fields = table.of_list[author] if type(content) is list else table.of_item
         if type(content) not in (dict, list):
-            unmet = table.unmet(content, fields, author)
+            unmet = table.find_unmet(content, fields, author)
             return ItemParts([*_text_parts(content, author, unmet)], [])
         if not table.is_valid(content):
             return ItemParts([*_text_parts(content, "public" if table.narrows else author)], [])
         if type(content) is not list or not all(type(one) is dict for one in content):
-            whole = [*_parts(content, fields, author, unmet=table.unmet(content, fields, author))]
+            whole = [
+                *_parts(content, fields, author, unmet=table.find_unmet(content, fields, author))
+            ]
             return ItemParts(whole, [whole])
         records = []
         for at, one in enumerate(content):
             below = fields.below(str(at))
-            unmet = table.unmet(one, below, author)
+            unmet = table.find_unmet(one, below, author)
             records.append([*_parts(one, below, author, unmet=unmet)])
         return ItemParts([part for record in records for part in record], records)
 
@@ -232,7 +234,12 @@ def _text_parts(value: Any, author: Writer, unmet: Unmet = NONE_UNMET) -> Iterat
             open_values.extend((one, type(one) is str, writer) for one in reversed(current))
         elif type(current) in (str, int, float) and current != "":
             text = write_scalar(current)
-            for name in unmet:
-                if names_field(plain_name(text), name):
-                    writer = lesser_writer(writer, unmet, name)
-            yield ItemPart(writer, text, is_element=is_element)
+            yield ItemPart(_writer_of_text(writer, unmet, text), text, is_element=is_element)
+
+
+def _writer_of_text(writer: Writer, unmet: Unmet, text: str) -> Writer:
+    """Return who says least: a writer, or whoever fills an unmet field that a text names."""
+    for name in unmet:
+        if names_field(plain_name(text), name):
+            writer = lesser_writer(writer, unmet, name)
+    return writer

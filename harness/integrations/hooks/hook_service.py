@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from harness.integrations.hooks.options_file import AUTO
 
-IDLE_SECONDS: Final = 1_800
+_IDLE_SECONDS: Final = 1_800
 """How long the service waits for a hook before it ends."""
 _LOCK, _ERRORS = "service.lock", "service.log"
 _LIBRARIES: Final = ("prometheus_client", "starlette", "uvicorn")
@@ -66,7 +66,7 @@ def _start_process(path: Path, lock: int) -> None:
     errors = os.open(path.parent / _ERRORS, flags, 0o600)
     try:
         subprocess.Popen(  # noqa: S603 - this very program
-            [*words, "--end-idle", str(IDLE_SECONDS)],
+            [*words, "--end-idle", str(_IDLE_SECONDS)],
             cwd=path.parent,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -235,6 +235,8 @@ def install_hook(agent: str, project: Path | None, given: Mapping[str, str]) -> 
     else:
         write_tables(options, {**tables, agent: table})
         yield f"{_show_path(options)}: written: the options"
+        if table.get("socket") == AUTO:
+            yield "note: the first hook starts a service that answers the next ones faster"
     if wanted == settings:
         yield f"{_show_path(path)}: the hooks are there already"
     else:
@@ -242,8 +244,6 @@ def install_hook(agent: str, project: Path | None, given: Mapping[str, str]) -> 
         yield f"{_show_path(path)}: written"
     if settings.get("disableAllHooks"):
         yield "note: disableAllHooks is set there: no hook runs until you take it out"
-    if table.get("socket") == AUTO:
-        yield "note: the first hook starts a service that answers the next ones faster"
     yield from (f"note: {note}" for note in installation.notes)
 
 

@@ -33,7 +33,7 @@ _SECONDS = 10.0
 _MOST_SECONDS = 40
 """How long a hook may take: less than the agent waits, which would then let the call run."""
 
-AUTO = "auto"
+_AUTO = "auto"
 """In place of a socket: that of the service that hooks start themselves."""
 _FOLDER, _SOCKET = ".critic", "hooks.sock"
 
@@ -112,7 +112,7 @@ def find_socket(named: str) -> str:
 
     Where there is none that is theirs alone, it is in `~/.critic/run`.
     """
-    if named != AUTO:
+    if named != _AUTO:
         return named
     place = os.environ.get("XDG_RUNTIME_DIR", "")
     if os.path.isabs(place) and is_own_folder(place):
