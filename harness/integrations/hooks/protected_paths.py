@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from critic import Refused
-from harness.agent_settings import PROTECTED
+from critic.command.agent_settings import PROTECTED
 from harness.guard.rulings import Ruling
 
 _NAMES: Final = "|".join(re.escape(name.rstrip("/")).replace("/", r"[/\\]+") for name in PROTECTED)
