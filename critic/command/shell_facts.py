@@ -34,7 +34,7 @@ class ShellFacts(Envelope):
     links: Annotated[dict[str, Text], MEMBERS] = Field(default_factory=dict)
     git: Annotated[dict[str, FoundRepository], MEMBERS] = Field(default_factory=dict)
     refs: Annotated[tuple[Text, ...] | None, ARRAY, OPTIONAL] = None
-    remotes: Annotated[dict[str, Text] | None, OPTIONAL] = None
+    remotes: Annotated[dict[str, Text] | None, OPTIONAL, MEMBERS] = None
     path_safe: Annotated[bool | None, OPTIONAL] = None
 
 

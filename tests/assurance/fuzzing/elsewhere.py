@@ -274,6 +274,7 @@ COMMANDS_IN: Final[Mapping[str, str]] = {
     "schema": "reads nothing",
     "docs": "reads nothing but pages of its own",
     "explain": "reads nothing",
+    "shell": "reads a line of its arguments, of 16 KiB at most",
     "doctor": "reads nothing",
 }
 """Each command with an entry that it is weighed by, or why it has none."""
