@@ -50,9 +50,17 @@ def check_evidence(case: PreparedPlan) -> Iterator[Found]:
     `/steps/N/args` for one that is absent or several; and without a step, at `/steps`, for a class
     that the spec requires.
     """
-    class_of = case.surface.class_at(case.ctx.as_of)
     demanded = case.spec.required_evidence or ()
     pinned: set[str | None] = set()
+    yield from _judge_steps(case, pinned)
+    if not pinned.issuperset(demanded):
+        promised = _promised_classes(case.late, demanded, pinned) if case.late is not None else ()
+        yield from _required_violations(demanded, pinned.union(promised))
+
+
+def _judge_steps(case: PreparedPlan, pinned: set[str | None]) -> Iterator[Found]:
+    """Yield what each step lacks. Where the spec requires classes, those pinned go in `pinned`."""
+    class_of = case.surface.class_at(case.ctx.as_of)
     review: EvidenceReview | None = None
     for index, tool, fields in case.steps:
         own, refs = fields["requires_evidence"], fields["evidence_refs"]
@@ -62,7 +70,7 @@ def check_evidence(case: PreparedPlan) -> Iterator[Found]:
         held: set[str | None] = set()
         for ref in refs or ():
             held.add(class_of(ref))
-        if demanded:
+        if case.spec.required_evidence:
             pinned |= held
         if late is not None and case.late is not None:
             review = review or EvidenceReview(case.surface.evidence, case.ctx.as_of)
@@ -73,16 +81,13 @@ def check_evidence(case: PreparedPlan) -> Iterator[Found]:
             review = review or EvidenceReview(case.surface.evidence, case.ctx.as_of)
             for fault in review.faults(tool.capability, own, refs, fields.get("args", _NO_ARGS)):
                 yield Found("evidence", "missing_evidence", index, partial(_words, index, fault))
-    if not pinned.issuperset(demanded):
-        promised = _promised_classes(case.late, demanded, pinned) if case.late is not None else ()
-        yield from _required_violations(demanded, pinned.union(promised))
 
 
 def _late_violations(late: "LatePlan", step: "LateStep", review: EvidenceReview) -> Iterator[Found]:
     """Yield what the evidence of a late step lacks, whatever its sources return."""
     from critic.late.promised_evidence import judge_evidence  # noqa: PLC0415 - for late plans only
 
-    found = late.evidence[step.index] = judge_evidence(step, late.promised(step), review)
+    found = late.evidence[step.index] = judge_evidence(step, late.promised_classes(step), review)
     for fault in found.faults:
         yield Found("evidence", "missing_evidence", step.index, partial(_words, step.index, fault))
 
@@ -94,7 +99,7 @@ def _promised_classes(
     missing = {name for name in demanded if name not in pinned}
     found: set[str] = set()
     for index, step in late.steps.items():
-        new = sorted((missing & late.promised(step)) - found)
+        new = sorted((missing & late.promised_classes(step)) - found)
         if new:
             late.first_promised[index] = new
         found.update(new)

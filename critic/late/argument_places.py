@@ -11,7 +11,7 @@ from evals.pointers import array_index, segments
 ArgPath = tuple[str | int, ...]
 """Names of members and positions of elements, outermost first."""
 
-UNKNOWN: Final = object()
+VALUE_TO_COME: Final = object()
 """Stands for a value that is not there yet: nothing can be put into it."""
 
 
@@ -37,7 +37,7 @@ def free_place(args: Any, arg: str) -> ArgPath | None:
     return None
 
 
-def put_value(args: Any, path: ArgPath, value: Any) -> None:
+def put_at_path(args: Any, path: ArgPath, value: Any) -> None:
     """Put a value at a place that is free, or in the place of another value."""
     for key in path[:-1]:
         args = args[key]

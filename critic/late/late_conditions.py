@@ -57,14 +57,14 @@ def _of_step(case: PreparedPlan, late: LatePlan, step: LateStep) -> Iterator[_No
         yield "confinement", "", "the args hold no confined content"
     yield from _approvals(case, late, step)
     waiting = late.evidence[step.index].waiting
-    yield from (_noted(one) for one in waiting if one.kind == "evidence")
+    yield from (_note_condition(one) for one in waiting if one.kind == "evidence")
     # A group has no place of its own, and comes first.
     bindings = [one for one in waiting if one.kind == "binding"]
-    yield from (_noted(one) for one in sorted(bindings, key=lambda one: one.path != ""))
+    yield from (_note_condition(one) for one in sorted(bindings, key=lambda one: one.path != ""))
     yield from _origins(case, late, step)
 
 
-def _noted(waiting: Waiting) -> _Noted:
+def _note_condition(waiting: Waiting) -> _Noted:
     return waiting.kind, waiting.path, waiting.reason
 
 

@@ -28,7 +28,7 @@ def surface_faults(case: PreparedPlan, late: LatePlan, index: int) -> Iterator[F
     if case.spec.late is None:
         yield _violation(index, partial(_not_allowed, step))
     for position in step.occupied:
-        yield _violation(index, partial(_occupied, step, position))
+        yield _violation(index, partial(_occupied_place, step, position))
     for value in step.values:
         output, take = late.output_schema(value.source), value.take
         if never_fits(output, take.at, step.tool.args_schema, take.arg):
@@ -39,7 +39,7 @@ def source_faults(late: LatePlan, index: int) -> Iterator[Found]:
     """Yield the references of a step to what is no earlier tool step."""
     step = late.steps.get(index)
     for unknown in step.unknown if step is not None else ():
-        yield Found("loop", "loop_guard", index, partial(_unknown, index, unknown))
+        yield Found("loop", "loop_guard", index, partial(_unknown_step, index, unknown))
 
 
 def _violation(index: int, words: Callable[[], Wording]) -> Found:
@@ -52,7 +52,7 @@ def _not_allowed(step: LateStep) -> Wording:
     return Wording(reason, f"/steps/{step.index}/{field}", LateNotAllowed())
 
 
-def _occupied(step: LateStep, position: int) -> Wording:
+def _occupied_place(step: LateStep, position: int) -> Wording:
     arg = step.fields["takes"][position].arg
     reason = f"step {step.index} takes a value for {escape_name(arg)}, where no place is free"
     path = f"/steps/{step.index}/takes/{position}/arg"
@@ -66,7 +66,7 @@ def _never_fits(index: int, position: int, take: Take) -> Wording:
     return Wording(reason, f"/steps/{index}/takes/{position}/at", NeverFits(take.arg))
 
 
-def _unknown(index: int, unknown: UnknownStep) -> Wording:
+def _unknown_step(index: int, unknown: UnknownStep) -> Wording:
     verb, end = ("takes from", "/step") if unknown.field == "takes" else ("pins", "")
     reason = f"step {index} {verb} {unknown.id}, which is not the id of an earlier tool step"
     path = f"/steps/{index}/{unknown.field}/{unknown.position}{end}"

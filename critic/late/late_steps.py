@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from critic.late.argument_places import UNKNOWN, ArgPath, free_place, put_value
+from critic.late.argument_places import VALUE_TO_COME, ArgPath, free_place, put_at_path
 from critic.surface import NOT_IN_MANIFEST, ToolEntry
 from evals.capability import ToolCapability
 from evals.evidence import EvidenceFault
@@ -119,7 +119,7 @@ class LatePlan:
             if path is None:
                 step.occupied.append(position)
             elif known and source is not None:
-                put_value(args, path, UNKNOWN)
+                put_at_path(args, path, VALUE_TO_COME)
                 step.values.append(LateValue(position, take, source, path))
         for position, name in _once(step.fields["evidence_steps"] or ()):
             source = self._source(step, first, ("evidence_steps", position, name))
@@ -156,7 +156,7 @@ class LatePlan:
     def _class_schemas(self) -> dict[str, Any]:
         return {one.class_: one.schema_ for one in self._manifests.classes or ()}
 
-    def promised(self, step: LateStep) -> frozenset[str]:
+    def promised_classes(self, step: LateStep) -> frozenset[str]:
         """Return the classes of evidence that a step waits for."""
         return frozenset(result_class(self.tool_of(source)) for source in step.pinned)
 

@@ -51,7 +51,7 @@ class SettledContext:
         self._tools = manifests.tools
         self._tables = FieldTables(manifests)
         self.refs: dict[int, list[str]] = {}
-        self._base = _numbered(proposal)
+        self._base = _number_evidence(proposal)
         self._first = 1 + max((one.source.seq or 0 for one in self._base if one.source), default=0)
         self._items: list[EvidenceItem] = []
         self._made_by: list[int] = []
@@ -111,10 +111,10 @@ class SettledContext:
     ) -> Source:
         web: dict[str, Any] = {"web": True} if tool.result is not None and tool.result.web else {}
         count = len(self._items) + is_error
-        standing = self._standing(tool, call, opened)
+        standing = self._find_standing(tool, call, opened)
         return Source(author=author, standing=standing, seq=self._first + count, **web)
 
-    def _standing(self, tool: ToolCapability, call: ToolCall, opened: Opened) -> Standing:
+    def _find_standing(self, tool: ToolCapability, call: ToolCall, opened: Opened) -> Standing:
         session_tool = SessionTool.of(tool)
         locators = locators_in(session_tool.values, tool, call.args)
         if self._proposal.spec.provenance is None or not locators:
@@ -162,7 +162,7 @@ class SettledContext:
         grown: dict[str, list[Any]] = {
             "ran": list(map(_name_of, completed)),
             "own": list(chain.from_iterable(map(self._made_things, completed))),
-            "sent": list(self._sent(openings)),
+            "sent": list(self._sent_values(openings)),
         }
         for name, more in grown.items():
             if more:
@@ -175,7 +175,7 @@ class SettledContext:
         record = record_of(session_tool, _result_of(call), self._tables)
         return things_made(tool, call.args, record)
 
-    def _sent(self, openings: int) -> Iterator[SentValues]:
+    def _sent_values(self, openings: int) -> Iterator[SentValues]:
         """Yield what the steps send that were opened so far, above `read_only`."""
         for opened in list(self._opened.values())[:openings]:
             tool = opened.tool
@@ -185,7 +185,7 @@ class SettledContext:
                 yield SentValues(seq=seq, values=values)
 
 
-def _numbered(proposal: Proposal) -> tuple[EvidenceItem, ...]:
+def _number_evidence(proposal: Proposal) -> tuple[EvidenceItem, ...]:
     """Return the evidence of a plan as what was seen before all that it does."""
     items = proposal.compiled.manifests.evidence_manifest
     session = proposal.ctx.session

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from critic.checks.grounds import ValueMissing
 from critic.checks.violation import Found, Wording
-from critic.late.argument_places import put_value
+from critic.late.argument_places import put_at_path
 from critic.late.late_steps import LatePlan, LateValue
 from critic.session.call_batch import CallResult
 from critic.session.call_results import read_promised
@@ -114,7 +114,7 @@ def _of_values(
         held = [] if output is _MISSING else islice(values_at(output, at, wildcard=True), 2)
         found = [*held]
         if len(found) == 1 and found[0] is not None:
-            put_value(args, value.path, detach_json(found[0]))
+            put_at_path(args, value.path, detach_json(found[0]))
             continue
         why = "nothing" if not found else "null" if len(found) == 1 else "more than one value"
         yield Found("evidence", "missing_evidence", index, partial(_no_value, value, path, why))

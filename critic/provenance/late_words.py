@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from critic.late.argument_places import ArgPath, put_value
+from critic.late.argument_places import ArgPath, put_at_path
 from critic.late.late_steps import LatePlan, LateStep, LateValue, default_class, result_class
 from critic.late.schema_ways import types_in, walk_schema
 from critic.prepared import PreparedPlan
@@ -64,9 +64,9 @@ class LateWords(NamedTuple):
     args: Mapping[int, LateArgs]
 
 
-def words_of(case: PreparedPlan, late: LatePlan) -> LateWords:
+def find_late_words(case: PreparedPlan, late: LatePlan) -> LateWords:
     """Return a plan as it is judged before its late values are there."""
-    return _Words(case, late).found()
+    return _Words(case, late).find_words()
 
 
 class PlacedRoles(NamedTuple):
@@ -122,7 +122,7 @@ class _Words:
     def _known_classes(self) -> tuple[EvidenceClass, ...]:
         return self._manifests.classes or ()
 
-    def found(self) -> LateWords:
+    def find_words(self) -> LateWords:
         before: dict[int, int] = {}
         if len(self._case.steps) <= MOST_WORDS:
             self._read_early()
@@ -134,7 +134,7 @@ class _Words:
                 step = self._late.steps.get(index)
                 if step is not None:
                     self._place_words(step, before[index])
-        surface = self._case.surface._replace(manifests=self._grown())
+        surface = self._case.surface._replace(manifests=self._grow_manifests())
         return LateWords(replace(self._case, surface=surface), self._args)
 
     def _steps_before(self, index: int, ids: Mapping[str, int], before: Mapping[int, int]) -> int:
@@ -155,7 +155,7 @@ class _Words:
             word = self._word_for(step, value)
             if word is None:
                 return
-            put_value(args, value.path, word)
+            put_at_path(args, value.path, word)
             named = f"{value.take.at or 'the output'} of step {value.take.step}"
             shown[value.path] = value.position, named
         followed = (step.tool.capability.follows if step.tool.capability else None) or ()
@@ -233,7 +233,7 @@ class _Words:
             # That a place has a name shows nothing that was seen.
             content = [content] if in_list else {segment if segment in declared else word: content}
         web: dict[str, Any] = {"web": True} if tool.result is not None and tool.result.web else {}
-        standing = self._standing(source)
+        standing = self._look_up_standing(source)
         return EvidenceItem(
             id=self._id_for(source),
             classification=name,
@@ -301,7 +301,7 @@ class _Words:
         found = self._values.values_of((tool.adapter_id, tool.capability_id), args)
         return [one for one in islice(found, MOST_WORDS) if one.asked.role == "locator"]
 
-    def _standing(self, source: int) -> Standing:
+    def _look_up_standing(self, source: int) -> Standing:
         """Return how the plan comes to read a source, by the locators of its call."""
         if source not in self._standings:
             self._standings[source] = self._find_standing(source)
@@ -312,12 +312,12 @@ class _Words:
         self._moved += 1
         if late is None or self._moved > _MOST_MOVED:
             return "led"
-        surface = self._case.surface._replace(manifests=self._grown())
+        surface = self._case.surface._replace(manifests=self._grow_manifests())
         with values_known(replace(self._case, surface=surface)) as known:
             facts = ValueFacts(self._case.spec, known)
             return standing_of(self._locators(source, late.args), facts)
 
-    def _grown(self) -> Manifests:
+    def _grow_manifests(self) -> Manifests:
         """Return the manifests with the words in their evidence."""
         known = self._manifests
         optional: dict[str, Any] = {"record_fields": known.record_fields}

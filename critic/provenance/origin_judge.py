@@ -88,9 +88,9 @@ def doubts_of(case: PreparedPlan, known: KnownValues | None = None) -> Doubts:
 
 def _doubts_of_late(case: PreparedPlan, late: "LatePlan") -> Doubts:
     """Return what provenance finds before the late values are there: each is a word until then."""
-    from critic.provenance.late_words import words_of  # noqa: PLC0415 - for late plans only
+    from critic.provenance.late_words import find_late_words  # noqa: PLC0415 - for late plans only
 
-    words = words_of(case, late)
+    words = find_late_words(case, late)
     with values_known(words.case) as known:
         return _Judge(words.case, known, words).doubts()
 

@@ -83,15 +83,7 @@ def advise(
         return Advice(disposition="reject", repairs=())
     proposal = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
     options = RepairOptions(ctx, kept_surface(compiled), spec)
-    repaired, repairs = RepairedPlan(plan, tuple(range(len(plan.steps)))), list[Repair]()
-    for _ in range(_PASSES):
-        case = repaired_case(proposal, repaired, repairs)
-        new = _RepairRound(options, case, repaired.origins).repairs(found_in(case), repairs)
-        if not new:
-            break
-        repairs += new
-        repaired = apply(plan, repairs)
-    kept = set(repaired.origins)
+    repairs, kept = _collect_repairs(proposal, options)
     # Leave out what others would do for a step that has been dropped.
     needed = [
         repair for repair in repairs if repair.by == "planner" or _step_of(repair) in {None, *kept}
@@ -102,6 +94,20 @@ def advise(
     passes = next(found_in(case), None) is None
     fixable = passes and all(repair.by == "planner" for repair in repairs)
     return Advice(disposition="replan" if fixable else "reject", repairs=tuple(repairs))
+
+
+def _collect_repairs(proposal: Proposal, options: RepairOptions) -> tuple[list[Repair], set[int]]:
+    """Return the repairs of all rounds, and the steps of the refused plan that they keep."""
+    plan = proposal.plan
+    repaired, repairs = RepairedPlan(plan, tuple(range(len(plan.steps)))), list[Repair]()
+    for _ in range(_PASSES):
+        case = repaired_case(proposal, repaired, repairs)
+        new = _RepairRound(options, case, repaired.origins).repairs(found_in(case), repairs)
+        if not new:
+            break
+        repairs += new
+        repaired = apply(plan, repairs)
+    return repairs, set(repaired.origins)
 
 
 def _fold_shortenings(repairs: list[Repair]) -> list[Repair]:

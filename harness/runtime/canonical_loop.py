@@ -216,14 +216,21 @@ async def run_canonical_loop(
         asyncio.CancelledError: cancelled; a decision whose execution had begun is recorded first.
         Exception: what the planner raised; nothing was executed.
     """
-    # Envelopes are frozen, but the JSON in them can be changed in place, by the caller too.
-    held = Held(ctx), held_context(compiled), Held(spec)
-    plan = await maybe_await(planner.plan(*_handed_out(*held)))
-    inputs = _copy_inputs(*held, plan)
+    inputs = await _ask_planner(planner, ctx, compiled, spec)
     tried, verdict = _tried_plans(planner, inputs), verify_proposal(inputs.proposal)
     events = EventEmitter(listener, lambda: _time_or_none(clock))
     turn = _Turn(inputs, tried, verdict, clock, log, intent, _require_aware(clock.now()), events)
     return await turn.take(executor)
+
+
+async def _ask_planner(
+    planner: Planner, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec
+) -> HeldInputs:
+    """Return the inputs with the plan that the planner proposes for copies of them."""
+    # Envelopes are frozen, but the JSON in them can be changed in place, by the caller too.
+    held = Held(ctx), held_context(compiled), Held(spec)
+    plan = await maybe_await(planner.plan(*_handed_out(*held)))
+    return _copy_inputs(*held, plan)
 
 
 def _handed_out(

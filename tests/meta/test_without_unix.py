@@ -43,6 +43,7 @@ STARTS: Final[dict[str, list[str]]] = {
     "schema": ["schema Plan"],
     "docs": ["docs"],
     "doctor": ["doctor"],
+    "shell": ["shell explain -- git status"],
 }
 """What to call of each command."""
 

@@ -18,7 +18,7 @@ from harness.audit.tables.table_rows import (
     rows_of_turn,
 )
 from harness.log.search.listing import Listing
-from harness.log.search.query import ENDED_BY, Condition
+from harness.log.search.query import ENDED_BY, SqlCondition
 from harness.log.search.turns import TurnTable
 from harness.log.sql import SqlDecisionLog
 from harness.record.index_row import IndexRow
@@ -35,16 +35,16 @@ _CHANGED: Final = (
 _NOTHING: Final = ContextFacts({}, ())
 
 
-def changed_after(seq: int) -> Condition:
+def changed_after(seq: int) -> SqlCondition:
     """Return what is asked of a row: that its turn has become more after a record."""
-    return Condition(_CHANGED, {"f_after": seq}) if seq else Condition("", {})
+    return SqlCondition(_CHANGED, {"f_after": seq}) if seq else SqlCondition("", {})
 
 
 class TurnTables:
     """The rows of the turns of a log that are asked for, as they were at one of its records."""
 
     def __init__(
-        self, log: SqlDecisionLog, condition: Condition, fates: frozenset[Fate], upto: int
+        self, log: SqlDecisionLog, condition: SqlCondition, fates: frozenset[Fate], upto: int
     ) -> None:
         """Take a log, which of its turns are asked for, and the last record to read.
 

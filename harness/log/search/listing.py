@@ -16,8 +16,8 @@ from evals.kinds import Fate
 from harness.log.log_errors import LogDamaged
 from harness.log.search.query import (
     RECORDED,
-    Condition,
     Filters,
+    SqlCondition,
     count_unlisted,
     extents,
     index_of,
@@ -127,17 +127,19 @@ class Listing:
         """Begin to read the columns, in a transaction."""
         return self._log.begin_reading()
 
-    def condition(self, filters: Filters) -> Condition:
+    def condition(self, filters: Filters) -> SqlCondition:
         """Return what is asked of a row: that it passes the filters, and that it has a record."""
         condition = filters.condition()
-        return condition if self._paired else Condition(condition.text + RECORDED, condition.values)
+        return (
+            condition if self._paired else SqlCondition(condition.text + RECORDED, condition.values)
+        )
 
     @property
     def last(self) -> int:
         """Return the number of the last record when the listing was opened."""
         return self._last
 
-    def _list_rows(self, condition: Condition) -> Iterator[Listed]:
+    def _list_rows(self, condition: SqlCondition) -> Iterator[Listed]:
         after = 0
         while after < self._last:
             # Without gaps, a window has so many rows at most. With gaps, nobody waits for a lock.

@@ -69,7 +69,7 @@ class Extent(NamedTuple):
         return self.rows == 0 or (self.first == 1 and self.last == self.rows)
 
 
-class Condition(NamedTuple):
+class SqlCondition(NamedTuple):
     """A condition in SQL, which begins with AND where there is one, and its values."""
 
     text: str
@@ -110,7 +110,7 @@ class Filters:
     fates: frozenset[Fate] = frozenset()
     numbers: frozenset[int] | None = None
 
-    def condition(self) -> Condition:
+    def condition(self) -> SqlCondition:
         """Return what is asked of a row in SQL: all but the fate, which is of a whole turn."""
         parts = [part for name, part in _CONDITIONS.items() if getattr(self, name) is not None]
         if self.status == "open":
@@ -126,7 +126,7 @@ class Filters:
         if self.numbers is not None:  # NULL: there may be none of them
             parts.append(f"seq IN (NULL{''.join(f', {one}' for one in sorted(self.numbers))})")
         text = "".join(f" AND {part}" for part in parts)
-        return Condition(text, {name: one for name, one in values.items() if f":{name}" in text})
+        return SqlCondition(text, {name: one for name, one in values.items() if f":{name}" in text})
 
 
 _PLAIN: Final = (
@@ -192,7 +192,7 @@ def unrecorded_numbers(connection: Connection, most: int) -> list[Any]:
 
 
 def listed_rows(
-    connection: Connection, condition: Condition, after: int, upto: int, most: int
+    connection: Connection, condition: SqlCondition, after: int, upto: int, most: int
 ) -> list[tuple[Any, ...]]:
     """Return rows of the index, each with the number of the record that ends what it began.
 

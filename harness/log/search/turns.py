@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from evals.escaping import escape_name
 from evals.kinds import Fate
 from harness.log.log_errors import LogDamaged
-from harness.log.search.query import ENDED_BY, Condition
+from harness.log.search.query import ENDED_BY, SqlCondition
 from harness.log.store import Connection
 from harness.log.tables import INDEX
 from harness.record import RecordFacts, fate
@@ -92,7 +92,7 @@ def _facts_with(fates: frozenset[Fate]) -> tuple[int, ...]:
     return tuple(number for number in range(2 * max(RecordFacts)) if fate_named(number) in fates)
 
 
-def turn_rows(condition: Condition, fates: frozenset[Fate]) -> str:
+def turn_rows(condition: SqlCondition, fates: frozenset[Fate]) -> str:
     """Return what selects the records of the turns that are asked for: a table of its own."""
     facts = " | ".join(f"{bit} OVER turn_of" for bit in _BITS)
     return (
@@ -104,7 +104,7 @@ def turn_rows(condition: Condition, fates: frozenset[Fate]) -> str:
     )
 
 
-def turn_groups(condition: Condition, fates: frozenset[Fate]) -> str:
+def turn_groups(condition: SqlCondition, fates: frozenset[Fate]) -> str:
     """Return what selects the turns that are asked for: a table of its own.
 
     It has the numbers of the first record and of the last one that is more than a beginning or a
@@ -126,11 +126,11 @@ def turn_count(last: int) -> str:
     return f"SELECT count(*) FROM ({turns}) AS turns"  # noqa: S608
 
 
-def _wanted_column(condition: Condition) -> str:
+def _wanted_column(condition: SqlCondition) -> str:
     return f"CASE WHEN 1 = 1{condition.text} THEN 1 ELSE 0 END"
 
 
-def _within(condition: Condition) -> str:
+def _within(condition: SqlCondition) -> str:
     """Return what need not be looked at: a trace is of whole turns."""
     return " AND trace = :f_trace" if ":f_trace" in condition.text else ""
 
@@ -146,7 +146,7 @@ class TurnTable:
     """
 
     def __init__(
-        self, connection: Connection, condition: Condition, fates: frozenset[Fate], last: int
+        self, connection: Connection, condition: SqlCondition, fates: frozenset[Fate], last: int
     ) -> None:
         """Read them.
 

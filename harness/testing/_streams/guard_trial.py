@@ -18,14 +18,14 @@ from harness.testing._draw.primitives import Json
 
 _NO_PLAN: Final = "0" * 64
 
-Take = Callable[[Json], Json | None]
+TakeEvent = Callable[[Json], Json | None]
 """Takes in an event, and returns what it is answered: both as JSON."""
 
 
 class GuardOnTrial(NamedTuple):
     """What takes events, and gives the permit of a call of a session, if it has any."""
 
-    take: Take
+    take: TakeEvent
     permit: Callable[[str, str], CallPermit] | None = None
 
 

@@ -114,8 +114,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "approval-only-above-tier",
         _APPROVAL,
         "a step at the tier itself needs no approval",
-        "if tool.rank >= tier_rank and not case.is_approved(index):",
-        "if tool.rank > tier_rank and not case.is_approved(index):",
+        "if tool.rank >= tier_rank and not (",
+        "if tool.rank > tier_rank and not (",
     ),
     slip(
         "one-rank-above-passes",
@@ -161,8 +161,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "no-refs-no-questions",
         _EVIDENCE,
         "a step that pins nothing and demands nothing is not asked for evidence",
-        "if not refs and not own and not tool.traits & NEEDS_EVIDENCE:",
-        "if not refs and not own:",
+        "if late is None and not refs and not own and not tool.traits & NEEDS_EVIDENCE:",
+        "if late is None and not refs and not own:",
         hole="omitted",
     ),
     slip(

@@ -206,8 +206,8 @@ _BINDINGS: Final[tuple[Bug, ...]] = (
         "group-with-a-gap",
         _EVIDENCE,
         "a group with an optional argument that is left out is not looked at",
-        "if names and not self._backed_together(",
-        "if names == group and not self._backed_together(",
+        "if names and not self.backs_together(",
+        "if names == group and not self.backs_together(",
     ),
 )
 

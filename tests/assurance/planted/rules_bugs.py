@@ -105,8 +105,8 @@ _TURNS: Final[tuple[Bug, ...]] = (
         "repeat-in-plan-cleared",
         _LOOP,
         "an approval clears a repeat within the plan",
-        "        if call in made:\n",
-        "        if call in made and not case.is_approved(index):\n",
+        "        if key in made:\n",
+        "        if key in made and not case.is_approved(index):\n",
     ),
     slip(
         "repeat-never-cleared",

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from critic import Proposal, Refused, Verified, digest, verify_proposal
-from critic.late.argument_places import free_place, put_value
+from critic.late.argument_places import free_place, put_at_path
 from critic.verify import verify_plain
 from harness.wire import InvalidInput, build
 from tests.support.model.facts import Json
@@ -171,7 +171,7 @@ def test_what_is_put_at_a_free_place_is_there() -> None:
     for arg in ("/a/~1x", "/b/1", "/*"):
         path = free_place(args, arg)
         assert path is not None
-        put_value(args, path, arg)
+        put_at_path(args, path, arg)
         assert free_place(args, arg) is None
     assert args == {"a": {"/x": "/a/~1x"}, "b": [1, "/b/1"], "*": "/*"}
 
