@@ -104,13 +104,16 @@ def _prepare_steps(
         traits |= tool.traits
     triples = list(zip(range(len(tools)), tools, steps, strict=False))  # all as long as the plan
     case = PreparedPlan(ctx, surface, spec, plan, triples, traits)
-    if any(map(is_late, steps)):
+    if has_late_steps(steps):
         from critic.late.late_steps import LatePlan  # noqa: PLC0415 - for late plans only
 
         case.late = LatePlan(triples, surface.manifests)
     return case
 
 
-def is_late(fields: Mapping[str, Any]) -> bool:
+def has_late_steps(steps: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether a step takes values, or pins results, of earlier steps."""
-    return bool(fields.get("takes") or fields.get("evidence_steps"))
+    for fields in steps:  # noqa: SIM110 - a generator costs several times as much
+        if fields.get("takes") or fields.get("evidence_steps"):
+            return True
+    return False

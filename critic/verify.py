@@ -9,7 +9,7 @@ from critic.caveats import caveats_of
 from critic.checks import CHECKS
 from critic.checks.grounds import Unlisted
 from critic.checks.violation import Found, Wording
-from critic.prepared import PreparedPlan, is_late, prepare_plain, prepare_plan
+from critic.prepared import PreparedPlan, prepare_plain, prepare_plan
 from critic.verdicts import MOST_LISTED, Refused, Verified, Violation
 from evals.context import RunContext
 from evals.envelope import Envelope
@@ -58,10 +58,11 @@ def verify_plain(
     approved = type(ctx) is RunContext and ctx.approvals
     traced = type(spec) is DecisionSpec and spec.provenance is not None
     plan = None if approved or traced else plain_plan(value)
-    if plan is None or any(map(is_late, plan.steps)):
+    if plan is None:
         return None
     _check_exact(ctx, compiled, spec)
-    return verdict_on(prepare_plain(ctx, compiled, spec, plan))
+    case = prepare_plain(ctx, compiled, spec, plan)
+    return verdict_on(case) if case.late is None else None
 
 
 def verdict_on(case: PreparedPlan) -> Verified | Refused:

@@ -5,7 +5,7 @@ from functools import partial
 from hashlib import sha256
 from heapq import merge
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 from critic.checks.grounds import (
     LateDependency,
@@ -103,7 +103,7 @@ def _repeats(case: PreparedPlan) -> Iterator[Found]:
     spent = case.ctx.spent.calls if case.ctx.spent else None
     if len(calls) == 1 and not spent:
         return
-    made: set[tuple[str, str, bytes, frozenset[tuple[str, str, str]]]] = set()
+    made: set[tuple[Any, ...]] = set()
     if case.made is None:
         case.made = {
             (call.adapter_id, call.capability_id, call.args_digest.removeprefix("sha256:"))
@@ -112,7 +112,7 @@ def _repeats(case: PreparedPlan) -> Iterator[Found]:
     for index, tool, fields in calls:
         call = (fields["adapter_id"], fields["capability_id"], canonical_json(fields["args"]))
         takes = fields.get("takes")
-        key = (*call, frozenset((one.arg, one.step, one.at) for one in takes or ()))
+        key = (*call, frozenset((one.arg, one.step, one.at) for one in takes)) if takes else call
         if key in made:
             words = partial(_repeated_call, index, tool.name, "step with the same args")
             yield Found("loop", "loop_guard", index, words)
