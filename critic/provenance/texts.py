@@ -50,7 +50,7 @@ _CLOSING: Final = f"[{_QUOTES})\\]}}>{LAST_OF_PAIRS}]"
 _STOP: Final = "[.,:;!?]"
 _OPENED: Final = (
     rf"(?<=(?<!\S){_OPENING})|(?<=(?<!\S){_OPENING}{{2}})|(?<=[=,;|(\[{{][{_QUOTES}])|(?<=[\"']:[\"'])"
-    r"|(?<=\]\()|(?<=>)(?=~?/[^<>\n]*+</)"
+    r"|(?<=\]\()|(?<=>)(?=~?/[^<>\s]*+</)"
 )
 _NO_TAG: Final = f"(?!(?<=<)/{WORD}++>)"
 _LABELLED: Final = "|".join(rf"(?<=(?<!\S)[A-Za-z_-]{{{count}}}=)" for count in range(1, 17))

@@ -104,6 +104,10 @@ NAMED: Final[list[tuple[str, str, str | None, str]]] = [
     # What stands behind or before a number may be another.
     *(("+49 170 1234567 5 times", f"+491701234567{n}", ACCOUNT, "ask") for n in ("", "5")),
     *(("+49 170 1234567 12 of", f"+491701234567{n}", ACCOUNT, "ask") for n in ("", "12")),
+    *(("+1 555123456 5 of", f"+1555123456{n}", ACCOUNT, "ask") for n in ("", "5")),
+    ("+1 55512345 5 of", "+1555123455", ACCOUNT, "allow"),
+    *(("+1 555123456 12 of", f"+1555123456{n}", ACCOUNT, "ask") for n in ("", "12")),
+    ("+1 55512345 12 of", "+15551234512", ACCOUNT, "allow"),
     ("+33 6 12 34 56 78", "+33612345678", ACCOUNT, "allow"),
     ("+90 532 123 45 67", "+905321234567", ACCOUNT, "allow"),
     ("+49 89 12345678-0", "+4989123456780", ACCOUNT, "allow"),

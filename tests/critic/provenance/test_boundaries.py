@@ -285,6 +285,7 @@ ADJOINING: Final = [
         ("<data>x</data>", "/data", "path", "ask"),
         ("{/srv/a,/srv/b}/c", "/srv/a", "path", "ask"),
         ("<td>/srv/a</td>", "/srv/a", "path", "allow"),
+        ("<td>/srv/a b</td>", "/srv/a", "path", "ask"),
         ("</srv/a>", "/srv/a", "path", "allow"),
         (f"{{first}}*{BOB}", BOB, "address", "refuse"),
         (f"**{BOB}**", BOB, "address", "allow"),

@@ -298,7 +298,7 @@ def begins_path(place: Place) -> bool:
     run = re.split(r"\s", place.text[: place.start])[-1]
     if run.endswith("<") and re.match(f"/{WORD}+>", place.text[place.start :]):
         return False
-    if run.endswith(">") and re.match("~?/[^<>\n]*</", place.text[place.start :]):
+    if run.endswith(">") and re.match(r"~?/[^<>\s]*</", place.text[place.start :]):
         return True
     if run == "" or re.fullmatch(OPENING + "{1,2}", run):
         return True

@@ -100,7 +100,7 @@ def test_one_service_is_started_in_a_folder_of_its_user_alone(
     assert [words[4:6] for words in started] == [["serve", "--socket"]]
     assert started[0][6] == str(folder / "hooks.sock")
     with (folder / "service.lock").open("rb+") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+        fcntl.flock(held, fcntl.LOCK_SH)  # what is shared keeps out only who wants it alone
         start_service(hook_client)
     assert len(started) == 1
     folder.chmod(0o750)
