@@ -76,7 +76,13 @@ class _Class(NamedTuple):
         """Return the fields of this class that say less than the author and lead nowhere."""
         if not self.narrows or author == "public":
             return NONE_UNMET
-        found = unmet_fields(record, fields, author)
+        found = dict(unmet_fields(record, fields, author))
+        if type(record) is list and fields is not None:
+            # A field that leads somewhere in one element says nothing of another.
+            for at, one in enumerate(record):
+                below = fields.below(str(at)) if type(one) is dict else None
+                for name, writer in unmet_fields(one, below, author).items():
+                    found[name] = lesser_writer(writer, found, name)
         return {name: writer for name, writer in found.items() if name in self.names}
 
 

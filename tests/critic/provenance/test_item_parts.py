@@ -205,6 +205,7 @@ WRAPPED: Final[list[tuple[Any, str]]] = [
     *(({"notes": "", "result": {"notes": "v"}}, "system"), ({"result": {"note": "v"}}, "system")),
     *(({"content": "keynotes"}, "system"), ([{"notes": ""}, {"x": "v"}], "system")),
     *(([{"notes": "x"}, {"more": {"notes": "v"}}], "public"),),
+    *(([{"notes": "x"}, "t", {"more": {"notes": "v"}}], "public"),),
 ]
 
 

@@ -135,7 +135,20 @@ def leaves_in(content: Any, table: Json, author: str, own: set[str]) -> Iterator
 
 def unmet_fields(table: Json, record: str, content: Any, author: str) -> dict[str, str]:
     """Return the fields of others that lead nowhere in a record, by the names they would have."""
-    is_one = isinstance(content, list) and all(isinstance(one, dict) for one in content)
+    if isinstance(content, list) and not all(isinstance(one, dict) for one in content):
+        merged = unmet_of(table, "", content, author, is_one=False)
+        for at, one in enumerate(content):
+            here = unmet_of(table, str(at), content, author) if isinstance(one, dict) else {}
+            for name in here:
+                merged[name] = least(here[name], merged.get(name, here[name]))
+        return merged
+    return unmet_of(table, record, content, author, is_one=isinstance(content, list))
+
+
+def unmet_of(
+    table: Json, record: str, content: Any, author: str, *, is_one: bool = True
+) -> dict[str, str]:
+    """Return those of one record of a list, or of an item as a whole."""
     ways = [way for way in ways_in((), content) if not is_one or way[:1] == (record,)]
     found: dict[str, str] = {}
     for name in table:
