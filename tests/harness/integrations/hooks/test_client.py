@@ -35,8 +35,12 @@ sys.exit(status)
 def hook(
     agent: Agent, folder: Path, service: Path, event: Any, *more: str, program: str = PROGRAM
 ) -> tuple[Said, bool]:
+    """Run a hook that names a service: what it said, and whether the service answered."""
+    return run_hook([*agent.options(folder), "--socket", str(service), *more], event, program)
+
+
+def run_hook(options: list[str], event: Any, program: str = PROGRAM) -> tuple[Said, bool]:
     """Run the script `critic` as an agent does: what it said, and whether a service answered."""
-    options = [*agent.options(folder), "--socket", str(service), *more]
     done = subprocess.run(
         [sys.executable, "-c", program, *options],
         env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'harness' / 'top-level'}"},

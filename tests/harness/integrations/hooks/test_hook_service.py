@@ -1,11 +1,9 @@
 """The service that hooks start: one for a user, found again, and gone when nobody needs it."""
 
 import fcntl
-import json
 import os
 import stat
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +15,7 @@ from harness.integrations.hooks.hook_service import start_service
 from harness.serve.running import IdleLimit
 from tests.harness.console import Critic, Said, spawn
 from tests.harness.integrations.hooks.agents import CLAUDE_CODE
-from tests.harness.integrations.hooks.test_client import PROGRAM
-from tests.support.paths import ROOT
+from tests.harness.integrations.hooks.test_client import run_hook
 
 
 def wait_for(is_true: object, seconds: float = 60) -> None:
@@ -49,17 +46,8 @@ def run(home: Path) -> Iterator[Path]:
 
 
 def hook(event: object) -> tuple[Said, bool]:
-    """Run the installed hook as an agent does: what it said, and whether a service answered."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, "hook", "claude-code"],
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'harness' / 'top-level'}"},
-        input=json.dumps(event).encode(),
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
-    err, _, loaded = done.stderr.decode().rpartition("loaded ")
-    return Said(done.returncode, done.stdout.decode(), err), loaded == "False"
+    """Run the installed hook: what it said, and whether a service answered."""
+    return run_hook(["hook", "claude-code"], event)
 
 
 @pytest.mark.slow
