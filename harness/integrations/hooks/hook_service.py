@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.integrations.hooks.options_file import AUTO
+from harness.locking import take_lock
 
 _IDLE_SECONDS: Final = 1_800
 """How long the service waits for a hook before it ends."""
@@ -42,21 +43,10 @@ def start_service(client: Any) -> None:
     lock = os.open(path.parent / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         with suppress(BlockingIOError):
-            _take_lock(lock)
+            take_lock(lock, 0)
             _start_process(path, lock)
     finally:
         os.close(lock)
-
-
-def _take_lock(lock: int) -> None:
-    """Take the lock, which whoever inherits the file holds on to.
-
-    Raises:
-        BlockingIOError: a service has it.
-    """
-    import fcntl  # noqa: PLC0415 - not on every system
-
-    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _start_process(path: Path, lock: int) -> None:

@@ -68,11 +68,12 @@ def fields_by_name(_right: Any) -> Any:
 
 
 def spelled_records(right: Any) -> Any:
-    def leaves_in(content: Any, table: Json, author: str) -> Iterator[Leaf]:
-        for leaf in right(content, table, author):
+    def leaves_in(content: Any, table: Json, author: str, own: set[str]) -> Iterator[Leaf]:
+        for leaf in right(content, table, author, own):
             yield leaf
             if leaf.text[:1] in "[{":
-                yield from right(read(leaf.text), {"id": "system", "ref": "system"}, author)
+                named = {"id": "system", "ref": "system"}
+                yield from right(read(leaf.text), named, author, own)
 
     return leaves_in
 
@@ -85,8 +86,8 @@ def read(text: str) -> Any:
 
 
 def short_elements(right: Any) -> Any:
-    def leaves_in(content: Any, table: Json, author: str) -> Iterator[Leaf]:
-        for leaf in right(content, table, author):
+    def leaves_in(content: Any, table: Json, author: str, own: set[str]) -> Iterator[Leaf]:
+        for leaf in right(content, table, author, own):
             inside = isinstance(content, list) and leaf.text in content
             yield leaf._replace(writer="system", field="0") if inside else leaf
 
@@ -142,7 +143,7 @@ NOTICED: Final = (
         "a public field of a system's record is the system's",
         sources,
         "writer_at",
-        lambda _right: lambda _table, _place, _content, author: author,
+        lambda _right: lambda _table, _place, _content, author, _unmet: author,
     ),
     Fault("the text of an error is its tool's", Session, "item_of", own_author),
     Fault("what a failed call returned has its class", Session, "item_of", failed_as_completed),
