@@ -20,6 +20,8 @@ LEFT_TO_CI: Final = ("-m", "slow and not long")
 
 _PROFILES: Final = {"eighth": 12, "full": 100}
 _FEW: Final = 10
+_ONE_OF_THE_LEFT: Final = 4
+"""Of so many cases that are no samples, `.ci/run` tries one; `.ci/weekly` tries all."""
 
 
 def register_profiles() -> None:
@@ -34,20 +36,31 @@ def examples(most: int) -> int:
 
 
 def sampled(values: Iterable[Any], *, one_in: int) -> list[Any]:
-    """Return the values of a parameter: one in so many as it is, the others marked `slow`."""
+    """Return the values of a parameter: one in so many as it is, the others marked `slow`.
+
+    Of the others `.ci/run` tries one in a few, so most are marked `long`, too.
+    """
     return sampled_rows([(value,) for value in values], one_in=one_in)
 
 
 def sampled_rows(rows: Iterable[tuple[Any, ...]], *, one_in: int) -> list[Any]:
-    """Return the values of several parameters: one row in so many, the others marked `slow`."""
+    """Return the values of several parameters: one row in so many, the others as `sampled` does."""
     return [
-        pytest.param(*row, marks=[] if number % one_in == 0 else [pytest.mark.slow])
-        for number, row in enumerate(rows)
+        pytest.param(*row, marks=[getattr(pytest.mark, name) for name in _marks_at(at, one_in)])
+        for at, row in enumerate(rows)
+    ]
+
+
+def rarely(values: Iterable[Any], *, one_in: int) -> list[Any]:
+    """Return the values of a parameter of a slow test: one in so many, the others marked `long`."""
+    return [
+        pytest.param(value, marks=[pytest.mark.long] if at % one_in else [])
+        for at, value in enumerate(values)
     ]
 
 
 def mark_all_but_samples(items: Iterable[pytest.Item]) -> None:
-    """Mark the cases of a test with `one_in(n)` as slow but for one in n, the first among them.
+    """Mark the cases of a test with `one_in(n)` as `sampled` does, but for one in n, the first.
 
     Cases that are slow already are not counted.
     """
@@ -58,6 +71,15 @@ def mark_all_but_samples(items: Iterable[pytest.Item]) -> None:
             continue
         (most,) = mark.args
         function = item.nodeid.partition("[")[0]
-        if met[function] % most:
-            item.add_marker("slow")
+        for name in _marks_at(met[function], most):
+            item.add_marker(name)
         met[function] += 1
+
+
+def _marks_at(at: int, one_in: int) -> tuple[str, ...]:
+    """Return the marks of a case by its place: none, `slow`, or `slow` and `long`."""
+    rounds, place = divmod(at, one_in)
+    if place == 0:
+        return ()
+    left_out = rounds * (one_in - 1) + place - 1
+    return ("slow",) if left_out % _ONE_OF_THE_LEFT == 0 else ("slow", "long")

@@ -56,7 +56,7 @@ def unquote(written: str) -> str:
     return "".join(out)
 
 
-@settings(max_examples=examples(2000))
+@settings(max_examples=examples(600))
 @given(any_texts)
 def test_any_text_is_read_or_not_understood_by_a_name(text: str) -> None:
     try:

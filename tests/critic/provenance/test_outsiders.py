@@ -32,7 +32,7 @@ CLASSES = (
     *("Dm", "Dp", "Dw", "Rm", "Rp", "Rw", "X", "L", "N", "K"),
 )
 FEWEST_OF_A_CLASS = 1_000
-TELLING = (1, 5, 6, 11, 23, 31, 59, 75, 156, 166)
+TELLING = (11, 5, 31, 23, 166, 156, 1, 75, 59, 6)
 """Seeds of sessions in which a fault about items showed: they are tried first."""
 FIELDS = ("check", "kind", "offending_step", "path", "approvable")
 """What both statements say of a violation."""
@@ -58,12 +58,12 @@ def test_there_are_ten_ways_to_rewrite_what_outsiders_wrote() -> None:
 
 
 def test_by_the_model_nothing_that_outsiders_write_widens() -> None:
-    for case in drawn(range(6)):
+    for case in drawn(range(3)):
         assert not widened(case), case
 
 
 def test_by_the_engine_nothing_that_outsiders_write_widens() -> None:
-    for case in drawn(range(1_000, 1_025)):
+    for case in drawn(range(1_000, 1_012)):
         assert not widened(case, engine), case
 
 
@@ -82,7 +82,7 @@ def test_by_the_engine_no_drawn_session_widens(case: Json) -> None:
 
 
 def test_engine_and_model_say_the_same_of_calls_in_sessions() -> None:
-    for case in drawn(range(2_000, 2_040)):
+    for case in drawn(range(2_000, 2_016)):
         require_agreement(case)
 
 
@@ -117,7 +117,7 @@ def test_the_drawn_sessions_meet_every_class_often() -> None:
 
 
 def test_a_third_of_the_drawn_calls_is_allowed() -> None:
-    sessions = [(session_of(case), case["calls"]) for case in drawn(range(3_000, 3_150))]
+    sessions = [(session_of(case), case["calls"]) for case in drawn(range(3_000, 3_075))]
     allowed = [engine(one.proposal([call]))["ok"] for one, calls in sessions for call in calls]
     assert sum(allowed) >= 0.3 * len(allowed)
 

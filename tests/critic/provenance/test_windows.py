@@ -55,6 +55,7 @@ def values_of(texts: list[str], reading: Reading) -> list[str]:
     return sorted(value for value in cut if len(reading.token.of(value).findall(value)) > 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reading", [NARROW, PATHS])
 def test_a_value_is_found_where_it_first_stands_as_a_whole(reading: Reading) -> None:
     texts = TEXTS if reading is NARROW else FILES

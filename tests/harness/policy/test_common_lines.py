@@ -164,6 +164,7 @@ def test_a_value_is_judged_by_its_kind() -> None:
 PLAIN: Final = (None, "?", "text", "word")
 
 
+@pytest.mark.slow
 def test_options_are_understood_and_change_no_more_than_they_say() -> None:
     """A flag or a text makes no step of a new kind, unless a mark or a reader says so."""
     fine = 0

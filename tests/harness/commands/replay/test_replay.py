@@ -19,7 +19,7 @@ from harness.replay import stretches
 from tests.harness.console import Critic
 from tests.harness.log.decisions import LogPlace, filled, meddle
 from tests.harness.replay.session_logs import SESSION_LOGS
-from tests.support.effort import examples, sampled
+from tests.support.effort import examples, rarely, sampled
 from tests.support.paths import ROOT
 
 MANY = 11
@@ -102,7 +102,9 @@ def test_an_interrupted_replay_goes_on_where_it_was(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["as it was", "without a turn", "of other rules", *REWRITTEN])
+@pytest.mark.parametrize(
+    "kind", rarely(["as it was", "without a turn", "of other rules", *REWRITTEN], one_in=3)
+)
 def test_sessions_are_checked_whole_after_every_interruption(
     critic: Critic, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
