@@ -120,3 +120,48 @@ def is_choice(proposal: Json) -> bool:
         (value.role, kind) == ("locator", "Rm")
         for value, (kind, _) in judged_items(proposal, proposal["plan"]["steps"][0])
     )
+
+
+def softened(case: Json, judge: Judge = verify_model) -> list[tuple[str, Json]]:
+    """Return the refused calls about which a person is asked, for what nothing led to says so.
+
+    A party's name is the outsider's, too, but stands in its field: it may ask.
+    """
+    found = []
+    for number, how in enumerate(REWRITES):
+        values = case["values"]
+        name = values[number % len(values)]
+        bare = session_of(case, "", name)
+        written = session_of(case, REWRITES[how](values), name)
+        for call in case["calls"]:
+            proposal = bare.proposal([call])
+            if aims_in_vain(proposal, judge):
+                told = with_ambient(proposal, written.proposal([call]))
+                found += [] if aims_in_vain(told, judge) else [(how, call)]
+    return found
+
+
+def aims_in_vain(proposal: Json, judge: Judge) -> bool:
+    """Return whether its tool or a target is refused, and not only asked about."""
+    faults = target_faults(proposal, judge(proposal))
+    return any(not one.get("approvable") for one in faults)
+
+
+def with_ambient(bare: Json, written: Json) -> Json:
+    """Return a proposal with the public items of another that neither request nor text names."""
+    items = [
+        other if is_ambient(one) and is_ambient(other) else one
+        for one, other in zip(items_of(bare), items_of(written), strict=True)
+    ]
+    manifests = {**bare["compiled"]["manifests"], "evidence_manifest": items}
+    return {**bare, "compiled": {"manifests": manifests}}
+
+
+def items_of(proposal: Json) -> list[Json]:
+    items: list[Json] = proposal["compiled"]["manifests"]["evidence_manifest"]
+    return items
+
+
+def is_ambient(item: Json) -> bool:
+    source = item.get("source", {})
+    return (source.get("author"), source.get("standing")) == ("public", "ambient")

@@ -122,6 +122,13 @@ def whoever_wrote_it(_right: Any) -> Any:
 
 TABLE: Final = "ALLOWED_ASKED"
 
+ASKED_IF_AMBIENT: Final = Fault(
+    "what stands in ambient text may be acted on if a person says so",
+    provenance,
+    TABLE,
+    lambda table: {**table, "object": (table["object"][0], f"{table['object'][1]} X")},
+)
+
 NOTICED: Final = (
     Fault("a result is a record whatever its tool promised", Session, "item_of", any_format),
     Fault("names say who fills a field, not the class", sources, "fields_of", fields_by_name),

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from critic import Proposal, verify_proposal
 from harness.testing._draw.primitives import composite, seeded_pick
 from harness.wire import build
-from tests.critic.provenance.item_faults import BEYOND, NOTICED, Fault, planted
+from tests.critic.provenance.item_faults import ASKED_IF_AMBIENT, BEYOND, NOTICED, Fault, planted
 from tests.support.agreement import ONE_FAILURE
 from tests.support.effort import examples
 from tests.support.model.facts import Json
@@ -25,7 +25,7 @@ from tests.support.model.provenance import judged_items
 from tests.support.model.values import TARGETS
 from tests.support.model.verify import verify_model
 from tests.support.outside_draws import outside_case
-from tests.support.outsiders import REWRITES, session_of, widened
+from tests.support.outsiders import REWRITES, session_of, softened, widened
 
 CLASSES = (
     *("Z", "A", "U", "S", "O", "T", "W", "F", "C", "H", "P", "CP", "M"),
@@ -127,6 +127,21 @@ def test_a_third_of_the_drawn_calls_is_allowed() -> None:
 def test_by_the_engine_nothing_that_outsiders_write_widens_in_many_sessions() -> None:
     for case in drawn(range(200_000, 200_000 + examples(6_000))):
         assert not widened(case, engine), case
+
+
+def closed(seeds: Iterable[int]) -> Iterator[Json]:
+    return (case for case in drawn(seeds) if case["policy"]["spec"]["provenance"] == "closed")
+
+
+def test_what_nothing_led_to_turns_no_refusal_into_a_question() -> None:
+    for case in closed(range(5_000, 5_005)):
+        assert not softened(case, engine), case
+
+
+@pytest.mark.slow
+def test_a_question_about_what_only_stands_in_ambient_text_is_noticed() -> None:
+    with planted(ASKED_IF_AMBIENT):
+        assert any(softened(case) for case in closed((5_021, *range(5_000, 5_040))))
 
 
 # --- the law notices what is wrong with items -----------------------------------------------------
