@@ -14,14 +14,6 @@ if TYPE_CHECKING:
     from critic.repairs.repair_kinds import Advice, Disposition, Repair
     from critic.reports import CriticReport, ScoreVerdict
     from critic.score import score
-    from critic.verdicts import (
-        RULESET_VERSION,
-        Condition,
-        Refused,
-        Verified,
-        VerifyVerdict,
-        Violation,
-    )
     from critic.verify import verify, verify_proposal
     from evals import (
         MODE_RANK,
@@ -63,6 +55,14 @@ if TYPE_CHECKING:
     )
     from evals.approval import context_digest
     from evals.kinds import Check, RefusalKind, ReportStatus
+    from evals.plan_verdicts import (
+        RULESET_VERSION,
+        Condition,
+        Refused,
+        Verified,
+        VerifyVerdict,
+        Violation,
+    )
 
 __all__ = [
     "MODE_RANK",
@@ -145,7 +145,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "critic.late.openings": "OpeningError SettledStep open_step settle_step",
             "critic.reports": "CriticReport ScoreVerdict",
             "critic.score": "score",
-            "critic.verdicts": (
+            "evals.plan_verdicts": (
                 "RULESET_VERSION Condition Refused Verified VerifyVerdict Violation"
             ),
             "critic.verify": "verify verify_proposal",

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from critic.verdicts import Refused, Verified
 from critic.verify import verify
 from evals.context import RunContext
 from evals.manifest import CompiledContext
 from evals.plan import Plan
+from evals.plan_verdicts import Refused, Verified
 from evals.spec import DecisionSpec
 
 

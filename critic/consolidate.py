@@ -4,8 +4,8 @@ from datetime import datetime
 from typing import Any, Final, assert_never
 
 from critic.reports import CriticReport, ScoreVerdict, outcome
-from critic.verdicts import Refused, Verified
 from evals.escaping import escape_line
+from evals.plan_verdicts import Refused, Verified
 from evals.verdict import EvaluatorVerdict
 
 LONGEST_RATIONALE: Final = 500

@@ -4,10 +4,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
-from critic.verdicts import Refused, Verified, VerifyVerdict, self_contradiction
 from evals.envelope import OPTIONAL, Envelope, Identifier
 from evals.json_value import Text
 from evals.kinds import ReportStatus
+from evals.plan_verdicts import Refused, Verified, VerifyVerdict, self_contradiction
 from evals.scorecard import Scorecard
 from evals.timestamps import Time
 

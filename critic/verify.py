@@ -10,12 +10,12 @@ from critic.checks import CHECKS
 from critic.checks.grounds import Unlisted
 from critic.checks.violation import Found, Wording
 from critic.prepared import PreparedPlan, prepare_plain, prepare_plan
-from critic.verdicts import MOST_LISTED, Refused, Verified, Violation
 from evals.context import RunContext
 from evals.envelope import Envelope
 from evals.manifest import CompiledContext
 from evals.plain_plan import plain_plan
 from evals.plan import Plan, Proposal
+from evals.plan_verdicts import MOST_LISTED, Refused, Verified, Violation
 from evals.spec import DecisionSpec
 from evals.unread import read_unread
 

@@ -17,10 +17,10 @@ import jiter
 from pydantic import ValidationError
 
 from critic import CompiledContext, DecisionSpec, Plan, RunContext, verify
-from critic.verdicts import Refused, Verified
 from critic.verify import verify_plain
 from evals.envelope import Envelope
 from evals.escaping import pointer
+from evals.plan_verdicts import Refused, Verified
 from harness.canonical import canonical_bytes
 from harness.errors import HarnessError, escape_text
 from harness.wire_faults import MOST_PROBLEMS, NOT_BLANK, Location, Problem, faults_told

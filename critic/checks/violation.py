@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from critic.checks.grounds import Ground
-from critic.verdicts import Violation
 from evals.kinds import Check, RefusalKind
+from evals.plan_verdicts import Violation
 
 _LONGEST_PATH: Final = 1000
 """Characters. The keys of args can have any length, and a path is in each of 1,000 violations."""

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from critic.late.late_steps import LatePlan, LateStep, Waiting
 from critic.prepared import PreparedPlan
-from critic.verdicts import Condition, ConditionKind
 from evals.escaping import escape_name
 from evals.kinds import MODE_RANK
+from evals.plan_verdicts import Condition, ConditionKind
 
 _READ_ONLY: Final = MODE_RANK["read_only"]
 _NETWORK: Final = MODE_RANK["network"]

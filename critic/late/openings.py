@@ -23,12 +23,12 @@ from critic.late.settled_context import SettledContext
 from critic.late.settled_values import SourceOutputs, settle_args
 from critic.prepared import prepare_plan
 from critic.surface import NOT_IN_MANIFEST
-from critic.verdicts import MOST_LISTED, Refused, Verified
 from critic.verify import found_in
 from evals.approval import Approvals
 from evals.canonical_json import digest
 from evals.context import Approval, RunContext
 from evals.plan import Plan, Proposal, Step, ToolStep
+from evals.plan_verdicts import MOST_LISTED, Refused, Verified
 from evals.run import ToolCall
 from evals.spec import DecisionSpec
 

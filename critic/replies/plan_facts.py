@@ -12,11 +12,11 @@ from critic.prepared import PreparedPlan
 from critic.replies.catalogue import Catalogue, KnownTool
 from critic.replies.doubted import DoubtedValue, DoubtedValues
 from critic.replies.quoting import Pen
-from critic.verdicts import Violation
 from evals.capability import ToolCapability
 from evals.escaping import pointer
 from evals.evidence import EvidenceReview
 from evals.manifest import EvidenceItem
+from evals.plan_verdicts import Violation
 from evals.timestamps import is_unexpired
 
 BY_OPERATOR: Final = "this needs a change of the policy by its operator."

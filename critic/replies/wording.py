@@ -13,9 +13,9 @@ from critic.replies.model_texts import BARE, word_denial, word_stop
 from critic.replies.person_texts import word_question
 from critic.replies.plan_facts import Asking, PlanFacts, Stop
 from critic.replies.quoting import write_question, write_text
-from critic.verdicts import Refused, Verified, Violation, first_uncleared
 from critic.verify import found_in
 from evals.plan import Proposal
+from evals.plan_verdicts import Refused, Verified, Violation, first_uncleared
 
 MOST_WORDED: Final = 100
 """How many violations of one refusal get texts."""

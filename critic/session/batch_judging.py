@@ -15,9 +15,9 @@ from critic.session.session_values import (
     needs_judging,
     yes_about,
 )
-from critic.verdicts import Refused, Verified
 from critic.verify import verdict_on
 from evals.approval import Approvals
+from evals.plan_verdicts import Refused, Verified
 
 
 def verify_batch(batch: Batch) -> Verified | Refused:

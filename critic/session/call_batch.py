@@ -11,11 +11,11 @@ from critic.session.sent_log import SentLog
 from critic.session.session_evidence import Trail
 from critic.session.session_rules import SessionRules
 from critic.session.session_values import OwnKey
-from critic.verdicts import Refused, Verified
 from evals.canonical_json import canonical_json
 from evals.context import ApprovedValue, RunContext
 from evals.manifest import EvidenceItem
 from evals.plan import Plan, Proposal, ToolStep
+from evals.plan_verdicts import Refused, Verified
 from evals.run import CallStatus, Run, ToolCall
 
 Action = Literal["allow", "ask", "refuse"]

@@ -33,12 +33,12 @@ from critic.session.session_report import (
     session_scores,
 )
 from critic.session.session_rules import OPERATOR_ID, USER_ID, SessionRules
-from critic.verdicts import Refused, Verified
 from evals.canonical_json import digest
 from evals.context import Approval, RunContext, SentValues, Spent
 from evals.json_value import detach_json
 from evals.manifest import EvidenceItem, Source
 from evals.plan import Plan, Proposal
+from evals.plan_verdicts import Refused, Verified
 from evals.run import Run
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,127}")

@@ -27,13 +27,13 @@ from critic.session.session import Session
 from critic.session.session_evidence import Trail
 from critic.session.session_report import TurnReport, Worst
 from critic.session.session_rules import SessionRules
-from critic.verdicts import Refused, Verified, VerifyVerdict
 from evals.context import CallId, RunContext, SessionFacts, SpentCall
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
 from evals.escaping import pointer
 from evals.json_value import Text
 from evals.manifest import EvidenceItem
 from evals.plan import Plan, ToolStep
+from evals.plan_verdicts import Refused, Verified, VerifyVerdict
 from evals.run import ToolCall
 from evals.verdict import Finding, Share
 

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from critic.verdicts import Refused
 from evals.plan import Plan, ToolStep
+from evals.plan_verdicts import Refused
 
 _STEP: Final = re.compile(r"^step \d+ ")
 _VALUE: Final = re.compile(r" ?\[[^\]]*\]")

@@ -13,12 +13,12 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from critic import advise
 from critic.repairs.repair_kinds import Advice
-from critic.verdicts import Refused
 from evals.capability import ToolName
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
 from evals.json_value import Text
 from evals.kinds import RefusalKind
 from evals.plan import Plan, Proposal, ToolStep
+from evals.plan_verdicts import Refused
 from harness.loops.taken_repairs import repairs_taken
 from harness.record import DecisionRecord, LogRecord
 from harness.record.drafts import one_line

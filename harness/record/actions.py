@@ -5,9 +5,9 @@ from typing import Annotated, Self
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
-from critic.verdicts import Refused, Verified
 from evals.envelope import OPTIONAL, Envelope, Identifier
 from evals.kinds import AnswerKind, RecordedAction
+from evals.plan_verdicts import Refused, Verified
 
 
 class RecordedAnswer(Envelope):

@@ -13,12 +13,12 @@ from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from critic.reports import CriticReport
-from critic.verdicts import RULESET_VERSION, VerifyVerdict
 from evals.envelope import ARRAY, MEMBERS, OPTIONAL, Count, Envelope, Identifier
 from evals.joined_json import join_array
 from evals.json_value import SAFE_INTEGER, JsonValue
 from evals.kinds import RecordedAction
 from evals.plan import Plan, Proposal
+from evals.plan_verdicts import RULESET_VERSION, VerifyVerdict
 from evals.run import Run, ToolCall
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json

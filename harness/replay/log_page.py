@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from critic.verdicts import Refused, Verified
 from evals.context import RunContext
 from evals.envelope import Envelope
 from evals.manifest import CompiledContext
 from evals.plan import Plan, Proposal
+from evals.plan_verdicts import Refused, Verified
 from evals.spec import DecisionSpec
 from harness.canonical import canonical_bytes
 from harness.canonical import digest as digest_of

@@ -18,10 +18,10 @@ from typing import Any, Final, NamedTuple
 from critic.consolidate import consolidate
 from critic.reports import CriticReport
 from critic.score import score
-from critic.verdicts import RULESET_VERSION, Refused, Verified, VerifyVerdict
 from critic.verify import verify_proposal
 from evals.escaping import escape_line, escape_name
 from evals.plan import Proposal
+from evals.plan_verdicts import RULESET_VERSION, Refused, Verified, VerifyVerdict
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
 from harness.record import (

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from critic import CompiledContext, Plan, Refused, Verified, advise, verify
-from critic.verdicts import MOST_LISTED
+from evals.plan_verdicts import MOST_LISTED
 from harness.log import SqlDecisionLog
 from harness.wire import parse, verify_bytes
 from tests.benchmarks import crafted, field, plans

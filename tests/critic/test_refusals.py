@@ -14,9 +14,9 @@ from critic import Proposal, Refused, Violation, digest
 from critic.checks.grounds import RepeatedCall, TokensSpent
 from critic.checks.violation import Found, Wording
 from critic.prepared import prepare_plan
-from critic.verdicts import MOST_LISTED
 from critic.verify import found_in
 from evals.canonical_json import canonical_bytes
+from evals.plan_verdicts import MOST_LISTED
 from harness.testing.strategies import edge_proposals
 from harness.wire import parse
 from tests.support.examples import proposal_of

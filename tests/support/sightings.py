@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from critic import Refused, digest, verify_proposal
-from critic.verdicts import Verified
 from evals.plan import Proposal
+from evals.plan_verdicts import Verified
 from tests.support.model.facts import Json
 from tests.support.model.verify import is_approvable, verify_model
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from critic.reports import ScoreVerdict
-from critic.verdicts import Refused, Verified, Violation
 from evals.context import RunContext
 from evals.manifest import CompiledContext, EvidenceItem
 from evals.plan import Plan, ToolStep
+from evals.plan_verdicts import Refused, Verified, Violation
 from evals.run import ToolCall
 from evals.timestamps import format_time, is_unexpired
 from harness.audit.report.parsed_inputs import ShownInputs

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, assert_never
 
-from critic.verdicts import Refused
 from evals.kinds import AnswerKind, Fate
+from evals.plan_verdicts import Refused
 from harness.record import (
     BegunRecord,
     CriticErrorRecord,

@@ -15,8 +15,8 @@ from critic.provenance.value_facts import NamePair
 from critic.replies.catalogue import Catalogue, KnownTool
 from critic.replies.plan_facts import Asking, PlanFacts
 from critic.replies.wording import word_by
-from critic.verdicts import Refused
 from evals.manifest import CompiledContext
+from evals.plan_verdicts import Refused
 from harness.audit.report.parsed_inputs import ShownInputs
 from harness.record import DecisionRecord
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, assert_never
 
 from critic.reports import ScoreVerdict
-from critic.verdicts import Refused, Verified
+from evals.plan_verdicts import Refused, Verified
 from harness.commands.documents import InputDocument
 from harness.wire import InvalidInput
 

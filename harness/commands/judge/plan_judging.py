@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import critic
-from critic.verdicts import Verified
 from critic.verify import verify
 from evals.context import RunContext
 from evals.envelope import Envelope
 from evals.manifest import CompiledContext
 from evals.plan import Plan, Proposal
+from evals.plan_verdicts import Verified
 from evals.spec import DecisionSpec
 from harness.commands.formats.judgement import Judged
 from harness.wire import build, parse, parse_json, verify_value

@@ -5,10 +5,10 @@ A separate context is read and indexed once, so each document costs only its pla
 
 import argparse
 
-from critic.verdicts import Refused, Verified, Violation
 from evals.context import RunContext
 from evals.manifest import CompiledContext
 from evals.plan import Proposal
+from evals.plan_verdicts import Refused, Verified, Violation
 from evals.spec import DecisionSpec
 from harness.commands.documents import read_whole, size_limit
 from harness.commands.formats.judgement import AnyVerdict

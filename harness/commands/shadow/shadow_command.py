@@ -5,9 +5,9 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from critic.verdicts import Refused
 from evals.escaping import escape_line
 from evals.plan import Plan
+from evals.plan_verdicts import Refused
 from harness.audit.shadow_stops import StoppedTurn, ToolStops, stopped_turn, tool_stops
 from harness.canonical import ascii_json
 from harness.commands.known_heads import print_head

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from critic import Proposal, verify_proposal
-from critic.verdicts import Refused, Verified
+from evals.plan_verdicts import Refused, Verified
 from harness.policy import Policy
 from harness.policy.envelopes import PolicyTool
 from harness.record import Decision

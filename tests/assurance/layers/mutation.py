@@ -63,7 +63,7 @@ _CASES: Final = {
     "evals": ("score", "verify"),
     "critic/consolidate.py": ("consolidate",),
     "critic/reports.py": ("consolidate",),
-    "critic/verdicts.py": ("consolidate",),
+    "evals/plan_verdicts.py": ("consolidate",),
 }
 """Where the cases lie that are likeliest to notice a change of a file, or of its package."""
 

@@ -13,7 +13,7 @@ _LOOP: Final = "critic/checks/loop_check.py"
 _SURFACE: Final = "critic/surface.py"
 _REVIEW: Final = "evals/evidence.py"
 _ADVISE: Final = "critic/repairs/advise.py"
-_VERDICTS: Final = "critic/verdicts.py"
+_VERDICTS: Final = "evals/plan_verdicts.py"
 _REPORTS: Final = "critic/reports.py"
 
 CRITIC_BUGS: Final[tuple[Bug, ...]] = (

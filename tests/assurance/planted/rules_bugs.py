@@ -138,7 +138,7 @@ _TURNS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "asks-if-anything-does",
-        "critic/verdicts.py",
+        "evals/plan_verdicts.py",
         "a refusal asks a person as soon as one of its violations does",
         "return all(violation.approvable for violation in self.violations)",
         "return any(violation.approvable for violation in self.violations)",

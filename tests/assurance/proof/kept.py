@@ -10,9 +10,9 @@ import json
 from typing import Final
 
 from critic.provenance import origins, worth
-from critic.verdicts import MOST_LISTED
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.kinds import MODE_RANK
+from evals.plan_verdicts import MOST_LISTED
 from tests.support.paths import FIXTURES, ROOT
 
 PROOFS: Final = FIXTURES / "proofs.json"

@@ -10,7 +10,7 @@ be given again for the changed plan, which is the case most favourable to it.
 
 from typing import Final
 
-from critic.verdicts import MOST_LISTED
+from evals.plan_verdicts import MOST_LISTED
 from tests.assurance.proof import encoding as enc
 from tests.assurance.proof import worlds as ws
 from tests.assurance.proof.encoding import facts

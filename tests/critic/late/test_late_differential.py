@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critic import Proposal, verify_proposal
-from critic.verdicts import ConditionKind
+from evals.plan_verdicts import ConditionKind
 from harness.wire import build
 from tests.support.agreement import ONE_FAILURE, Statements
 from tests.support.effort import examples

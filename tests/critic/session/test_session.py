@@ -29,12 +29,12 @@ from critic.session import (
 from critic.session.call_batch import OtherCall
 from critic.session.changed import change_fields
 from critic.session.session import Closed
-from critic.verdicts import Refused
 from evals.canonical_json import canonical_json
 from evals.capability import ToolName
 from evals.context import DEFAULT_SESSION_TOKENS, OwnValue, SentValues, Spent, SpentCall
 from evals.json_value import SAFE_INTEGER
 from evals.plan import ToolStep
+from evals.plan_verdicts import Refused
 from tests.critic.session.building import (
     MAKES,
     NOW,

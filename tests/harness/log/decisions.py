@@ -16,10 +16,10 @@ from typing import Any
 
 from critic.consolidate import consolidate
 from critic.score import score
-from critic.verdicts import Refused, Verified
 from critic.verify import verify_proposal
 from evals.kinds import RecordedAction
 from evals.plan import Proposal
+from evals.plan_verdicts import Refused, Verified
 from evals.run import Run
 from harness.log.log_places import is_url
 from harness.log.sql import SqlDecisionLog

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from critic.verdicts import Refused, Violation
+from evals.plan_verdicts import Refused, Violation
 from harness.canonical import canonical_json
 from harness.record import CriticError, Head, record_hash, seal_record
 from harness.record.chain import sealed_bytes

@@ -9,9 +9,9 @@ import rfc8785
 from pydantic import ValidationError
 
 from critic.reports import CriticReport
-from critic.verdicts import RULESET_VERSION
 from critic.verify import verify
 from evals.plan import ToolStep
+from evals.plan_verdicts import RULESET_VERSION
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, digest
 from harness.record import (

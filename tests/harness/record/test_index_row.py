@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from critic.verdicts import Refused
+from evals.plan_verdicts import Refused
 from harness.record import Decision, RecordFacts
 from harness.record.closed_words import close_record, without_texts
 from harness.record.index_row import IndexRow, index_row, name_column

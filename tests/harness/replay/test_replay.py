@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from critic.consolidate import consolidate
-from critic.verdicts import RULESET_VERSION
 from critic.verify import verify_proposal
+from evals.plan_verdicts import RULESET_VERSION
 from harness.log.log_errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS, INPUT_NAMES, Decision, Head, PlanAttemptRecord, RunFacts
