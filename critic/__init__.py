@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         EvidenceItem,
         Finding,
         Manifests,
+        Opening,
         OwnValue,
         Plan,
         Proposal,
@@ -85,6 +86,7 @@ __all__ = [
     "EvidenceItem",
     "Finding",
     "Manifests",
+    "Opening",
     "OpeningError",
     "OwnValue",
     "Plan",
@@ -152,9 +154,9 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "evals": (
                 "MODE_RANK Approval ApprovalMode ApprovedValue Binding CompiledContext "
                 "DecisionSpec Demand EvaluatorVerdict EvidenceClass EvidenceItem Finding "
-                "Manifests OwnValue Plan Proposal ReasonStep Run RunBudget RunContext Scorecard "
-                "Scores SentValues SessionFacts Source Spent SpentCall Step Take ToolCall "
-                "ToolCapability ToolName ToolResult ToolStep WaivedCall digest"
+                "Manifests Opening OwnValue Plan Proposal ReasonStep Run RunBudget RunContext "
+                "Scorecard Scores SentValues SessionFacts Source Spent SpentCall Step Take "
+                "ToolCall ToolCapability ToolName ToolResult ToolStep WaivedCall digest"
             ),
             "evals.approval": "context_digest",
             "evals.kinds": "Check RefusalKind ReportStatus",

@@ -5,7 +5,8 @@ from typing import Any, Final, assert_never
 
 from critic.reports import CriticReport, ScoreVerdict, outcome
 from evals.escaping import escape_line
-from evals.plan_verdicts import Refused, Verified
+from evals.plan_verdicts import Refused, Verified, self_contradiction
+from evals.run import Opening
 from evals.verdict import EvaluatorVerdict
 
 LONGEST_RATIONALE: Final = 500
@@ -18,30 +19,43 @@ def consolidate(
     decision_key: str,
     verify: Verified | Refused,
     score: ScoreVerdict | None = None,
+    opening: Opening | None = None,
     decided_at: datetime,
 ) -> CriticReport:
     """Pack the verdicts into a report. `decided_at` is the caller's clock, with a zone.
 
+    Args:
+        opening: the opening of a step that was refused, if one was: see `refused_opening`.
+
     Raises:
-        pydantic_core.PydanticCustomError: a refused plan has a score, so it was executed; or the
+        pydantic_core.PydanticCustomError: a refused plan has a score, so it was executed; an
+            opening was refused, and the plan was too, or has no score; the opening passed; or the
             score is of another trace and its policy did not fail, as it does for a foreign run.
         pydantic.ValidationError: an id is not an Identifier, or `decided_at` has no zone.
     """
     verify = verify.bare if isinstance(verify, Refused) else verify
-    status, refused_at = outcome(trace_id, verify, score)
+    if opening is not None and opening.verdict.ok:
+        raise self_contradiction("an opening that passed refuses nothing")
+    status, refused_at = outcome(trace_id, verify, score, opened=opening is None)
     optional: dict[str, Any] = {"score": score, "refused_at": refused_at}
     return CriticReport(
         trace_id=trace_id,
         decision_key=decision_key,
         verify=verify,
         status=status,
-        rationale=_rationale(verify, score),
+        rationale=_rationale(verify, score, opening),
         decided_at=decided_at,
         **{name: value for name, value in optional.items() if value is not None},
     )
 
 
-def _rationale(verify: Verified | Refused, score: ScoreVerdict | None) -> str:
+def _rationale(
+    verify: Verified | Refused, score: ScoreVerdict | None, opening: Opening | None
+) -> str:
+    if opening is not None and isinstance(opening.verdict, Refused):
+        refused = opening.verdict
+        lead = f"opening of step {opening.step} failed: {refused.kind} — "
+        return _join_parts(lead, list(refused.reasons), "; ")
     match verify:
         case Refused():
             return _join_parts(f"verify failed: {verify.kind} — ", list(verify.reasons), "; ")

@@ -11,7 +11,8 @@ from evals.plan_verdicts import Refused, Verified, VerifyVerdict, self_contradic
 from evals.scorecard import Scorecard
 from evals.timestamps import Time
 
-Phase = Literal["verify", "score"]
+Phase = Literal["verify", "score", "open"]
+"""What refuses: `open` is the opening of a step of a late plan."""
 
 
 class ScoreVerdict(Envelope):
@@ -43,7 +44,11 @@ def hard_evaluators_passed(scorecard: Scorecard) -> bool:
 
 
 class CriticReport(Envelope):
-    """Both verdicts in one, with one line for the engineer who is on call."""
+    """Both verdicts in one, with one line for the engineer who is on call.
+
+    `refused_at` is `open` where the opening of a step was refused: the score beside it is that of
+    what ran until then.
+    """
 
     trace_id: Identifier
     decision_key: Identifier
@@ -56,20 +61,28 @@ class CriticReport(Envelope):
 
     @model_validator(mode="after")
     def _status_follows_verdicts(self) -> Self:
-        if (self.status, self.refused_at) != outcome(self.trace_id, self.verify, self.score):
+        opened = self.refused_at != "open"
+        found = outcome(self.trace_id, self.verify, self.score, opened=opened)
+        if (self.status, self.refused_at) != found:
             raise self_contradiction("status and refused_at do not follow from verify and score")
         return self
 
 
 def outcome(
-    trace_id: str, verify: Verified | Refused, score: ScoreVerdict | None
+    trace_id: str, verify: Verified | Refused, score: ScoreVerdict | None, *, opened: bool = True
 ) -> tuple[ReportStatus, Phase | None]:
     """Return the status of a report with these verdicts, and the phase that refused, if one did.
 
+    Args:
+        opened: no opening of a step was refused.
+
     Raises:
-        pydantic_core.PydanticCustomError: a refused plan has a score, so it was executed; or the
+        pydantic_core.PydanticCustomError: a refused plan has a score or an opening, so it was
+            executed; an opening was refused and there is no score of the run until then; or the
             score is of another trace and its policy did not fail, as it does for a foreign run.
     """
+    if not opened and not (verify.ok and score is not None):
+        raise self_contradiction("a refused opening is of a plan that passed, and was scored")
     if not verify.ok:
         if score is not None:
             raise self_contradiction("a plan that verify refused has no score")
@@ -79,4 +92,6 @@ def outcome(
     card = score.scorecard
     if card.trace_id != trace_id and card.scores.policy.status != "fail":
         raise self_contradiction(f"the score is of trace {card.trace_id}, not of the report's")
+    if not opened:
+        return "refused_by_critic", "open"
     return ("completed", None) if score.ok else ("refused_by_critic", "score")

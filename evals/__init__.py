@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evals.kinds import MODE_RANK, ApprovalMode
     from evals.manifest import CompiledContext, EvidenceClass, EvidenceItem, Manifests, Source
     from evals.plan import Plan, Proposal, ReasonStep, Step, Take, ToolStep
-    from evals.run import Run, ToolCall
+    from evals.run import Opening, Run, ToolCall
     from evals.scorecard import EVALUATORS, Scorecard, Scores, score_run
     from evals.spec import DecisionSpec
     from evals.verdict import EVALUATOR_VERSIONS, EvaluatorVerdict, Finding
@@ -43,6 +43,7 @@ __all__ = [
     "EvidenceItem",
     "Finding",
     "Manifests",
+    "Opening",
     "OwnValue",
     "Plan",
     "Proposal",
@@ -82,7 +83,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "evals.kinds": "ApprovalMode MODE_RANK",
             "evals.manifest": "CompiledContext EvidenceClass EvidenceItem Manifests Source",
             "evals.plan": "Plan Proposal ReasonStep Step Take ToolStep",
-            "evals.run": "Run ToolCall",
+            "evals.run": "Opening Run ToolCall",
             "evals.scorecard": "EVALUATORS Scorecard Scores score_run",
             "evals.spec": "DecisionSpec",
             "evals.verdict": "EVALUATOR_VERSIONS EvaluatorVerdict Finding",

@@ -1,10 +1,16 @@
 """The facts of an execution, from an executor: never a verdict."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pydantic import Field
+
+from evals.context import Approval
 from evals.envelope import ARRAY, MEMBERS, OPTIONAL, Array, Count, Envelope, Identifier
 from evals.json_value import JsonObject, JsonValue, PresentJson, Text
 from evals.plan import Proposal
+from evals.plan_verdicts import VerifyVerdict
+from evals.timestamps import Time
 
 CallStatus = Literal["completed", "failed", "timed_out", "unknown"]
 
@@ -30,8 +36,38 @@ class ToolCall(Envelope):
     idempotency_key: Annotated[Text | None, OPTIONAL] = None
 
 
+class Opening(Envelope):
+    """The opening of a step of a late plan: it was judged once more, with its values.
+
+    `step` is the position in the plan, `after` says how many calls had ended by then. `approvals`
+    are those that were given for this opening.
+    """
+
+    step: Count
+    after: Count
+    as_of: Annotated[Time | None, OPTIONAL] = None
+    approvals: Annotated[tuple[Approval, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = None
+    verdict: VerifyVerdict
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            step: int,
+            after: int,
+            as_of: Any = None,
+            approvals: Array[Approval] | None = None,
+            verdict: VerifyVerdict,
+        ) -> None: ...
+
+
 class Run(Envelope):
-    """The calls that an executor made for one proposal, in order, and the outputs it returned."""
+    """The calls that an executor made for one proposal, in order, and the outputs it returned.
+
+    `openings` are there where the plan is late and any of its steps was opened: all of them, also
+    the one that was refused, in order.
+    """
 
     run_id: Identifier
     trace_id: Identifier
@@ -43,6 +79,7 @@ class Run(Envelope):
     cost_micros: Annotated[Count | None, OPTIONAL] = None
     pack_version: Annotated[Identifier | None, OPTIONAL] = None
     intent: Annotated[Text | None, OPTIONAL] = None
+    openings: Annotated[tuple[Opening, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -59,4 +96,14 @@ class Run(Envelope):
             cost_micros: int | None = None,
             pack_version: str | None = None,
             intent: str | None = None,
+            openings: Array[Opening] | None = None,
         ) -> None: ...
+
+
+def refused_opening(openings: Sequence[Opening] | None) -> Opening | None:
+    """Return the opening that ended a run, if it was refused: it is the last one.
+
+    One that a person cleared is followed by another one of the same step.
+    """
+    last = openings[-1] if openings else None
+    return None if last is None or last.verdict.ok else last

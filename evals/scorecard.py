@@ -1,6 +1,7 @@
 """Run the five evaluators: each exactly once, even if another one raises."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Annotated, Final, Self
 
 from pydantic import model_validator
@@ -10,6 +11,7 @@ from evals import cost, latency, policy, safety, utility
 from evals.envelope import OPTIONAL, Envelope, Identifier
 from evals.json_value import Text
 from evals.kinds import EvaluatorId
+from evals.passed_openings import NOTHING_OPENED, PassedOpenings
 from evals.run import Run
 from evals.verdict import EvaluatorVerdict, Finding, make_verdict
 
@@ -76,9 +78,22 @@ def run_evaluator(evaluator_id: EvaluatorId, evaluator: Evaluator, run: Run) -> 
         return make_verdict(evaluator_id, run.trace_id, 0.0, [crash])
 
 
-def score_run(run: Run) -> Scorecard:
-    """Run all five evaluators over one run."""
-    scores = Scores(**{name: run_evaluator(name, evaluator, run) for name, evaluator in EVALUATORS})
+def score_run(run: Run, passed: PassedOpenings = NOTHING_OPENED) -> Scorecard:
+    """Run all five evaluators over one run.
+
+    Args:
+        passed: the openings of a late plan that passed.
+    """
+    opened: Mapping[Evaluator, Evaluator] = {
+        policy.evaluate: partial(policy.evaluate, passed=passed),
+        safety.evaluate: partial(safety.evaluate, passed=passed),
+    }
+    scores = Scores(
+        **{
+            name: run_evaluator(name, opened.get(evaluator, evaluator), run)
+            for name, evaluator in EVALUATORS
+        }
+    )
     return Scorecard(
         run_id=run.run_id,
         trace_id=run.trace_id,

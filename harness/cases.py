@@ -20,6 +20,7 @@ from pydantic import Field, model_validator
 
 from critic import (
     Approval,
+    Opening,
     Proposal,
     RefusalKind,
     ReportStatus,
@@ -68,11 +69,14 @@ class ConsolidateInput(Envelope):
     decision_key: Identifier
     verify: VerifyVerdict
     score: Annotated[ScoreVerdict | None, OPTIONAL] = None
+    opening: Annotated[Opening | None, OPTIONAL] = None
     decided_at: Time
 
     @model_validator(mode="after")
     def _representable(self) -> Self:
-        outcome(self.trace_id, self.verify, self.score)
+        if self.opening is not None and self.opening.verdict.ok:
+            raise expectation_error("an opening that passed refuses nothing: leave it out")
+        outcome(self.trace_id, self.verify, self.score, opened=self.opening is None)
         return self
 
 
@@ -245,6 +249,7 @@ def _consolidate(document: bytes) -> Envelope:
         decision_key=given.decision_key,
         verify=given.verify,
         score=given.score,
+        opening=given.opening,
         decided_at=given.decided_at,
     )
 

@@ -9,7 +9,7 @@ Rule 4: an approval of the late plan counts in full for a step that takes nothin
         it clears, under `sources` and with `late`, the tier and the doubt of the tool.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -72,8 +72,8 @@ def open_step(
         OpeningError: the step was opened before, calls no tool, or waits for a step that has not
             ended; or the calls and openings are not those of the plan.
     """
-    opener = _Opener(proposal, calls, openings)
-    return opener.verdict(step, as_of, tuple(approvals))
+    opener = _opener_of(proposal, calls, openings)
+    return opener.judge(step, as_of, tuple(approvals)).verdict
 
 
 def settle_step(
@@ -89,53 +89,95 @@ def settle_step(
     Raises:
         OpeningError: as for `open_step`.
     """
-    return _Opener(proposal, calls, openings).settle(step, as_of, ())
+    return _opener_of(proposal, calls, openings).settle(step, as_of)
 
 
-class _Opener:
-    def __init__(
-        self, proposal: Proposal, calls: Sequence[ToolCall], openings: Sequence[EarlierOpening]
-    ) -> None:
-        self._proposal, self._calls = proposal, calls
+def _opener_of(
+    proposal: Proposal, calls: Sequence[ToolCall], openings: Sequence[EarlierOpening]
+) -> "StepOpener":
+    """Return the opener of a plan whose steps were opened, and called, as is said."""
+    opener = StepOpener(proposal)
+    for one in openings:
+        if not len(opener.calls) <= one.after <= len(calls):
+            raise OpeningError(f"the opening of step {one.step} comes after other calls")
+        for call in calls[len(opener.calls) : one.after]:
+            opener.end_call(call)
+        opener.note_opening(one.step, one.as_of)
+    for call in calls[len(opener.calls) :]:
+        opener.end_call(call)
+    return opener
+
+
+class StepOpener:
+    """Opens the steps of one verified late plan, one after the other, as its calls end.
+
+    What it says follows from what it was told alone, in that order: see `open_step`.
+
+    Attributes:
+        calls: the calls that ended.
+        opened: the openings that passed.
+        context: what is known by now.
+    """
+
+    def __init__(self, proposal: Proposal) -> None:
+        self._proposal = proposal
         ctx, plan = proposal.ctx, proposal.plan
         self._case = prepare_plan(ctx, proposal.compiled, proposal.spec, plan)
         self._late: Final = self._case.late or LatePlan(
             self._case.steps, self._case.surface.manifests
         )
-        self._opened: list[Opened] = []
-        for one in openings:
-            self._reopen(one)
-        self._check_calls()
+        self._outputs = SourceOutputs(self._late)
+        self._by_step: dict[int, Opened] = {}
+        self.context: Final = SettledContext(proposal)
+        self.opened: Final[list[Opened]] = []
+        self.calls: Final[list[ToolCall]] = []
 
-    def _reopen(self, opening: EarlierOpening) -> None:
-        """Note an earlier opening, with what its step was given then."""
-        last = self._opened[-1].after if self._opened else 0
-        if not last <= opening.after <= len(self._calls):
-            raise OpeningError(f"the opening of step {opening.step} comes after other calls")
-        outputs = SourceOutputs(self._late, self._calls[: opening.after])
-        before = self._require_ended(opening.step, outputs)
-        settled = settle_args(self._late, outputs, opening.step, before)
-        known = self._case.steps[opening.step][1].capability is not None
+    def end_call(self, call: ToolCall) -> None:
+        """Note a call that ended.
+
+        Raises:
+            OpeningError: its step was not opened, or calls another tool.
+        """
+        at, opened = len(self.calls), self._by_step.get(call.step)
+        if opened is None:
+            raise OpeningError(f"call {at} is of step {call.step}, which was not opened by then")
+        named = call.adapter_id, call.capability_id
+        if named != (opened.tool.adapter_id, opened.tool.capability_id):
+            raise OpeningError(f"call {at} is not of the tool of step {call.step}")
+        self.context.add_call(call, opened)
+        self._outputs.add(call)
+        self.calls.append(call)
+
+    def note_opening(self, step: int, as_of: datetime | None) -> None:
+        """Note an opening that passed, without judging it again.
+
+        Raises:
+            OpeningError: as for `open_step`, or the step has no values.
+        """
+        before = self._require_ended(step)
+        settled = settle_args(self._late, self._outputs, step, before)
+        known = self._case.steps[step][1].capability is not None
         if settled.faults or not known:
-            raise OpeningError(f"step {opening.step} was opened, and has no values or no tool")
-        tool, position = self._late.tool_of(opening.step), len(self._opened)
-        self._opened.append(Opened(*opening, position, tool, settled.args))
+            raise OpeningError(f"step {step} was opened, and has no values or no tool")
+        self._note(step, as_of, settled.args)
 
-    def _check_calls(self) -> None:
-        opened = {one.step: one for one in self._opened}
-        for at, call in enumerate(self._calls):
-            one = opened.get(call.step)
-            if one is None or one.after > at:
-                raise OpeningError(
-                    f"call {at} is of step {call.step}, which was not opened by then"
-                )
-            if (call.adapter_id, call.capability_id) != (
-                one.tool.adapter_id,
-                one.tool.capability_id,
-            ):
-                raise OpeningError(f"call {at} is not of the tool of step {call.step}")
+    def _note(self, step: int, as_of: datetime | None, args: Mapping[str, Any]) -> None:
+        tool, position = self._late.tool_of(step), len(self.opened)
+        opened = Opened(step, len(self.calls), as_of, position, tool, args)
+        self.opened.append(opened)
+        self._by_step[step] = opened
+        self.context.add_opening(opened)
 
-    def _require_ended(self, step: int, outputs: SourceOutputs) -> list[int]:
+    def open_now(
+        self, step: int, as_of: datetime | None, approvals: tuple[Approval, ...] = ()
+    ) -> "JudgedStep":
+        """Judge a step, and note the opening if it passes: see `open_step`."""
+        judged = self.judge(step, as_of, approvals)
+        if judged.verdict.ok:
+            self._note(step, as_of, judged.settled.args)
+        return judged
+
+    def _require_ended(self, step: int) -> list[int]:
         """Return the tool steps that come before one for sure, each of which has ended.
 
         Raises:
@@ -144,11 +186,11 @@ class _Opener:
         steps = self._case.steps
         if not 0 <= step < len(steps) or steps[step][2]["kind"] != "tool":
             raise OpeningError(f"step {step} of the plan calls no tool")
-        if any(one.step == step for one in self._opened):
+        if step in self._by_step:
             raise OpeningError(f"step {step} was opened before: each is opened once")
         found = self._steps_before(step)
         for source in found:
-            if steps[source][1].traits & NOT_IN_MANIFEST or not outputs.has_ended(source):
+            if steps[source][1].traits & NOT_IN_MANIFEST or not self._outputs.has_ended(source):
                 raise OpeningError(f"step {step} waits for step {source}, which has not ended")
         return found
 
@@ -171,56 +213,60 @@ class _Opener:
         return sorted(one for one in found if self._case.steps[one][2]["kind"] == "tool")
 
     def settle(
-        self, step: int, as_of: datetime | None, approvals: tuple[Approval, ...]
+        self, step: int, as_of: datetime | None, approvals: tuple[Approval, ...] = ()
     ) -> SettledStep:
-        outputs = SourceOutputs(self._late, self._calls)
-        before = self._require_ended(step, outputs)
+        """Return a step with its values: see `settle_step`."""
+        before = self._require_ended(step)
         faulty = (*surface_faults(self._case, self._late, step), *source_faults(self._late, step))
         if faulty:
             return SettledStep(None, {}, faulty)
-        settled = settle_args(self._late, outputs, step, before)
+        settled = settle_args(self._late, self._outputs, step, before)
         if settled.faults:
             return SettledStep(None, {}, tuple(settled.faults))
-        context = SettledContext(self._proposal, self._calls, self._opened)
-        given = {one.step: one.args for one in self._opened} | {step: settled.args}
-        plan = self._settled_plan(given, context)
-        ctx = _with_approvals(context.ctx(as_of), approvals)
-        proposal = Proposal(
-            ctx=ctx, compiled=context.compiled, spec=_bare(self._proposal.spec), plan=plan
-        )
+        given = {one.step: one.args for one in self.opened} | {step: settled.args}
+        ctx = _with_approvals(self.context.ctx(as_of), approvals)
+        spec, plan = _bare(self._proposal.spec), self._settled_plan(given)
+        proposal = Proposal(ctx=ctx, compiled=self.context.compiled, spec=spec, plan=plan)
         return SettledStep(proposal, dict(settled.args))
 
-    def _settled_plan(self, given: dict[int, Any], context: SettledContext) -> Plan:
+    def _settled_plan(self, given: dict[int, Any]) -> Plan:
         plan = self._proposal.plan
         fields: dict[str, Any] = {} if plan.trace_id is None else {"trace_id": plan.trace_id}
         steps: list[Step]
-        steps = [self._settled_step(step, args, context) for step, args in given.items()]
+        steps = [self._settled_step(step, args) for step, args in given.items()]
         return Plan(steps=steps, declared_outputs=(), plan_id=digest(plan), **fields)
 
-    def _settled_step(self, step: int, args: Any, context: SettledContext) -> ToolStep:
+    def _settled_step(self, step: int, args: Any) -> ToolStep:
         planned = self._proposal.plan.steps[step]
         assert type(planned) is ToolStep  # noqa: S101 - no other step is opened
-        late = self._late.steps.get(step)
-        pinned = late.pinned if late is not None else ()
-        refs = [*(planned.evidence_refs or ())]
-        refs += [ref for source in pinned for ref in context.refs.get(source, ())]
+        refs = self.refs_of(step)
         names = planned.model_fields_set - {"takes", "evidence_steps", "depends_on"}
         fields = {name: getattr(planned, name) for name in names}
         return ToolStep(**{**fields, "args": args, **({"evidence_refs": refs} if refs else {})})
 
-    def verdict(
-        self, step: int, as_of: datetime | None, approvals: tuple[Approval, ...]
-    ) -> Verified | Refused:
+    def refs_of(self, step: int) -> tuple[str, ...]:
+        """Return what a step pins: its own refs, and then what it waited for."""
+        late = self._late.steps.get(step)
+        pinned = late.pinned if late is not None else ()
+        own = self._proposal.plan.steps[step].evidence_refs or ()
+        made = self.context.refs
+        return (*own, *(ref for source in pinned for ref in made.get(source, ())))
+
+    def judge(
+        self, step: int, as_of: datetime | None, approvals: tuple[Approval, ...] = ()
+    ) -> "JudgedStep":
+        """Judge a step, and note nothing: see `open_step`."""
         settled = self.settle(step, as_of, approvals)
         if settled.proposal is None:
-            return _refusal(settled.refused)
+            return JudgedStep(_refusal(settled.refused), settled)
         found = self._judge(step, settled.proposal, approvals)
-        return _refusal(found) if found else Verified(reasons=(f"step {step} opened",))
+        passed = Verified(reasons=(f"step {step} opened",))
+        return JudgedStep(_refusal(found) if found else passed, settled)
 
     def _judge(self, step: int, settled: Proposal, approvals: tuple[Approval, ...]) -> list[Found]:
         """Return the violations of the step in the settled plan, by its number in the late one."""
         case = prepare_plan(settled.ctx, settled.compiled, settled.spec, settled.plan)
-        numbers = [*(one.step for one in self._opened), step]
+        numbers = [*(one.step for one in self.opened), step]
         case.steps = [
             (number, tool, fields)
             for number, (_, tool, fields) in zip(numbers, case.steps, strict=True)
@@ -232,6 +278,13 @@ class _Opener:
         if takes and self._proposal.spec.late == "sources" and late.cover_late(step):
             found = [one for one in found if not _is_cleared_before(one)]
         return found
+
+
+class JudgedStep(NamedTuple):
+    """The verdict on a step, and what was judged."""
+
+    verdict: Verified | Refused
+    settled: SettledStep
 
 
 class _OpeningApprovals(Approvals):

@@ -6,7 +6,7 @@ Rule 2: how the plan came to read a source is fixed by what had ended when its c
 Rule 3: what expires counts from the opening of its call. Without a time there it has expired.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Any, Final
@@ -36,48 +36,52 @@ _NO_STEPS: Final = Plan(steps=(), declared_outputs=())
 
 
 class SettledContext:
-    """The context of a late plan as its calls end.
+    """The context of a late plan as its steps are opened and its calls end.
 
     Attributes:
-        refs: the items of each step, by its index, in the order in which they were made.
+        items: what the calls returned, in the order in which it came.
+        refs: the ids of the items of each step, by its index, in that order.
     """
 
-    def __init__(
-        self, proposal: Proposal, calls: Sequence[ToolCall], opened: Sequence[Opened]
-    ) -> None:
-        self._proposal, self._calls = proposal, calls
-        self._opened: Mapping[int, Opened] = {one.step: one for one in opened}
+    def __init__(self, proposal: Proposal) -> None:
+        self._proposal = proposal
+        self._calls: list[ToolCall] = []
+        self._opened: list[Opened] = []
         manifests = proposal.compiled.manifests
         self._tools = manifests.tools
         self._tables = FieldTables(manifests)
         self.refs: dict[int, list[str]] = {}
         self._base = _number_evidence(proposal)
         self._first = 1 + max((one.source.seq or 0 for one in self._base if one.source), default=0)
-        self._items: list[EvidenceItem] = []
+        self.items: list[EvidenceItem] = []
+        self._taken = {item.id for item in self._base}
         self._made_by: list[int] = []
         """How many items there are after so many calls."""
-        self._make_items()
 
-    def _make_items(self) -> None:
-        taken = {item.id for item in self._base}
-        for call in self._calls:
-            for item in self._items_of(call, taken):
-                taken.add(item.id)
-                self._items.append(item)
-                self.refs.setdefault(call.step, []).append(item.id)
-            self._made_by.append(len(self._items))
+    def add_opening(self, opened: Opened) -> None:
+        """Note that a step was opened, after the calls and openings that are known."""
+        self._opened.append(opened)
 
-    def _count_after(self, calls: int) -> int:
+    def add_call(self, call: ToolCall, opened: Opened) -> None:
+        """Add what a call returned that ended, of a step that was opened."""
+        for item in self._items_of(call, opened):
+            self._taken.add(item.id)
+            self.items.append(item)
+            self.refs.setdefault(call.step, []).append(item.id)
+        self._calls.append(call)
+        self._made_by.append(len(self.items))
+
+    def count_after(self, calls: int) -> int:
+        """Return how many items there are after so many calls."""
         return self._made_by[calls - 1] if calls else 0
 
-    def _items_of(self, call: ToolCall, taken: set[str]) -> Iterator[EvidenceItem]:
+    def _items_of(self, call: ToolCall, opened: Opened) -> Iterator[EvidenceItem]:
         tool = self._tools[call.adapter_id, call.capability_id]
         session_tool = SessionTool.of(tool, result_class=result_class(tool))
-        opened = self._opened[call.step]
         name = f"step/{call.step}/{call.attempt}"
         for content, kind, author, end in self._parts(session_tool, call):
             ref = f"{name}{end}"
-            while ref in taken:
+            while ref in self._taken:
                 ref += "_"
             source: dict[str, Any] = {}
             if author is not None:
@@ -110,7 +114,7 @@ class SettledContext:
         self, tool: ToolCapability, call: ToolCall, author: Author, opened: Opened, is_error: bool
     ) -> Source:
         web: dict[str, Any] = {"web": True} if tool.result is not None and tool.result.web else {}
-        count = len(self._items) + is_error
+        count = len(self.items) + is_error
         standing = self._find_standing(tool, call, opened)
         return Source(author=author, standing=standing, seq=self._first + count, **web)
 
@@ -119,7 +123,7 @@ class SettledContext:
         locators = locators_in(session_tool.values, tool, call.args)
         if self._proposal.spec.provenance is None or not locators:
             return "ambient"
-        known = self._items[: self._count_after(opened.after)]
+        known = self.items[: self.count_after(opened.after)]
         compiled = self._compile(known)
         ctx = self._ctx_at(opened.after, opened.as_of, opened.position)
         surface = kept_surface(compiled)
@@ -141,7 +145,7 @@ class SettledContext:
     @property
     def compiled(self) -> CompiledContext:
         """The manifests, with what all calls returned."""
-        return self._compile(self._items)
+        return self._compile(self.items)
 
     def ctx(self, as_of: datetime | None) -> RunContext:
         """Return the context of the run, as the session of its calls has grown."""
@@ -177,11 +181,11 @@ class SettledContext:
 
     def _sent_values(self, openings: int) -> Iterator[SentValues]:
         """Yield what the steps send that were opened so far, above `read_only`."""
-        for opened in list(self._opened.values())[:openings]:
+        for opened in self._opened[:openings]:
             tool = opened.tool
             values = values_sent(opened.args) if MODE_RANK[tool.approval_mode] > _READ_ONLY else ()
             if values:
-                seq = self._first + self._count_after(opened.after)
+                seq = self._first + self.count_after(opened.after)
                 yield SentValues(seq=seq, values=values)
 
 

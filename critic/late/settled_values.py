@@ -37,10 +37,15 @@ class SettledArgs(NamedTuple):
 class SourceOutputs:
     """What the steps of a plan returned, by the last call of each that ended."""
 
-    def __init__(self, late: LatePlan, calls: Sequence[ToolCall]) -> None:
+    def __init__(self, late: LatePlan) -> None:
         self._late = late
-        self._last: dict[int, ToolCall] = {call.step: call for call in calls}
+        self._last: dict[int, ToolCall] = {}
         self._read: dict[int, tuple[Any, str | None]] = {}
+
+    def add(self, call: ToolCall) -> None:
+        """Note a call that ended."""
+        self._last[call.step] = call
+        self._read.pop(call.step, None)
 
     def has_ended(self, source: int) -> bool:
         """Return whether any call of a step ended."""

@@ -19,7 +19,7 @@ from evals.json_value import SAFE_INTEGER, JsonValue
 from evals.kinds import RecordedAction
 from evals.plan import Plan, Proposal
 from evals.plan_verdicts import RULESET_VERSION, VerifyVerdict
-from evals.run import Run, ToolCall
+from evals.run import Opening, Run, ToolCall, refused_opening
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
 from harness.record.actions import RecordedAnswer, action_problem
@@ -58,6 +58,7 @@ class RunFacts(Envelope):
     cost_micros: Annotated[Count | None, OPTIONAL] = None
     pack_version: Annotated[Identifier | None, OPTIONAL] = None
     intent: Annotated[str | None, OPTIONAL] = None
+    openings: Annotated[tuple[Opening, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = None
 
     @classmethod
     def of(cls, run: Run) -> Self:
@@ -126,6 +127,10 @@ class Decision(Envelope):
             raise _contradiction("the report has a score: give the run that was scored")
         if self.run is not None and self.report.verify.ok and self.report.score is None:
             raise _contradiction("the run has no score: score it, even if it ended early")
+        openings = self.run.openings if self.run is not None else None
+        is_open = self.report.refused_at == "open"
+        if is_open != (self.report.score is not None and refused_opening(openings) is not None):
+            raise _contradiction("refused_at is not what the last opening of the run says")
         if problem := action_problem(self.action, self.answer, self.report.verify):
             raise _contradiction(problem)
         return self

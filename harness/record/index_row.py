@@ -152,7 +152,7 @@ def index_row(
     report = member_of(record, "report")
     columns = {
         **common,
-        **_of_report(report, plan),
+        **_of_report(report, plan, member_of(record, "run")),
         **measures_of_run(member_of(record, "run")),
         "approvals": approvals_of(ctx, record),
         **_of_answer(member_of(record, "answer")),
@@ -197,8 +197,11 @@ def _of_answer(answer: Any) -> dict[str, Any]:
     return {"answered": _name(given), "approver": _name(approver)}
 
 
-def _of_report(report: Any, plan: Any) -> dict[str, Any]:
+def _of_report(report: Any, plan: Any, run: Any) -> dict[str, Any]:
     verdict = member_of(report, "verify")
+    if member_of(report, "refused_at") == "open":
+        last = [*elements_of(member_of(run, "openings"))][-1:]
+        verdict = member_of(last[0], "verdict") if last else None
     violations = elements_of(member_of(verdict, "violations"))
     kind, scores = (
         member_of(verdict, "kind"),

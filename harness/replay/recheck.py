@@ -22,6 +22,7 @@ from critic.verify import verify_proposal
 from evals.escaping import escape_line, escape_name
 from evals.plan import Proposal
 from evals.plan_verdicts import RULESET_VERSION, Refused, Verified, VerifyVerdict
+from evals.run import refused_opening
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
 from harness.record import (
@@ -43,6 +44,7 @@ from harness.replay.action_check import check_action
 from harness.replay.begun import check_begun, check_end, check_settled
 from harness.replay.json_diff import differences
 from harness.replay.log_page import Page
+from harness.replay.openings_check import check_openings
 from harness.replay.outline import DecisionOutline, outline_of
 from harness.replay.problems import Problems
 from harness.replay.record_notes import check_claims, note_record
@@ -332,6 +334,7 @@ def _compare(
         verdict = page.inputs.verdict_on(document.digests, partial(verify_proposal, proposal))
         report, verdicts = derive(record, proposal, verdict), _attempt_verdicts(record, proposal)
         problems.notes += _failures_of_unscored(record, proposal)
+        check_openings(document, record, proposal, problems)
     except Exception as error:
         # A verdict is a value on any input. If this code fails, the log is not to blame.
         problems.drift.append(f"the report cannot be derived here: {type(error).__name__}")
@@ -399,6 +402,7 @@ def derive(record: DecisionRecord, proposal: Proposal, verdict: Verified | Refus
         decision_key=proposal.spec.id,
         verify=verdict,
         score=scored,
+        opening=refused_opening(record.run.openings) if scored is not None and record.run else None,
         decided_at=record.report.decided_at,
     )
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         PlanRefused,
         PlanVerified,
         RunScored,
+        StepOpened,
     )
     from harness.runtime.permit import Permit, redeem
     from harness.runtime.planners import FixedPlanner
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         DecisionLog,
         Execution,
         Executor,
+        OpensSteps,
         Planner,
         PlaysBack,
         Recorder,
@@ -41,9 +43,11 @@ if TYPE_CHECKING:
         RecordsInThread,
     )
     from harness.runtime.recorder import ExecutionEnded
+    from harness.runtime.step_permits import Approver, StepPermit, StepRefused
     from harness.single_use import PermitError
 
 __all__ = [
+    "Approver",
     "CallEnded",
     "CallStarted",
     "CallableExecutor",
@@ -58,6 +62,7 @@ __all__ = [
     "Listener",
     "LoopEvent",
     "NotRecorded",
+    "OpensSteps",
     "Outcome",
     "Permit",
     "PermitError",
@@ -72,6 +77,9 @@ __all__ = [
     "RecordsBegun",
     "RecordsInThread",
     "RunScored",
+    "StepOpened",
+    "StepPermit",
+    "StepRefused",
     "ToolNotRun",
     "TranscriptExecutor",
     "approve",
@@ -91,16 +99,17 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "harness.runtime.executors": "CallableExecutor TranscriptExecutor",
             "harness.runtime.loop_events": (
                 "CallEnded CallStarted DecisionRecorded Listener LoopEvent PermitIssued "
-                "PlanRefused PlanVerified Planned RunScored"
+                "PlanRefused PlanVerified Planned RunScored StepOpened"
             ),
             "harness.runtime.permit": "Permit redeem",
             "harness.single_use": "PermitError",
             "harness.runtime.planners": "FixedPlanner",
             "harness.runtime.ports": (
-                "Clock DecisionLog Execution Executor Planner PlaysBack Recorder RecordsAttempts "
-                "RecordsBegun RecordsInThread"
+                "Clock DecisionLog Execution Executor OpensSteps Planner PlaysBack Recorder "
+                "RecordsAttempts RecordsBegun RecordsInThread"
             ),
             "harness.runtime.recorder": "ExecutionEnded",
+            "harness.runtime.step_permits": "Approver StepPermit StepRefused",
         },
     )
 

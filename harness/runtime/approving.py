@@ -16,6 +16,7 @@ def approve(
     approval_id: str | None = None,
     steps: Sequence[int] | None = None,
     expires_at: datetime | str | None = None,
+    late: bool = False,
 ) -> Approval:
     """Return the approval of exactly this plan in this context.
 
@@ -26,8 +27,11 @@ def approve(
         approval_id: by default a fresh one.
         steps: the positions that it covers. By default, all.
         expires_at: until when it counts. By default, it has no end.
+        late: the approver was shown where each value of a late plan comes from. Without, it covers
+            no step that takes a value.
     """
     known: dict[str, Any] = {"steps": steps, "expires_at": expires_at}
+    known["late"] = True if late else None
     return Approval(
         approval_id=approval_id or f"approval_{uuid4().hex}",
         plan_digest=digest(proposal.plan),

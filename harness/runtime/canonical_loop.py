@@ -12,15 +12,16 @@ Rule 5: where an approval was used before, the plan is judged without it: two lo
 """
 
 import asyncio
-from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from critic import (
     CompiledContext,
     CriticReport,
     DecisionSpec,
+    Opening,
     Plan,
     Proposal,
     Refused,
@@ -34,24 +35,20 @@ from critic import (
     verify,
     verify_proposal,
 )
-from evals.escaping import escape_name
 from evals.plan import is_late_plan
+from evals.run import refused_opening
 from harness.canonical import digest
 from harness.errors import HarnessError
 from harness.failures import class_name
 from harness.record import (
-    AlreadyClaimed,
-    Begun,
     BegunRecord,
     Decision,
     DecisionRecord,
     RunFacts,
-    UsedApproval,
-    used_approvals,
-    without_approvals,
 )
 from harness.record.inputs import Held, HeldContext, HeldInputs, held_context
-from harness.runtime.awaiting import Shielded, await_shielded, maybe_await
+from harness.runtime.awaiting import await_shielded, maybe_await
+from harness.runtime.beginnings import begin_execution
 from harness.runtime.loop_events import EventEmitter, Listener
 from harness.runtime.permit import Permit, permit_for
 from harness.runtime.ports import (
@@ -59,77 +56,18 @@ from harness.runtime.ports import (
     DecisionLog,
     Execution,
     Executor,
+    OpensSteps,
     Planner,
     PlaysBack,
     RecordsAttempts,
-    RecordsBegun,
     RecordsInThread,
 )
 from harness.runtime.recorder import CallRecorder
+from harness.runtime.step_permits import Approver, StepRefused
 from harness.wire import detached_copy
 
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """The permit to execute now, or why there is none.
-
-    Attributes:
-        inputs: what was judged last: without the approvals that were used before.
-        verdict: on that proposal.
-        record: that the execution begins; None if it is refused, or the log keeps no such record.
-        cancelled: the task was cancelled while the record was made.
-        note: which approvals were used before, if any were.
-    """
-
-    inputs: HeldInputs
-    verdict: Verified | Refused
-    record: BegunRecord | None = None
-    cancelled: bool = False
-    note: str | None = None
-
-
-async def begin_execution(
-    log: DecisionLog, inputs: HeldInputs, verdict: Verified | Refused, begun_at: datetime
-) -> Beginning:
-    """Record that a verified proposal is about to be executed.
-
-    Raises:
-        Exception: the log did not take the record: nothing may be executed.
-    """
-    if not isinstance(log, RecordsBegun):
-        return Beginning(inputs, verdict)
-    notes: list[str] = []
-    while verdict.ok:
-        used = used_approvals(inputs.proposal)
-        begun = Begun.of(inputs, approvals=used, begun_at=begun_at)
-        try:
-            record, cancelled = await _record_begin(log, begun)
-        except AlreadyClaimed as refusal:
-            spent = frozenset(one.approval_id for one in used if one.claim in refusal.claims)
-            if not spent:
-                raise
-            notes += [_word_used(one, refusal) for one in used if one.approval_id in spent]
-            inputs = inputs.with_ctx(without_approvals(inputs.proposal, spent).ctx)
-            verdict = verify_proposal(inputs.proposal)
-        else:
-            return Beginning(inputs, verdict, record, cancelled)
-    return Beginning(inputs, verdict, note="; ".join(notes) or None)
-
-
-def _word_used(approval: UsedApproval, refusal: AlreadyClaimed) -> str:
-    record = refusal.records.get(approval.claim)
-    where = "before" if record is None else f"by record {record}"
-    shown = escape_name(approval.approval_id)
-    return f"approval {shown} was used {where}: a yes is to one execution, ask for another one"
-
-
-async def _record_begin(log: RecordsBegun, begun: Begun) -> Shielded[BegunRecord]:
-    given: BegunRecord | Awaitable[BegunRecord]
-    given = log.begin_async(begun) if isinstance(log, RecordsInThread) else log.begin(begun)
-    done: Shielded[BegunRecord] = await await_shielded(given)
-    if not isinstance(done.value, BegunRecord):
-        raise TypeError(f"a log returns a BegunRecord, not {type(done.value).__name__}")
-    return done
+if TYPE_CHECKING:
+    from harness.runtime.opening_desk import OpeningDesk
 
 
 _Attempt = dict[str, Plan | Verified | Refused]
@@ -158,10 +96,14 @@ class Outcome:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the plan was refused: an approval that was used before comes first. Else empty."""
+        """Why the plan, or the opening of a step, was refused; else empty.
+
+        That an approval was used before comes first.
+        """
         verdict = self.report.verify
         if verdict.ok:
-            return ()
+            refused = None if self.run is None else refused_opening(self.run.openings)
+            return () if refused is None else refused.verdict.reasons
         return (*filter(None, [self.record.error]), *verdict.reasons)
 
 
@@ -195,8 +137,12 @@ async def run_canonical_loop(
     log: DecisionLog,
     intent: str | None = None,
     listener: Listener | None = None,
+    approver: Approver | None = None,
 ) -> Outcome:
     """Take one decision from plan to record. Without an executor it is a dry run.
+
+    Each step of a late plan is opened before it is sent. A refused opening ends the plan, once the
+    `approver` was asked where that may clear it: see `refused_at`.
 
     Where the log is RecordsBegun, that an execution begins is recorded before it does, and uses up
     the approvals that it relies on. A plan is judged without approvals that were used before.
@@ -207,9 +153,8 @@ async def run_canonical_loop(
     changes of it in place do not count: give another context.
 
     Raises:
-        ExecutionFailed: the executor raised, or returned without having redeemed its permit, or the
-            plan is late (`critic.late`), and nothing was executed; the decision is recorded with
-            the calls it made.
+        ExecutionFailed: the executor raised, returned without having redeemed its permit, or is not
+            OpensSteps while the plan is late; the decision is recorded with the calls it made.
         NotRecorded: the log failed; the decision is in the exception. If the log did not take the
             beginning, nothing was executed, and the decision has no run.
         TypeError: the clock has no zone; nothing was executed.
@@ -218,8 +163,8 @@ async def run_canonical_loop(
     """
     inputs = await _ask_planner(planner, ctx, compiled, spec)
     tried, verdict = _tried_plans(planner, inputs), verify_proposal(inputs.proposal)
-    events = EventEmitter(listener, lambda: _time_or_none(clock))
-    turn = _Turn(inputs, tried, verdict, clock, log, intent, _require_aware(clock.now()), events)
+    events, began = EventEmitter(listener, partial(_time_or_none, clock)), _aware_time(clock)
+    turn = _Turn(inputs, tried, verdict, clock, log, intent, began, events, approver)
     return await turn.take(executor)
 
 
@@ -256,6 +201,10 @@ def _tried_plans(planner: Planner, inputs: HeldInputs) -> tuple[Plan, ...]:
     return tuple(plan.envelope for plan in plans if plan.body != inputs.plan.body)
 
 
+def _aware_time(clock: Clock) -> datetime:
+    return _require_aware(clock.now())
+
+
 def _require_aware(moment: datetime) -> datetime:
     if not isinstance(moment, datetime) or moment.utcoffset() is None:
         raise TypeError("the clock tells a time without a zone; nothing was executed")
@@ -274,6 +223,7 @@ class _Turn:
     intent: str | None
     began: datetime
     events: EventEmitter
+    approver: Approver | None = None
     begun: BegunRecord | None = None
     note: str | None = None
 
@@ -284,7 +234,7 @@ class _Turn:
 
     async def take(self, executor: Executor | None) -> Outcome:
         turn = self
-        if executor is not None and self.verdict.ok and is_late_plan(self.proposal.plan):
+        if executor is not None and self.verdict.ok and not self._is_run_by(executor):
             return await self.refuse_late(executor)
         if executor is not None and not isinstance(executor, PlaysBack):
             turn = await self.begin()
@@ -294,10 +244,17 @@ class _Turn:
             return await turn.record(turn.handed_in(executor), self.began, turn.note)
         return await turn.execute(executor)
 
-    async def refuse_late(self, executor: Executor) -> Outcome:
-        """Record a late plan that no executor runs: nothing begins, and no approval is used.
+    def _is_run_by(self, executor: Executor) -> bool:
+        """Return whether an executor runs the plan: of a late one it has to open the steps."""
+        if not is_late_plan(self.proposal.plan):
+            return True
+        opens = isinstance(executor, OpensSteps) and executor.opens_steps is True
+        return opens and not isinstance(executor, PlaysBack)
 
-        A run of one that is handed in was not opened, which its score says.
+    async def refuse_late(self, executor: Executor) -> Outcome:
+        """Record a late plan that the executor does not run: nothing begins, no approval is used.
+
+        A run of one that is played back has the openings that follow from it now.
         """
         self.events.tell_planned(self.proposal.plan)
         self.events.tell_verified(self.verdict)
@@ -332,40 +289,57 @@ class _Turn:
         if digest(run.proposal) != self.inputs.digest:
             return None
         facts = {"wall_ms": run.wall_ms, "tokens": run.tokens, "cost_micros": run.cost_micros}
-        return self._run(run.calls, Execution(outputs=run.outputs, **facts, played_back=True))
+        execution = Execution(outputs=run.outputs, **facts, played_back=True)
+        return self._run(run.calls, execution, _openings_now(run))
 
     async def execute(self, executor: Executor) -> Outcome:
         recorder = CallRecorder(self.events.call_started, self.events.call_ended)
-        permit = permit_for(self.inputs)
-        self.events.tell_permitted(permit.digest)
+        running = _Running(recorder, *self._issue_permit(recorder))
+        self.events.tell_permitted(running.permit.digest)
         try:
             given = self.inputs.handed_out()
-            execution = await maybe_await(executor.execute(permit, given, recorder))
-            run = self._run(_end_execution(permit, recorder), execution)
+            execution = await maybe_await(executor.execute(running.permit, given, recorder))
+            run = self._run(running.end(), execution, running.openings)
         except Exception as error:
+            if isinstance(error, StepRefused) and running.is_refused:
+                return await self.record(self._run(running.end(), Execution(), running.openings))
             reason = f"executor raised {class_name(error)}"
-            outcome = await self._record_failed(permit, _end_execution(permit, recorder), reason)
-            raise ExecutionFailed(outcome) from error
+            raise ExecutionFailed(await self._record_failed(running, reason)) from error
         except BaseException as interrupt:  # cancelled, or the program has to end
             cancelled = isinstance(interrupt, asyncio.CancelledError)
             reason = "cancelled" if cancelled else f"ended by {class_name(interrupt)}"
-            await self._record_failed(permit, _end_execution(permit, recorder), reason)
+            await self._record_failed(running, reason)
             raise
-        if not permit.redeemed:
-            raise ExecutionFailed(await self._record_failed(permit, run.calls, _NOT_REDEEMED))
+        if not (running.permit.redeemed or running.is_refused):
+            raise ExecutionFailed(await self._record_failed(running, _NOT_REDEEMED))
         return await self.record(run)
 
-    async def _record_failed(
-        self, permit: Permit, calls: tuple[ToolCall, ...], error: str
-    ) -> Outcome:
+    def _issue_permit(self, recorder: CallRecorder) -> "tuple[Permit, OpeningDesk | None]":
+        """Return the permit, and for a late plan what opens its steps."""
+        if not is_late_plan(self.proposal.plan):
+            return permit_for(self.inputs), None
+        from harness.runtime.opening_desk import OpeningDesk  # noqa: PLC0415 - the same
+
+        now = partial(_time_or_none, self.clock)
+        desk = OpeningDesk(self.inputs, recorder.calls, now, self.approver, self.events.tell_opened)
+        return permit_for(self.inputs, desk), desk
+
+    async def _record_failed(self, running: "_Running", error: str) -> Outcome:
         """Record an execution that ended early: its calls, and none of its outputs.
 
-        Without a redeemed permit and without calls nothing was executed, so the run is None.
+        Without a redeemed permit, calls and openings nothing was executed, so the run is None.
         """
-        began = permit.redeemed or calls
-        return await self.record(self._run(calls, Execution()) if began else None, error=error)
+        calls, openings = running.end(), running.openings
+        began = running.permit.redeemed or calls or openings
+        run = self._run(calls, Execution(), openings) if began else None
+        return await self.record(run, error=error)
 
-    def _run(self, calls: tuple[ToolCall, ...], execution: Execution) -> Run:
+    def _run(
+        self,
+        calls: tuple[ToolCall, ...],
+        execution: Execution,
+        openings: tuple[Opening, ...] = (),
+    ) -> Run:
         measured = execution.wall_ms
         if measured is None and not execution.played_back:
             measured = self._elapsed_ms()
@@ -379,6 +353,7 @@ class _Turn:
             "cost_micros": execution.cost_micros,
             "pack_version": self.proposal.compiled.pack_version,
             "intent": self.intent,
+            "openings": openings or None,
         }
         present = {name: value for name, value in facts.items() if value is not None}
         return detached_copy(RunFacts(**present)).run_of(self.proposal)
@@ -386,7 +361,7 @@ class _Turn:
     def _elapsed_ms(self) -> int | None:
         """Return the milliseconds since the turn began, or None from a clock that fails."""
         try:
-            passed = _require_aware(self.clock.now()) - self.began
+            passed = _aware_time(self.clock) - self.began
             return max(0, round(passed.total_seconds() * 1000))
         except Exception:
             return None
@@ -424,6 +399,7 @@ class _Turn:
             decision_key=self.proposal.spec.id,
             verify=self.verdict,
             score=scored,
+            opening=refused_opening(run.openings) if scored is not None and run else None,
             decided_at=decided_at or _time_or_none(self.clock) or self.began,
         )
         optional: dict[str, Any] = {
@@ -448,15 +424,44 @@ class _Turn:
         return verdict
 
 
-def _end_execution(permit: Permit, recorder: CallRecorder) -> tuple[ToolCall, ...]:
-    """End the execution: withdraw the permit, take no more calls, and return those there are."""
-    permit.withdraw()
-    return recorder.close()
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """An execution, until it is ended."""
+
+    recorder: CallRecorder
+    permit: Permit
+    desk: "OpeningDesk | None"
+
+    @property
+    def openings(self) -> tuple[Opening, ...]:
+        return () if self.desk is None else tuple(self.desk.openings)
+
+    @property
+    def is_refused(self) -> bool:
+        return self.desk is not None and self.desk.is_refused
+
+    def end(self) -> tuple[ToolCall, ...]:
+        """Withdraw the permit, take no more calls, and return those there are."""
+        self.permit.withdraw()
+        return self.recorder.close()
+
+
+def _openings_now(run: Run) -> tuple[Opening, ...]:
+    """Return the openings that a run says it had, as far as they follow from it, as judged now."""
+    if not run.openings or not is_late_plan(run.proposal.plan):
+        return ()
+    from critic.late.opened_run import open_run  # noqa: PLC0415 - for late plans only
+
+    verdicts = open_run(run).verdicts
+    return tuple(
+        one.model_copy(update={"verdict": verdict})
+        for one, verdict in zip(run.openings, verdicts, strict=False)
+    )
 
 
 def _time_or_none(clock: Clock) -> datetime | None:
     """Return the time, or None from a clock that fails after an effect: the record comes first."""
     try:
-        return _require_aware(clock.now())
+        return _aware_time(clock)
     except Exception:
         return None

@@ -8,8 +8,9 @@ from inspect import isawaitable, signature
 from math import isfinite
 from typing import Any, Final
 
-from critic import Proposal, Run, ToolCall, ToolCapability, ToolStep
+from critic import Plan, Proposal, Run, ToolCall, ToolCapability, ToolStep
 from evals.escaping import escape_name
+from evals.plan import is_late_plan
 from harness.canonical import digest
 from harness.failures import call_status, class_name, describe_error, type_name
 from harness.runtime.permit import Permit, redeem
@@ -69,6 +70,25 @@ class TranscriptExecutor:
         )
 
 
+def permitted_plan(permit: Permit, proposal: Proposal) -> Plan:
+    """Return the plan to execute: redeemed, or a late one, whose steps are still to be opened.
+
+    Raises:
+        PermitError: the permit covers another proposal.
+    """
+    return proposal.plan if is_late_plan(proposal.plan) else redeem(permit, proposal)
+
+
+async def permitted_step(permit: Permit, plan: Plan, index: int, planned: ToolStep) -> ToolStep:
+    """Return a step as it is to be sent: of a late plan once it is opened, with its values.
+
+    Raises:
+        PermitError: it cannot be opened now.
+        StepRefused: its opening is refused.
+    """
+    return (await permit.step(index)).redeem() if is_late_plan(plan) else planned
+
+
 def foreign_transcript(run: Run) -> tuple[str, str] | None:
     """Return where and why a run does not belong to its own proposal, or None.
 
@@ -85,8 +105,11 @@ def foreign_transcript(run: Run) -> tuple[str, str] | None:
 class CallableExecutor:
     """Runs a plan step by step on a table of functions, one per (adapter_id, capability_id).
 
-    It stops at the first call that does not complete: later steps may depend on it.
+    It stops at the first call that does not complete: later steps may depend on it. The steps of a
+    late plan are opened one by one.
     """
+
+    opens_steps: Final = True
 
     def __init__(
         self, tools: Mapping[tuple[str, str], Tool], *, timeout_s: float | None = None
@@ -112,14 +135,16 @@ class CallableExecutor:
 
         Raises:
             PermitError: the permit covers another proposal.
+            StepRefused: the opening of a step was refused. Those before it were called.
             LookupError: a step's capability has no function here; nothing was called.
         """
-        plan = redeem(permit, proposal)
+        plan = permitted_plan(permit, proposal)
         steps = [(index, step) for index, step in enumerate(plan.steps) if type(step) is ToolStep]
         self._require_tools([step for _, step in steps])
         begin = getattr(record, "begin", _ignore)
         outputs: dict[str, Any] = {}
-        for index, step in steps:
+        for index, planned in steps:
+            step = await permitted_step(permit, plan, index, planned)
             tool = permit.capability(step.adapter_id, step.capability_id)
             begin(index)
             call = await self._make_call(index, step, tool, record)

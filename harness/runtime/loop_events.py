@@ -12,7 +12,7 @@ from datetime import datetime
 from threading import RLock
 from typing import Final
 
-from critic import Plan, Refused, ScoreVerdict, ToolCall, Verified
+from critic import Opening, Plan, Refused, ScoreVerdict, ToolCall, Verified
 from harness.record import DecisionRecord
 from harness.wire import detached_copy
 
@@ -43,6 +43,13 @@ class PermitIssued:
     """The executor is given a permit for the proposal with this digest."""
 
     digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepOpened:
+    """A step of a late plan was judged with its values. It runs only if the verdict passes it."""
+
+    opening: Opening
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +88,7 @@ EventDetail = (
     | PlanVerified
     | PlanRefused
     | PermitIssued
+    | StepOpened
     | CallStarted
     | CallEnded
     | RunScored
@@ -132,6 +140,10 @@ class EventEmitter:
     def tell_permitted(self, digest: str) -> None:
         """Tell of the permit that was issued."""
         self._tell(lambda: PermitIssued(digest))
+
+    def tell_opened(self, opening: Opening) -> None:
+        """Tell of a step of a late plan that was judged with its values."""
+        self._tell(lambda: StepOpened(detached_copy(opening)))
 
     def call_started(self, step: int) -> None:
         """Tell of a call that is about to be made."""

@@ -5,21 +5,29 @@ Rule 2: it is good for exactly the bytes that were verified. It cannot be copied
 Rule 3: the first attempt to redeem it uses it up, whether or not it succeeds.
 Rule 4: it holds bytes, and nothing that the loop decides by.
 Rule 5: a late plan is never redeemed whole: what its steps send is not known when it is verified.
+        Each of its steps has permits of its own, once it is opened.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from critic import DecisionSpec, Plan, Proposal, RunContext, ToolCapability, verify_proposal
 from evals.envelope import Envelope
 from evals.plan import is_late_plan
+from evals.side_table import Beside
 from evals.unread import read_unread, unread_body
 from harness.canonical import canonical_bytes, digest
 from harness.record.inputs import HeldInputs, proposal_digest
+from harness.runtime.step_permits import StepPermit
 from harness.single_use import PermitError, SingleUse
 from harness.wire import parse
 
+if TYPE_CHECKING:
+    from harness.runtime.opening_desk import OpeningDesk
+
 _ISSUER: Final = object()
+_DESKS: "Final[Beside[OpeningDesk]]" = Beside()
+"""What opens the steps of late plans, beside their permits, from which nothing leads there."""
 
 _REST: Final[Mapping[str, type[Envelope]]] = {"ctx": RunContext, "plan": Plan, "spec": DecisionSpec}
 """The members of a proposal beside the context, in the order of its canonical form."""
@@ -32,7 +40,7 @@ class Permit(SingleUse):
         digest: the digest of the verified proposal.
     """
 
-    __slots__ = ("_context", "_hash", "_plan", "_redeemed", "_tools", "digest")
+    __slots__ = ("__weakref__", "_context", "_hash", "_plan", "_redeemed", "_tools", "digest")
 
     good_for = "one execution"
 
@@ -49,8 +57,35 @@ class Permit(SingleUse):
 
     @property
     def redeemed(self) -> bool:
-        """Return whether a redemption succeeded."""
-        return self._redeemed
+        """Return whether a redemption succeeded: of the plan, or of a step of a late one."""
+        desk = _DESKS.get(self)
+        return self._redeemed or (desk is not None and desk.redeemed)
+
+    async def step(self, step: int) -> StepPermit:
+        """Return a permit for the next attempt of a step of a late plan.
+
+        The step is opened before its first attempt: judged again with its values. Report each
+        call when it ended, or what waits for it cannot be opened.
+
+        Args:
+            step: the position in the plan.
+
+        Raises:
+            StepRefused: the opening is refused. Nothing more of the plan may be sent.
+            PermitError: the plan is not late; the step waits for one that has not ended; it
+                completed, or its last attempt has not ended; or the execution ended.
+        """
+        desk = _DESKS.get(self)
+        if desk is None:
+            raise PermitError("the steps of this plan are not opened: redeem its permit")
+        return await desk.permit_step(step)
+
+    def withdraw(self) -> None:
+        """Use the permit up: what it was issued for may not be done any more."""
+        super().withdraw()
+        desk = _DESKS.get(self)
+        if desk is not None:
+            desk.end()
 
     def redeem(self, proposal: Proposal) -> Plan:
         """Return the plan to execute, built afresh from the verified bytes. Thread-safe.
@@ -117,8 +152,12 @@ def issue_permit(proposal: Proposal) -> Permit:
     return permit_for(HeldInputs.of(proposal))
 
 
-def permit_for(inputs: HeldInputs) -> Permit:
+def permit_for(inputs: HeldInputs, desk: "OpeningDesk | None" = None) -> Permit:
     """Return a permit for inputs that are held, for the loop to hand to an executor.
+
+    Args:
+        inputs: what was verified.
+        desk: what opens the steps of a late plan.
 
     Raises:
         PermitError: `verify` refuses the proposal.
@@ -126,7 +165,10 @@ def permit_for(inputs: HeldInputs) -> Permit:
     verdict = verify_proposal(inputs.proposal)
     if not verdict:
         raise PermitError(f"verify refuses this proposal: {'; '.join(verdict.reasons)}")
-    return Permit(_ISSUER, inputs)
+    permit = Permit(_ISSUER, inputs)
+    if desk is not None:
+        _DESKS.keep(permit, desk)
+    return permit
 
 
 def redeem(permit: object, proposal: Proposal) -> Plan:

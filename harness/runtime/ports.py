@@ -9,7 +9,7 @@ object may serve several loops at once only if it is safe for that itself: the l
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from critic import (
     CompiledContext,
@@ -22,7 +22,9 @@ from critic import (
     ToolCall,
 )
 from harness.record import Begun, BegunRecord, Decision, DecisionRecord
-from harness.runtime.permit import Permit
+
+if TYPE_CHECKING:
+    from harness.runtime.permit import Permit
 
 Recorder = Callable[[ToolCall], None]
 """Keeps a call. Report each call when it ends, so that it is recorded even if the next one fails.
@@ -87,7 +89,7 @@ class Executor(Protocol):
     """Runs a permitted plan. Mechanical: redeems the permit, makes its calls, records each."""
 
     def execute(
-        self, permit: Permit, proposal: Proposal, record: Recorder
+        self, permit: "Permit", proposal: Proposal, record: Recorder
     ) -> Execution | Awaitable[Execution]:
         """Redeem the permit, then make the calls of the plan that it returns.
 
@@ -96,6 +98,21 @@ class Executor(Protocol):
         raise anything: the loop records the calls made so far and raises ExecutionFailed. An
         executor that returns without having redeemed the permit has failed too.
         """
+        ...
+
+
+@runtime_checkable
+class OpensSteps(Protocol):
+    """An executor that knows of late plans: its `opens_steps` is True.
+
+    It does not redeem the permit of a late plan, which is refused. It asks `permit.step(k)` for a
+    permit of each step when its turn has come, redeems that, makes the call that it returns, and
+    reports it. When StepRefused is raised it sends nothing more, awaits what runs, and ends.
+    """
+
+    @property
+    def opens_steps(self) -> bool:
+        """Return True."""
         ...
 
 

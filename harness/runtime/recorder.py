@@ -67,6 +67,11 @@ class CallRecorder:
             self._calls.append(copied)
         self._on_end(copied)
 
+    def calls(self) -> tuple[ToolCall, ...]:
+        """Return the calls that ended so far, in the order in which they were reported."""
+        with self._lock:
+            return tuple(self._calls)
+
     def close(self) -> tuple[ToolCall, ...]:
         """Return the calls in the order in which they were reported, and take no more."""
         with self._lock:

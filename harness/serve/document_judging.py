@@ -24,6 +24,7 @@ from critic import (
 )
 from critic.replies.wording import word_refusal
 from evals.kinds import RecordedAction
+from evals.run import refused_opening
 from harness.cases import ConsolidateInput
 from harness.policy import Policy
 from harness.policy.partial_documents import completed_context, completed_proposal, completed_run
@@ -103,6 +104,7 @@ class VerdictDesk:
             decision_key=given.decision_key,
             verify=given.verify,
             score=given.score,
+            opening=given.opening,
             decided_at=given.decided_at,
         )
 
@@ -139,6 +141,7 @@ class VerdictDesk:
             decision_key=proposal.spec.id,
             verify=verdict,
             score=scored if verdict.ok else None,
+            opening=refused_opening(run.openings) if run is not None and verdict.ok else None,
             decided_at=self._clock.now(),
         )
         against: RecordedAction = "shadow" if shadow else "refuse"
@@ -158,6 +161,7 @@ def own_yes_only(asker: Asker, judge: Callable[[Any], _T]) -> Callable[[Any], _T
     def judge_without_yes(value: Any) -> _T:
         for at, proposal in (("", value), ("/proposal", _member(value, "proposal"))):
             _require_no_yes(_member(proposal, "ctx"), f"{at}/ctx")
+        _require_no_yes_to_openings(_member(value, "openings"))
         return judge(value)
 
     return judge_without_yes
@@ -171,6 +175,13 @@ def _require_no_yes(ctx: Any, at: str) -> None:
         if found:
             message = "what a person approved is taken from a token of --approvers alone"
             raise RequestRefused(403, message, "/".join((at, *path)))
+
+
+def _require_no_yes_to_openings(openings: Any) -> None:
+    for index, one in enumerate(openings if isinstance(openings, list) else ()):
+        if _member(one, "approvals"):
+            message = "what a person approved is taken from a token of --approvers alone"
+            raise RequestRefused(403, message, f"/openings/{index}/approvals")
 
 
 def _member(value: Any, name: str) -> Any:

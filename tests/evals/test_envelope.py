@@ -139,6 +139,9 @@ def rich_run() -> Run:
     }
     wire["proposal"]["plan"]["steps"].append({"kind": "reason", "summary": "why", "id": "why"})
     wire["calls"][0]["error"] = "slow"
+    passed = {"ok": True, "reasons": ["step 0 opened"], "caveats": []}
+    opening = {"step": 0, "after": 0, "as_of": "2026-05-09T00:00:00Z", "verdict": passed}
+    wire["openings"] = [{**opening, "approvals": wire["proposal"]["ctx"]["approvals"]}]
     return run_of(wire)
 
 
@@ -179,8 +182,8 @@ WITH_OPTIONAL = [
 
 
 def test_there_is_a_sample_of_every_kind() -> None:
-    assert len(SAMPLES) == 38
-    assert len(WITH_OPTIONAL) == 106
+    assert len(SAMPLES) == 39
+    assert len(WITH_OPTIONAL) == 109
 
 
 @every_envelope

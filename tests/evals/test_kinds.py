@@ -52,7 +52,7 @@ def test_what_is_said_of_each_check_kind_and_evaluator_is_said_of_all() -> None:
 def test_every_kind_can_be_asked_for_shown_drawn_and_judged_by_columns() -> None:
     assert {*KIND_NAMES} == {*kinds.REFUSAL_KINDS, *kinds.HARD_EVALUATORS}
     assert {*kinds.REPORT_STATUSES} < {*STATUS_NAMES}
-    assert tuple(REFUSAL_WORDS) == (*kinds.REFUSAL_KINDS, "score")
+    assert tuple(REFUSAL_WORDS) == (*kinds.REFUSAL_KINDS, "score", "open")
     assert {way.kind for way in NEAR_MISSES} == {*kinds.REFUSAL_KINDS}
     assert {*BITS_OF} == {*FIRST_KINDS} == {*kinds.REFUSAL_KINDS}
     assert all(bits[1] for kind, bits in BITS_OF.items() if kind in kinds.APPROVABLE_KINDS)

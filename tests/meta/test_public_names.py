@@ -23,7 +23,7 @@ from tests.support.paths import ROOT
 EVALUATION = "EVALUATORS EVALUATOR_VERSIONS score_run"
 FACTS = """
     MODE_RANK Approval ApprovalMode ApprovedValue Binding CompiledContext DecisionSpec Demand
-    EvaluatorVerdict EvidenceClass EvidenceItem Finding Manifests OwnValue Plan Proposal
+    EvaluatorVerdict EvidenceClass EvidenceItem Finding Manifests Opening OwnValue Plan Proposal
     ReasonStep Run RunBudget RunContext Scorecard Scores SentValues SessionFacts Source Spent
     SpentCall Step Take ToolCall ToolCapability ToolName ToolResult ToolStep WaivedCall digest
 """
@@ -110,7 +110,7 @@ def test_one_door_is_enough_for_a_user() -> None:
         ),
         (ApprovalMode, MODES),
         (Check, ("coverage", "surface", "approval", "evidence", "loop")),
-        (Phase, ("verify", "score")),
+        (Phase, ("verify", "score", "open")),
         (ReportStatus, ("completed", "refused_by_critic", "partial")),
         (Disposition, ("replan", "reject")),
         (CallStatus, ("completed", "failed", "timed_out", "unknown")),
@@ -212,11 +212,11 @@ def test_the_log_and_replay_load_no_database_library(statement: str) -> None:
 
 
 RUNTIME = """
-    CallEnded CallStarted CallableExecutor Clock DecisionLog DecisionRecorded Execution
+    Approver CallEnded CallStarted CallableExecutor Clock DecisionLog DecisionRecorded Execution
     ExecutionEnded ExecutionFailed Executor FixedPlanner Listener LoopEvent NotRecorded
-    Outcome Permit PermitError PermitIssued PlanRefused PlanVerified Planned Planner
-    PlaysBack Recorder RecordsAttempts RecordsBegun RecordsInThread RunScored ToolNotRun
-    TranscriptExecutor approve redeem run_canonical_loop
+    OpensSteps Outcome Permit PermitError PermitIssued PlanRefused PlanVerified Planned Planner
+    PlaysBack Recorder RecordsAttempts RecordsBegun RecordsInThread RunScored StepOpened
+    StepPermit StepRefused ToolNotRun TranscriptExecutor approve redeem run_canonical_loop
 """
 LOOPS = """
     DEFAULT_CRITIC_PROMPT DEFAULT_CRITIQUE_TEMPLATE DEFAULT_REFINER_PROMPT DEFAULT_REFINE_TEMPLATE

@@ -150,6 +150,8 @@ def _add_verdict(turn: PageTurn, record: DecisionRecord) -> None:
         turn.reason = f"{stricter}{report.verify.reasons[0]}"
     elif report.refused_at == "score":
         turn.kind, turn.reason = "score", report.rationale
+    elif report.refused_at == "open":
+        turn.kind, turn.reason = "open", report.rationale
     if record.action == "ask" and turn.asked is None:
         turn.asked = record.seq
     if record.answer is not None:

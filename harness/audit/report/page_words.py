@@ -109,9 +109,10 @@ REFUSAL_WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "loop_guard": "Repeats itself",
         "budget_exceeded": "Over the budget",
         "score": "Policy or safety failed after the run",
+        "open": "A step was refused once its values were there",
     }
 )
-"""The kinds of refusals; `score` is a run that failed, all others are of plans."""
+"""The kinds of refusals: of plans, of a run that failed (`score`) and of a step of one (`open`)."""
 
 
 def fate_style() -> str:

@@ -109,7 +109,7 @@ class Tallies:
         for turn in turns:
             became = turns.fate_of(turn)
             self.fates.append((turn.at, became))
-            if turn.kind is not None and (turn.kind == "score" or became in _UNALLOWED):
+            if turn.kind is not None and (turn.kind in ("open", "score") or became in _UNALLOWED):
                 self.kinds[turn.kind] += 1
 
     def add(self, record: DecisionRecord, turn: PageTurn, inputs: ShownInputs) -> None:

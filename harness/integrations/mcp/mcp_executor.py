@@ -9,8 +9,8 @@ from typing import Any, Final, Protocol
 from critic import Proposal, ToolCall, ToolCapability, ToolStep
 from harness.failures import call_status, class_name, describe_error
 from harness.integrations.mcp.mcp_results import ended_with
-from harness.runtime.executors import produced_outputs
-from harness.runtime.permit import Permit, redeem
+from harness.runtime.executors import permitted_plan, permitted_step, produced_outputs
+from harness.runtime.permit import Permit
 from harness.runtime.ports import Execution, Recorder
 
 
@@ -27,8 +27,11 @@ class McpExecutor:
 
     It stops at the first call that does not complete: later steps may depend on it. A call that the
     tool itself calls an error is `failed`. One that the protocol ends with an error, or that is not
-    answered, is `unknown`, or `failed` where the tool only reads.
+    answered, is `unknown`, or `failed` where the tool only reads. The steps of a late plan are
+    opened one by one.
     """
+
+    opens_steps: Final = True
 
     def __init__(self, servers: Mapping[str, McpClient], *, timeout_s: float | None = None) -> None:
         """Call the tools of these servers, by the capability_id.
@@ -50,16 +53,18 @@ class McpExecutor:
 
         Raises:
             PermitError: the permit covers another proposal.
+            StepRefused: the opening of a step was refused. Those before it were called.
             LookupError: a step is of an adapter that has no server here; nothing was called.
         """
-        plan = redeem(permit, proposal)
+        plan = permitted_plan(permit, proposal)
         steps = [(index, step) for index, step in enumerate(plan.steps) if type(step) is ToolStep]
         for _, step in steps:
             if step.adapter_id not in self._servers:
                 raise LookupError(f"no server for {step.adapter_id}: add it to the executor")
         begin = getattr(record, "begin", lambda _step: None)
         outputs: dict[str, Any] = {}
-        for index, step in steps:
+        for index, planned in steps:
+            step = await permitted_step(permit, plan, index, planned)
             tool = permit.capability(step.adapter_id, step.capability_id)
             begin(index)
             call = await self._make_call(index, step, tool, record)

@@ -10,7 +10,7 @@ from typing import Final
 
 _OWN_FILES: Final = MappingProxyType(
     {
-        "critic": "verdicts.py",
+        "critic": "consolidate.py",
         "evals": "scorecard.py",
         "harness": "testing/plugin.py",
     }

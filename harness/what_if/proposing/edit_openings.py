@@ -17,7 +17,7 @@ _MOST_OF_SOURCE: Final = 3
 _MOST_SOURCES: Final = 4
 
 
-class Opening(NamedTuple):
+class EditOpening(NamedTuple):
     """A result that may choose what a call is aimed at, where it could not before.
 
     `action` is what is said to such a call now.
@@ -31,20 +31,20 @@ class Opening(NamedTuple):
 
 def openings_of(
     before: Policy, after: Policy, stop: TaskStop, edited: frozenset[str]
-) -> list[Opening]:
+) -> list[EditOpening]:
     """Return the sessions that are judged more laxly after an edit, about the call that stopped.
 
     Args:
         before, after: policies of the tools of one task.
         edited: the tools that the edits are about, whose results are tried.
     """
-    found: dict[Opening, None] = {}
+    found: dict[EditOpening, None] = {}
     aim = next((one for one in PolicyFacts(before).tools if one.tool.called == stop.tool), None)
     for choice in () if aim is None else _choices(after, aim, argument_of(stop.path), edited):
         now = judge_choice(after, choice)
         if now in ("allow", "ask") and _STRICTNESS[now] < _STRICTNESS[judge_choice(before, choice)]:
             source = choice.before[0].tool.tool.called
-            found[Opening(source, stop.tool, choice.name, now)] = None
+            found[EditOpening(source, stop.tool, choice.name, now)] = None
     return list(found)
 
 

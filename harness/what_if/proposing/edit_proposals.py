@@ -12,7 +12,7 @@ from harness.policy.analysis.witness import Witness
 from harness.policy.envelopes import Policy
 from harness.what_if.proposing.edit_candidates import edit_candidates
 from harness.what_if.proposing.edit_openings import (
-    Opening,
+    EditOpening,
     find_opened_plan,
     openings_of,
 )
@@ -73,7 +73,7 @@ class ProposedTask(NamedTuple):
 class AllowedToo(NamedTuple):
     """What else edits allow: who else may choose what stopped, and a plan that passes now."""
 
-    openings: tuple[Opening, ...]
+    openings: tuple[EditOpening, ...]
     plan: Witness | None
 
 

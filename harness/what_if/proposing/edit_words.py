@@ -6,7 +6,7 @@ from typing import Final
 
 from evals.escaping import escape_line, escape_name
 from harness.canonical import canonical_json
-from harness.what_if.proposing.edit_openings import Opening
+from harness.what_if.proposing.edit_openings import EditOpening
 from harness.what_if.proposing.policy_edits import EditKind, PolicyEdit
 from harness.what_if.proposing.task_judge import TaskStop
 
@@ -67,7 +67,7 @@ def _show_value(value: object) -> str:
     return escape_line(shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}...")
 
 
-def opening_text(opening: Opening) -> str:
+def opening_text(opening: EditOpening) -> str:
     """Return what a result may choose, and whether a person is asked then."""
     asked = "a person is asked" if opening.action == "ask" else "nobody is asked"
     source, tool, argument = map(escape_name, (opening.source, opening.tool, opening.argument))

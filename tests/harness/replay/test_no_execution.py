@@ -37,6 +37,7 @@ OWN = (
         "log_page",
         "grown_contexts",
         "known_acts",
+        "openings_check",
         "parcels",
     ),
     "problems",

@@ -387,8 +387,10 @@ def late(*approvals: Json) -> Proposal:
     return proposal_of(wire)
 
 
-def test_a_late_plan_does_not_begin_and_uses_no_approval(log: SqlDecisionLog) -> None:
-    """No executor opens steps: nothing is sent, and the plan can still run with its approval."""
+def test_a_late_plan_that_nobody_opens_uses_no_approval(
+    log: SqlDecisionLog,
+) -> None:
+    """Nothing begins and nothing is sent: the plan can still run with its approval."""
 
     def act(_plan: Plan, _record: Recorder) -> Execution:
         raise AssertionError("nothing is executed")

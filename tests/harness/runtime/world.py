@@ -13,6 +13,7 @@ from harness.runtime.loop_events import Listener
 from harness.runtime.permit import Permit
 from harness.runtime.planners import FixedPlanner
 from harness.runtime.ports import Execution, Recorder
+from harness.runtime.step_permits import Approver
 from tests.support.examples import good_proposal, proposal_of
 
 NOON = datetime(2026, 5, 9, 12, tzinfo=UTC)
@@ -121,6 +122,7 @@ def turn(
     proposal: Proposal | None = None,
     intent: str | None = None,
     listener: Listener | None = None,
+    approver: Approver | None = None,
 ) -> Coroutine[Any, Any, Outcome]:
     """Take one turn of the loop on plan B, with the given ports."""
     proposed = proposal or proposal_of(good_proposal())
@@ -134,6 +136,7 @@ def turn(
         log=KeptLog() if log is None else log,
         intent=intent,
         listener=listener,
+        approver=approver,
     )
 
 

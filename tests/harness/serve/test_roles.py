@@ -191,6 +191,16 @@ def test_what_a_person_approved_is_not_taken_from_an_agent_in_a_document(place: 
         assert refused.json()["error"]["path"] == f"{at}/ctx{place}"
 
 
+def test_a_yes_to_an_opening_is_not_taken_from_an_agent_in_a_document() -> None:
+    opening = {"step": 0, "after": 0, "verdict": {"ok": True, "reasons": [], "caveats": []}}
+    run = {**request_examples()["/v1/score"]["a run"], "openings": [opening]}
+    headers = {"authorization": "Bearer agent"}
+    assert ask(service(), "/v1/score", run, headers=headers).status_code == 200
+    given = {**opening, "approvals": [{"plan_digest": NO_PLAN}]}
+    refused = ask(service(), "/v1/score", {**run, "openings": [given]}, headers=headers)
+    assert (refused.status_code, refused.json()["error"]["path"]) == (403, "/openings/0/approvals")
+
+
 def test_a_document_without_a_yes_is_judged_for_both() -> None:
     app = service()
     for token in ("agent", "person"):

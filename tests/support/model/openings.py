@@ -175,6 +175,42 @@ def grown(p: Json, moment: Moment, counts: list[int]) -> Json:
     return q
 
 
+def passed(run: Json) -> list[Opening]:
+    """Return the openings of a run that are recorded as passed, and pass."""
+    p, calls = run["proposal"], run["calls"]
+    known: list[Opening] = []
+    found: list[Opening] = []
+    refused: int | None = None
+    for one in run.get("openings", []):
+        opening: Opening = (one["step"], one["after"], one.get("as_of"))
+        if refused not in (None, one["step"]) or (refused is not None and "approvals" not in one):
+            break
+        if not can_be_opened(p, calls, known, opening):
+            break
+        passes = not opened(p, calls[: one["after"]], known, one["step"], one.get("as_of"))
+        known += [opening] if passes else []
+        found += [opening] if passes and one["verdict"]["ok"] else []
+        refused = None if one["verdict"]["ok"] else one["step"]
+    return found
+
+
+def can_be_opened(p: Json, calls: list[Json], known: list[Opening], opening: Opening) -> bool:
+    """Return whether a step can be opened after these calls, and all of them were opened."""
+    step, after, _ = opening
+    steps, before = p["plan"]["steps"], known[-1][1] if known else 0
+    if not before <= after <= len(calls) or step >= len(steps) or steps[step]["kind"] != "tool":
+        return False
+    at = {one[0]: one[1] for one in known}
+    there = all(
+        call["step"] in at
+        and at[call["step"]] <= position
+        and named(call) == named(steps[call["step"]])
+        for position, call in enumerate(calls[:after])
+    )
+    waits = [one for one in sources(p, step) if steps[one]["kind"] == "tool"]
+    return there and step not in at and all(last_call(calls[:after], one) for one in waits)
+
+
 def sent_values(args: Json) -> list[str]:
     names = [name for value in args.values() for name in names_in(value)]
     values = [text_of(one) for value in args.values() for one in scalars(value)]

@@ -14,6 +14,8 @@ from tests.support.model.facts import (
     tier_faults,
     wrong_places,
 )
+from tests.support.model.late import source_named
+from tests.support.model.openings import items, passed, settle
 
 WORST = ["pass", "warn", "fail"]
 MOST_ATTEMPTS = 11
@@ -62,15 +64,83 @@ def policy(run: Json) -> Json:
 
 def within_plan(run: Json, position: int, call: Json) -> bool:
     proposal, step = run["proposal"], step_of(run, call)
+    if is_late(run):
+        step = opened_step(run, position, call) or {}
+        proposal = without_tier(proposal)
     tool = find_tool(proposal, call)
     return (
         same_pair(step, call)
         and same_args(step, call)
         and tool is not None
         and not tier_faults(proposal, tool, call["step"])
-        and all(already_done(run, position, name) for name in step.get("depends_on", []))
+        and all(already_done(run, position, name) for name in needed_by(step))
         and is_next_attempt(run, position, call)
     )
+
+
+def is_late(run: Json) -> bool:
+    steps = run["proposal"]["plan"]["steps"]
+    return any("takes" in step or "evidence_steps" in step for step in steps)
+
+
+def without_tier(proposal: Json) -> Json:
+    """Return the proposal for calls whose openings asked for an approval."""
+    kept = {k: v for k, v in proposal["spec"].items() if k != "approval_required_from"}
+    return {**proposal, "spec": kept}
+
+
+def opening_of(run: Json, position: int, call: Json) -> tuple[int, int, str | None] | None:
+    """Return the opening that a call was made by, if its step was opened before it."""
+    found = [one for one in passed(run) if one[0] == call["step"] and one[1] <= position]
+    return found[0] if is_late(run) and found else None
+
+
+def opened_step(run: Json, position: int, call: Json) -> Json | None:
+    """Return the step of a call with its values, if it was opened before."""
+    opening = opening_of(run, position, call)
+    if opening is None:
+        return None
+    args, _ = settle(run["proposal"], run["calls"][: opening[1]], call["step"])
+    return {**step_of(run, call), "args": args}
+
+
+def needed_by(step: Json) -> list[str]:
+    taken = [take["step"] for take in step.get("takes", [])]
+    return [*step.get("depends_on", []), *taken, *step.get("evidence_steps", [])]
+
+
+def seen_at(run: Json, position: int, call: Json) -> tuple[Json, Json]:
+    """Return the proposal and the step of a call, with what was known when it was opened."""
+    p, step = run["proposal"], step_of(run, call)
+    opening, there = opening_of(run, position, call), returned(run)
+    if opening is None:
+        return with_items(p, [item for _, item in there]), step
+    known = returned({**run, "calls": run["calls"][: opening[1]]})
+    q = with_items(p, [item for _, item in known])
+    kept = {k: v for k, v in p["ctx"].items() if k != "as_of"}
+    q["ctx"] = kept if opening[2] is None else {**kept, "as_of": opening[2]}
+    pins = [source_named(p, call["step"], name) for name in step.get("evidence_steps", [])]
+    refs = [item["id"] for pin in dict.fromkeys(pins) for of, item in known if of == pin]
+    return q, {**step, "evidence_refs": [*step.get("evidence_refs", []), *refs]}
+
+
+def returned(run: Json) -> list[tuple[int, Json]]:
+    """Return what the opened calls returned, up to one that was not opened."""
+    if not is_late(run):
+        return []
+    openings, calls = passed(run), list[Json]()
+    at = {one[0]: one[1] for one in openings}
+    for position, call in enumerate(run["calls"]):
+        if at.get(call["step"], position + 1) > position or not same_pair(step_of(run, call), call):
+            break
+        calls.append(call)
+    return items(run["proposal"], calls, openings)
+
+
+def with_items(p: Json, more: list[Json]) -> Json:
+    manifests = p["compiled"]["manifests"]
+    evidence = [*manifests["evidence_manifest"], *more]
+    return {**p, "compiled": {"manifests": {**manifests, "evidence_manifest": evidence}}}
 
 
 def already_done(run: Json, position: int, name: str, above: tuple[int, ...] = ()) -> bool:
@@ -185,15 +255,16 @@ def used(run: Json, measure: str, spent: int, budget: int) -> int | None:
 
 def safety(run: Json) -> Json:
     good = [n for n, call in enumerate(run["calls"]) if is_safe(run, n, call)]
-    leaked = leaks(run["proposal"], run["outputs"])
+    everything = with_items(run["proposal"], [item for _, item in returned(run)])
+    leaked = leaks(everything, run["outputs"])
     if leaked or len(good) < len(run["calls"]):
         return judged("fail", 0 if leaked else clean_share(len(good), len(run["calls"])))
-    unknown = [item for item in confined(run["proposal"]) if "content" not in item]
+    unknown = [item for item in confined(everything) if "content" not in item]
     return judged("warn" if unknown else "pass", 1)
 
 
 def is_safe(run: Json, position: int, call: Json) -> bool:
-    proposal, step = run["proposal"], step_of(run, call)
+    proposal, step = seen_at(run, position, call)
     tool = find_tool(proposal, call)
     return (
         is_judged(run, position, call)
