@@ -22,10 +22,17 @@ TOOLS = {
 
 @pytest.mark.parametrize(
     ("name", "standing"),
-    [("a-1", "named"), ("a1", "ambient"), ("cold fusion", "ambient"), ("b-1 b-2", "named")],
+    [
+        *(("a-1", "named"), ("a1", "ambient"), ("cold fusion", "ambient"), ("b-1 b-2", "named")),
+        *(("travel plans", "named"), ("travel", "ambient"), ("plans travel", "ambient")),
+        ("https://x.example/docs/a", "named"),
+        ("https://x.example/docs/a?q=1", "reached"),
+        ("https://x.example/team", "reached"),
+    ],
 )
-def test_a_name_is_three_characters_long_and_a_phrase_is_said(name: str, standing: str) -> None:
-    source = last(after(opened("Read a-1, a1 and b-1 b-2"), read(name), "x")).source
+def test_a_source_is_named_by_a_name_a_phrase_or_a_page_above_it(name: str, standing: str) -> None:
+    said = "Read a-1, a1 and b-1 b-2, our travel plans and https://x.example/docs"
+    source = last(after(opened(said), read(name), "x")).source
     assert source is not None
     assert source.standing == standing
 
