@@ -13,7 +13,7 @@ import sysconfig
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from time import perf_counter_ns
+from time import perf_counter_ns, sleep
 from typing import Final
 
 from tests.benchmarks.hooked import POLICY
@@ -24,6 +24,8 @@ from tests.support.paths import FIXTURES, ROOT
 _BODY: Final = FIXTURES / "refund" / "plan_b.json"
 _REQUESTS: Final = 200
 _SERVED: Final = "critic hook, served"
+_STARTED: Final = "critic hook, served by what an earlier hook started"
+_WAIT_S: Final = 30
 _SCRIPT: Final = "import sys; from plan_critic_entry.console import main; sys.exit(main())"
 _EVENT: Final = {
     "hook_event_name": "PreToolUse",
@@ -50,9 +52,34 @@ def served_rows(folder: Path) -> list[Row | Unbuilt]:
     served = [*alone, "--socket", str(place)]
     return [
         Row(_SERVED, UNIT, 8.0, of_children(served, stdin=given), nothing),
+        Row(_STARTED, UNIT, 3.0, of_children(_started(folder, alone, given), stdin=given), nothing),
         Row("critic hook, alone", UNIT, None, of_children(alone, stdin=given), nothing),
         *_answer_rows(),
     ]
+
+
+def _started(folder: Path, alone: list[str], given: Path) -> list[str]:
+    """Return a hook as it is installed, once the service that the first one starts has come.
+
+    The service ends when its socket is gone.
+    """
+    runtime = folder / "runtime"
+    runtime.mkdir(mode=0o700)
+    command = ["env", f"XDG_RUNTIME_DIR={runtime}", *alone, "--socket", "auto"]
+    with given.open("rb") as event:
+        subprocess.run(
+            command,
+            cwd=ROOT,
+            stdin=event,
+            stdout=subprocess.DEVNULL,
+            env=environment(),
+            check=True,
+        )
+    ends = perf_counter_ns() + _WAIT_S * 1e9
+    while not (found := [*runtime.rglob("*.sock")]) and perf_counter_ns() < ends:
+        sleep(0.05)
+    atexit.register(found[0].unlink, missing_ok=True)
+    return command
 
 
 def _answer_rows() -> list[Row]:
