@@ -21,6 +21,7 @@ NUMBERS = r"(?:[0-9]{4,10}|0x[0-9a-f]{4,8})(?=[/?#:])"
 BEGINS = "(?<=[^\x00-\x7f])(?=[A-Za-z0-9])"
 ENDS = "(?<=[A-Za-z0-9])(?=[^\x00-\x7f])"
 ACCOUNTS = r"(?<![a-z0-9])(?=([a-z]{2}[0-9]{2}(?:[ -]{0,4}[a-z0-9]){8,40}(?![a-z0-9])))"
+COINS = r"(?<![a-z0-9])(?:bc1[a-z0-9]{11,59}|0x[0-9a-f]{40})(?![a-z0-9])"
 LINKS = (
     rf"(?:[a-z][a-z0-9+.-]*://|//(?=[\w-]+\.|{BRACKETS}|{NUMBERS})|(?<![\w.@])www\.(?=[\w-]))"
     rf"(?:{BRACKETS})?(?:(?<=\])|[^\s<>\"'`|^{{}}()\[\]])[^\s<>\"'`|^{{}}()\[\]]*"
@@ -109,7 +110,8 @@ def addresses_of(text: str) -> list[tuple[str, list[str]]]:
 def accounts_of(text: str) -> list[tuple[str, list[str]]]:
     """Return each account with its parts: a word behind it does not hide it."""
     found = re.finditer(ACCOUNTS, text, re.IGNORECASE)
-    return [("account", parts_of(one[1], "[ -]", ACCOUNT)) for one in found]
+    coins = [("account", [one]) for one in re.findall(COINS, text, re.IGNORECASE)]
+    return [*(("account", parts_of(one[1], "[ -]", ACCOUNT)) for one in found), *coins]
 
 
 def parts_of(whole: str, separator: str, pattern: str) -> list[str]:
