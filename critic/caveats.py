@@ -24,7 +24,7 @@ def caveats_of(case: PreparedPlan) -> tuple[str, ...]:
 def _caveats(case: PreparedPlan) -> Iterator[str]:
     if calls := [index for index, tool, _ in case.steps if tool.leaves_args_unchecked]:
         yield f"args not checked, no args_schema: {_steps(calls)}"
-    if missing := [step for step, _, fields in case.steps if fields["estimated_tokens"] is None]:
+    if missing := [*_without_estimate(case)]:
         yield f"tokens not estimated by the plan: {_steps(missing)}"
     declared, required = case.plan.declared_outputs, case.spec.required_outputs
     if case.traits & PRODUCES_ANYTHING or len(set(declared)) != len(set(required)):
@@ -44,6 +44,12 @@ def _caveats(case: PreparedPlan) -> Iterator[str]:
         yield f"keys of bound object arguments not checked: {_steps(with_keys)}"
 
 
+def _without_estimate(case: PreparedPlan) -> Iterator[int]:
+    for step, _, fields in case.steps:
+        if fields["estimated_tokens"] is None and fields.get("of") is None:
+            yield step
+
+
 def _of_roles(case: PreparedPlan) -> Iterator[str]:
     if case.spec.provenance is None:
         if any(case.surface.roles):
@@ -56,7 +62,7 @@ def _without_role(case: PreparedPlan) -> Iterator[str]:
     """Yield the arguments of calls that have no role, where the tool has some, by tool and name."""
     trees: dict[tuple[str, str], RoleTree] = {}
     for _, tool, fields in case.steps:
-        if tool.rank <= MODE_RANK["read_only"]:
+        if tool.rank <= MODE_RANK["read_only"] or fields.get("of") is not None:
             continue
         call = (fields["adapter_id"], fields["capability_id"])
         if call not in trees:

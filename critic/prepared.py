@@ -49,6 +49,13 @@ class PreparedPlan:
     confined: Confined | None = None
     late: "LatePlan | None" = None
 
+    @property
+    def called_steps(self) -> int:
+        """How many steps are called: those of sessions but for what their commands do."""
+        if self.ctx.session is None:
+            return len(self.steps)
+        return sum(fields.get("of") is None for _, _, fields in self.steps)
+
     def is_approved(self, index: int) -> bool:
         """Return whether a valid approval covers the step. Ask of steps that need one only.
 

@@ -13,7 +13,7 @@ from typing import Final
 from evals.canonical_json import canonical_json, digest
 from evals.context import Approval, RunContext
 from evals.manifest import CompiledContext
-from evals.plan import Plan
+from evals.plan import Plan, parts_of
 from evals.spec import DecisionSpec
 from evals.timestamps import is_unexpired
 
@@ -103,7 +103,13 @@ class Approvals:
     def _covered_steps(self, approvals: list[Approval]) -> frozenset[int]:
         if any(approval.steps is None for approval in approvals):
             return frozenset(range(len(self._plan.steps)))
-        return frozenset(step for approval in approvals for step in approval.steps or ())
+        covered = frozenset(step for approval in approvals for step in approval.steps or ())
+        # A command is approved with all that it does, or not at all.
+        for command, parts in parts_of(self._plan).items():
+            whole = {command, *parts}
+            if not whole <= covered:
+                covered -= whole
+        return covered
 
 
 _Covered = tuple[frozenset[int], frozenset[int]]

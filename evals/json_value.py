@@ -124,6 +124,9 @@ PresentJson = Annotated[Any, CustomType(_check_present, {"not": {"type": "null"}
 JsonObject = Annotated[dict[str, Any], CustomType(check_object, {"type": "object"})]
 """A JSON object."""
 
+PresentObject = Annotated[Any, CustomType(check_object, {"type": "object"})]
+"""A JSON object, for optional fields: null would be a second way to say absent."""
+
 # Any length is valid, but pydantic measures it in the UTF-8 form, so lone surrogates are refused.
 Text = Annotated[str, Field(min_length=0)]
 """Free text that is recorded and never judged: any string that has a UTF-8 form."""

@@ -55,12 +55,20 @@ def plain_plan(value: Any) -> PlainPlan | None:
 
 @cache
 def _schema() -> CompiledSchema:
-    """Return the published schema, but for `kind`: to tell steps apart, it must be there."""
+    """Return the published schema, but for `kind`: to tell steps apart, it must be there.
+
+    Steps have no fields that only sessions set.
+    """
     schema = Plan.model_json_schema()
     for step in schema["$defs"].values():
+        for name in _OF_SESSIONS:
+            step["properties"].pop(name, None)
         step["required"] = [*step.get("required", ()), "kind"]
     return compile_schema(schema)
 
+
+_OF_SESSIONS: Final = ("of", "shell")
+"""The fields that only plans of sessions have: such a plan is for `Plan`."""
 
 _TOKENS: Final = itemgetter("estimated_tokens")
 _COUNTS: Final = frozenset({int, NoneType})

@@ -15,7 +15,7 @@ from evals.envelope import (
     EvidenceRef,
     Identifier,
 )
-from evals.json_value import JsonObject, Text
+from evals.json_value import JsonObject, PresentObject, Text
 from evals.manifest import CompiledContext
 from evals.pointers import InnerPointer, Pointer
 from evals.spec import DecisionSpec
@@ -41,6 +41,10 @@ class ToolStep(Envelope):
 
     The values of `takes`, and the results of `evidence_steps`, which the step pins, are there once
     earlier steps have run: see `critic.late`.
+
+    Sessions alone set `of` and `shell`. A step with `of` is a thing that the shell command of the
+    step with that index does: it is judged, and nobody calls it. `shell` says how the
+    command was read: its argument, the table of programs, and the facts of the world.
     """
 
     kind: Literal["tool"] = "tool"
@@ -54,6 +58,8 @@ class ToolStep(Envelope):
     estimated_tokens: Annotated[Count | None, RESTRICTION] = None
     takes: Annotated[tuple[Take, ...] | None, RESTRICTION, ARRAY, _SOME] = None
     evidence_steps: Annotated[tuple[Identifier, ...] | None, OPTIONAL, ARRAY, _SOME] = None
+    of: Annotated[Count | None, OPTIONAL] = None
+    shell: Annotated[PresentObject, OPTIONAL] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -71,6 +77,8 @@ class ToolStep(Envelope):
             estimated_tokens: int = ...,
             takes: Array[Take] = ...,
             evidence_steps: Array[str] | None = None,
+            of: int | None = None,
+            shell: dict[str, Any] | None = None,
         ) -> None: ...
 
 
@@ -132,6 +140,28 @@ def is_late_step(step: ToolStep | ReasonStep) -> bool:
 def is_late_plan(plan: Plan) -> bool:
     """Return whether any step of a plan is late."""
     return any(map(is_late_step, plan.steps))
+
+
+def is_part(step: ToolStep | ReasonStep) -> bool:
+    """Return whether a step is a thing that the command of another step does."""
+    return type(step) is ToolStep and step.of is not None
+
+
+def has_commands(plan: Plan) -> bool:
+    """Return whether a plan has a shell command, or a thing that one does."""
+    return any(
+        type(step) is ToolStep and (step.of is not None or step.shell is not None)
+        for step in plan.steps
+    )
+
+
+def parts_of(plan: Plan) -> dict[int, list[int]]:
+    """Return the indexes of the steps that commands do, by the index of the step of the command."""
+    found: dict[int, list[int]] = {}
+    for index, step in enumerate(plan.steps):
+        if type(step) is ToolStep and step.of is not None:
+            found.setdefault(step.of, []).append(index)
+    return found
 
 
 class Proposal(Envelope):

@@ -8,7 +8,7 @@ from evals.approval import Approvals
 from evals.canonical_json import canonical_json
 from evals.kinds import MODE_RANK
 from evals.passed_openings import NOTHING_OPENED, PassedOpenings
-from evals.plan import Plan, ReasonStep, ToolStep, is_late_plan, is_late_step
+from evals.plan import Plan, ReasonStep, ToolStep, is_late_plan, is_late_step, parts_of
 from evals.retries import MOST_RETRIES
 from evals.run import Run, ToolCall
 from evals.verdict import EvaluatorVerdict, Finding, make_verdict
@@ -54,6 +54,7 @@ class _PlanConformance:
         self._passed, self._position = passed, 0
         self._ctx, self._spec, self._plan = proposal.ctx, proposal.spec, proposal.plan
         self._is_late = is_late_plan(proposal.plan)
+        self._parts = parts_of(proposal.plan)
         self._tools = proposal.compiled.manifests.tools
         self._approvals = Approvals(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
         ceiling, tier = self._spec.approval_mode, self._spec.approval_required_from
@@ -103,7 +104,17 @@ class _PlanConformance:
         return None
 
     def _mode_fault(self, call: ToolCall) -> str | None:
-        tool = self._tools.get((call.adapter_id, call.capability_id))
+        """Return why the mode of a call, or of a thing that its command does, is too high."""
+        names = [(call.adapter_id, call.capability_id)]
+        for index in self._parts.get(call.step, ()):
+            part = self._plan.steps[index]
+            assert type(part) is ToolStep  # noqa: S101 - only these are parts
+            names.append((part.adapter_id, part.capability_id))
+        faults = (self._mode_fault_of(name, call.step) for name in names)
+        return next(filter(None, faults), None)
+
+    def _mode_fault_of(self, name: tuple[str, str], step: int) -> str | None:
+        tool = self._tools.get(name)
         if tool is None:
             return "is not in the surface"
         mode = tool.approval_mode
@@ -113,7 +124,7 @@ class _PlanConformance:
         if rank > self._ceiling:
             return f"has mode {mode} > spec approval_mode {self._spec.approval_mode}"
         # The opening of a late step asks for its approval, with the values that it is for.
-        if rank >= self._tier and not self._is_late and not self._approvals.cover(call.step):
+        if rank >= self._tier and not self._is_late and not self._approvals.cover(step):
             return f"has mode {mode} and no approval"
         return None
 

@@ -22,7 +22,7 @@ from evals.evidence import (
 from evals.json_value import JsonValue
 from evals.kinds import MODE_RANK
 from evals.passed_openings import NOTHING_OPENED, PassedOpening, PassedOpenings
-from evals.plan import ToolStep
+from evals.plan import ToolStep, parts_of
 from evals.retries import RepeatedCalls
 from evals.run import Run, ToolCall
 from evals.verdict import EvaluatorVerdict, Finding, make_verdict
@@ -59,6 +59,7 @@ class _SafetyTracker:
         proposal = run.proposal
         manifests = proposal.compiled.manifests
         self._steps, self._passed, self._position = proposal.plan.steps, passed, 0
+        self._parts = parts_of(proposal.plan)
         self._tools = manifests.tools
         returned = {item.id: item for item in passed.items}
         self._evidence = {**manifests.evidence, **returned} if returned else manifests.evidence
@@ -120,8 +121,7 @@ class _SafetyTracker:
         return found
 
     def _sent_by(self, call: ToolCall) -> list[Any] | None:
-        tool = self._tools.get((call.adapter_id, call.capability_id))
-        return [call.args, call.idempotency_key] if _reaches(tool, "network") else None
+        return [call.args, call.idempotency_key] if self._leaves(call) else None
 
     def _by_known(self, calls: Sequence[ToolCall]) -> Mapping[int, list[int]]:
         """Return the positions of calls by how many confined items were there when they began."""
@@ -135,6 +135,15 @@ class _SafetyTracker:
             known = returned[opening.known if opening is not None else -1]
             grouped.setdefault(given + known, []).append(at)
         return grouped
+
+    def _leaves(self, call: ToolCall) -> bool:
+        """Return whether a call, or a thing that its command does, may send something."""
+        names = [(call.adapter_id, call.capability_id)]
+        for index in self._parts.get(call.step, ()):
+            part = self._steps[index]
+            assert type(part) is ToolStep  # noqa: S101 - only these are parts
+            names.append((part.adapter_id, part.capability_id))
+        return any(_reaches(self._tools.get(name), "network") for name in names)
 
     def put_out(self, outputs: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
         """Yield each output with content of a confined item, by name, and the item."""

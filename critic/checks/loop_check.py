@@ -31,6 +31,7 @@ def check_loop(case: PreparedPlan) -> Iterator[Found]:
     plan, and not after an earlier plan of the trace (`ctx.spent.calls`) made it, unless a valid
     approval of this plan covers the step. Each step takes its own estimate of tokens or the least
     of its capability, whichever is more; their sum and what was spent stay within `bucket_tokens`.
+    What a shell command does is no call: it neither counts nor repeats.
 
     A step takes values from, and pins results of, earlier tool steps only. Of two calls with equal
     args that take equal values the second repeats the first.
@@ -41,9 +42,9 @@ def check_loop(case: PreparedPlan) -> Iterator[Found]:
     `/steps`, for too many tokens. Approvable is a call that only an earlier plan made.
     """
     budget, spent = case.ctx.run_budget, case.ctx.spent
-    steps_before = (spent.steps if spent else None) or 0
-    if steps_before + len(case.steps) > (budget.max_steps if budget else DEFAULT_MAX_STEPS):
-        words = partial(_too_many_steps, len(case.steps), steps_before)
+    steps_before, steps = (spent.steps if spent else None) or 0, case.called_steps
+    if steps_before + steps > (budget.max_steps if budget else DEFAULT_MAX_STEPS):
+        words = partial(_too_many_steps, steps, steps_before)
         yield Found("loop", "loop_guard", None, words)
     order, repeats = _order_violations(case), [*_repeats(case)]
     # Both come in ascending order of the steps.
@@ -99,7 +100,7 @@ def _late_dependencies(
 def _repeats(case: PreparedPlan) -> Iterator[Found]:
     if not case.traits & 1 << _DESTRUCTIVE:
         return
-    calls = [step for step in case.steps if step[1].rank == _DESTRUCTIVE]
+    calls = [one for one in case.steps if one[1].rank == _DESTRUCTIVE and one[2].get("of") is None]
     spent = case.ctx.spent.calls if case.ctx.spent else None
     if len(calls) == 1 and not spent:
         return

@@ -101,10 +101,11 @@ def _confined_arguments(case: PreparedPlan) -> dict[int, tuple[str, str]]:
     content = confined_content_of(case)
     if content is None:
         return {}
+    commands = {fields.get("of") for _, tool, fields in case.steps if tool.rank >= _NETWORK}
     arguments = [
         (index, name, value)
         for index, tool, fields in case.steps
-        if tool.rank >= _NETWORK
+        if tool.rank >= _NETWORK or index in commands
         for name, value in sorted(fields["args"].items(), key=itemgetter(0))
     ]
     found = content.found_in({name: value} for _, name, value in arguments)

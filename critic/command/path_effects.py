@@ -25,6 +25,7 @@ ShellEffect = Literal[
     "write_protected",
     "commit",
     "delete",
+    "delete_made",
     "discard",
     "fetch",
     "send",
@@ -46,6 +47,7 @@ TIERS: Final[Mapping[ShellEffect, ApprovalMode]] = MappingProxyType(
         "write_protected": "destructive",
         "commit": "local_write",
         "delete": "destructive",
+        "delete_made": "local_write",
         "discard": "destructive",
         "fetch": "network",
         "send": "delegated",
@@ -55,7 +57,7 @@ TIERS: Final[Mapping[ShellEffect, ApprovalMode]] = MappingProxyType(
         "unknown": "destructive",
     }
 )
-"""The tier of each effect. A `delete` of what is made again has the tier `local_write`."""
+"""The tier of each effect. `delete_made` is of what is made again, and loses nothing."""
 
 _SYSTEM_FOLDERS: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt")
 _SYSTEM_FILES: Final = re.compile(
@@ -74,14 +76,17 @@ class PathEffects:
         self._facts: Final = facts
         self._names: Final = names
 
-    def of_deed(self, deed: Deed) -> Iterator[tuple[ShellEffect, ApprovalMode, str]]:
-        """Yield each path of a deed, as shown, with its effect and tier."""
+    def of_deed(self, deed: Deed) -> Iterator[tuple[ShellEffect, str]]:
+        """Yield each path of a deed, as shown, with its effect."""
         for effect, path in self._plain_effects(deed):
-            yield effect, TIERS[effect], path.shown
+            yield effect, path.shown
         for path in deed.deletes:
-            effect = "write_protected" if self._is_protected(path) else "delete"
-            loses_nothing = effect == "delete" and self._loses_nothing(path)
-            yield effect, "local_write" if loses_nothing else TIERS[effect], path.shown
+            yield self._delete_effect(path), path.shown
+
+    def _delete_effect(self, path: NamedPath) -> ShellEffect:
+        if self._is_protected(path):
+            return "write_protected"
+        return "delete_made" if self._loses_nothing(path) else "delete"
 
     def _plain_effects(self, deed: Deed) -> Iterator[tuple[ShellEffect, NamedPath]]:
         for path in (*deed.reads, *deed.scripts):

@@ -25,6 +25,9 @@ from evals.kinds import ApprovalMode
 _PATH_ROLES: Final[Mapping[ShellEffect, Role]] = MappingProxyType(
     {"read": "locator", "list": "locator", "write": "locator"}
 )
+RUN_KINDS: Final = ("test", "build", "lint", "format", "start")
+"""What code of the repository is run for; any other is the script of its name."""
+
 _CONFIDENTIAL: Final = ("read_secret", "read_outside")
 _LONGEST_TEXT: Final = 200
 
@@ -42,9 +45,10 @@ class StepArgument:
 class ShellStep:
     """One thing that a command does.
 
-    `text` is the command as written. `why` says in words what the step does. `kinds`: for `run`,
-    its name and the words of a request that ask for it. `carries`: the numbers, from 0, of the
-    steps whose confidential data may reach the network with this one.
+    `text` is the command as written; `words` are its words as its program gets them, none where
+    some are not known. `why` says in words what the step does. `kinds`: for `run`, its name and the
+    words of a request that ask for it. `carries`: the numbers, from 0, of the steps whose
+    confidential data may reach the network with this one. `folders`: where it may run.
     """
 
     effect: ShellEffect
@@ -55,11 +59,15 @@ class ShellStep:
     args: tuple[StepArgument, ...] = ()
     kinds: tuple[str, ...] = ()
     carries: tuple[int, ...] = ()
+    folders: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """The name of the step's tool: `run.test`, `read`."""
-        return f"{self.effect}.{self.kinds[0]}" if self.kinds else self.effect
+        if self.effect != "run":
+            return self.effect
+        return f"run.{next((kind for kind in self.kinds if kind in RUN_KINDS), 'script')}"
 
     def values(self, name: str) -> tuple[str, ...]:
         """Return the values of an argument, none if it has no such argument."""
@@ -92,6 +100,11 @@ def read_steps(text: str, facts: ShellFacts, table: CommandTable) -> CommandStep
     if known.needs:
         return CommandSteps((_unknown_step(text, f"not known: {known.needs}"),), known.needs)
     return CommandSteps(tuple(_Steps(facts, table.names).read(deeds)), known.needs)
+
+
+def unknown_steps(text: str, construct: str) -> CommandSteps:
+    """Return the one step of a line that is not understood."""
+    return CommandSteps((_unknown_step(text, construct),), FactNeeds())
 
 
 def read_deeds(text: str, facts: ShellFacts, table: CommandTable) -> tuple[Deed, ...]:
@@ -140,16 +153,16 @@ class _Steps:
                 yield replace(step, carries=tuple(carried))
 
     def _steps_of(self, deed: Deed) -> Iterator[ShellStep]:
-        by_effect: dict[tuple[ShellEffect, ApprovalMode], list[str]] = {}
-        for effect, tier, path in self._effects.of_deed(deed):
-            by_effect.setdefault((effect, tier), []).append(path)
-        for (effect, tier), paths in by_effect.items():
+        by_effect: dict[ShellEffect, list[str]] = {}
+        for effect, path in self._effects.of_deed(deed):
+            by_effect.setdefault(effect, []).append(path)
+        for effect, paths in by_effect.items():
             shown = tuple(dict.fromkeys(paths))
             argument = StepArgument("path", _PATH_ROLES.get(effect, "object"), shown)
-            yield self._step(deed, effect, (argument,), tier=tier)
+            yield self._step(deed, effect, (argument,))
         yield from self._own_steps(deed)
         if not by_effect and not deed.does and not deed.wraps:
-            yield self._step(deed, "list", ())
+            yield self._step(deed, "list", (), why="changes nothing")
 
     def _own_steps(self, deed: Deed) -> Iterator[ShellStep]:
         for effect, why in deed.does.items():
@@ -168,19 +181,26 @@ class _Steps:
         args: tuple[StepArgument, ...],
         *,
         why: str = "",
-        tier: ApprovalMode | None = None,
         kinds: tuple[str, ...] = (),
     ) -> ShellStep:
-        said = why or deed.note if effect in deed.does or not args else ""
+        said = (why or deed.note) if effect in deed.does or not args else ""
         return ShellStep(
             effect=effect,
-            tier=tier or TIERS[effect],
+            tier=TIERS[effect],
             program=deed.program,
             text=deed.text,
+            folders=deed.folders,
+            words=_exact_words(deed),
             why=escape_line((said or _words(effect, args))[:_LONGEST_TEXT]),
             args=args,
             kinds=kinds,
         )
+
+
+def _exact_words(deed: Deed) -> tuple[str, ...]:
+    words = tuple(None if word is None else word.exact for word in deed.argv)
+    known = tuple(word for word in words if word is not None)
+    return known if len(known) == len(words) else ()
 
 
 def _own_arguments(deed: Deed, effect: ShellEffect) -> tuple[StepArgument, ...]:
@@ -199,7 +219,7 @@ def _own_arguments(deed: Deed, effect: ShellEffect) -> tuple[StepArgument, ...]:
 
 def _words(effect: ShellEffect, args: tuple[StepArgument, ...]) -> str:
     values = ", ".join(value for arg in args for value in arg.values if arg.name != "command")
-    return f"{_VERBS[effect]} {values}".rstrip()
+    return f"{_VERBS[effect]} {values}" if values else _VERBS[effect].rstrip(":")
 
 
 _VERBS: Final[Mapping[ShellEffect, str]] = MappingProxyType(
@@ -213,6 +233,7 @@ _VERBS: Final[Mapping[ShellEffect, str]] = MappingProxyType(
         "write_protected": "writes what no step may write:",
         "commit": "changes the repository, and can be undone",
         "delete": "deletes",
+        "delete_made": "deletes what is made again:",
         "discard": "throws work away",
         "fetch": "reads from",
         "send": "sends to",

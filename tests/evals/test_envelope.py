@@ -183,7 +183,7 @@ WITH_OPTIONAL = [
 
 def test_there_is_a_sample_of_every_kind() -> None:
     assert len(SAMPLES) == 39
-    assert len(WITH_OPTIONAL) == 109
+    assert len(WITH_OPTIONAL) == 111
 
 
 @every_envelope
@@ -530,7 +530,7 @@ def test_an_instance_of_a_subclass_becomes_an_exact_one() -> None:
     facts: Json = {"adapter_id": "a", "capability_id": "b", "id": "s", "estimated_tokens": 1}
     for name in ("depends_on", "requires_evidence", "evidence_refs", "evidence_steps"):
         facts[name] = ("e",)
-    facts["takes"] = (Take(arg="/a", step="e", at=""),)
+    facts |= {"takes": (Take(arg="/a", step="e", at=""),), "of": 0, "shell": {}}
     (step,) = Plan(steps=(SlyStep(**facts),), declared_outputs=()).steps
     assert type(step) is ToolStep
     assert step == ToolStep(**facts)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from critic.command.command_table import CommandTable
 from critic.command.shell_facts import FactNeeds, ShellFacts, ShellName, is_below, join_path
@@ -59,6 +59,14 @@ class World:
     def facts(self, cwd: str = "/w", shell: ShellName | None = "bash") -> ShellFacts:
         """Return the facts that are known before anything is asked."""
         return ShellFacts(root=self.root, cwd=cwd, home=self.home, shell=shell)
+
+    def facts_for(
+        self, command: str, args: Mapping[str, Any], table: CommandTable
+    ) -> dict[str, Any]:
+        """Return the facts of a call whose folder is its argument `cwd`, as a guard asks for."""
+        facts = self.facts(str(args.get("cwd", self.root)))
+        needs = read_steps(command, facts, table).needs
+        return (self.answer(needs, facts) if needs else facts).wire()
 
     def read(
         self, text: str, table: CommandTable, *, cwd: str = "/w", shell: ShellName | None = "bash"

@@ -87,7 +87,7 @@ def test_an_address_is_no_path() -> None:
 
 def test_what_is_installed_from_a_folder_runs() -> None:
     (*_, step) = WORLD.read("pip install -e /tmp/x", SMALL_TABLE).steps
-    assert (step.name, step.values("script")) == ("run.install", ("/tmp/x",))  # noqa: S108
+    assert (step.name, step.values("script")) == ("run.build", ("/tmp/x",))  # noqa: S108
 
 
 @pytest.mark.parametrize("word", ["'$(id)'", "'`id`'", "'a\"b'", "'a\\b'"])
