@@ -44,6 +44,10 @@ def word_stop(pen: Pen, facts: PlanFacts, stop: Stop, asking: Asking) -> str:
     step = stop.step
     if step is None or not step.tool:
         return f"Not run: {_word_whole(pen, facts, stop.ground)}"
+    if step.part is not None:
+        from critic.replies.part_texts import word_part  # noqa: PLC0415 - for shell commands only
+
+        return word_part(pen, step, step.part, stop, asking)
     if isinstance(stop.ground, NotInSurface):
         return word_unknown_tool(pen, step.tool, facts.catalogue)
     return f"{pen.name(step.tool)} not run: {_word_step(pen, facts, step, stop, asking)}"

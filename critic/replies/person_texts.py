@@ -24,6 +24,10 @@ _BY_OTHERS: Final = frozenset(
 
 def word_question(pen: Pen, facts: PlanFacts, step: CalledStep, stop: Stop) -> str:
     """Return the question about a violation of a step that an approval clears."""
+    if step.part is not None:
+        from critic.replies.part_texts import ask_about_part  # noqa: PLC0415 - for commands only
+
+        return ask_about_part(pen, step, step.part)
     known = facts.catalogue.by_pair.get(step.pair)
     template = None if known is None else known.summary
     summary = summarize_call(pen, step.tool, step.args, template)

@@ -26,14 +26,25 @@ Asking = Literal["now", "later", "never"]
 """Whether a person is asked: now, only once what no approval clears is corrected, or not at all."""
 
 
+class CommandPart(NamedTuple):
+    """The place of a step among those of its command: the numbers begin with 1."""
+
+    number: int
+    total: int
+
+
 class CalledStep(NamedTuple):
-    """A step, with the name of its tool as the model knows it: empty where it calls none."""
+    """A step, with the name of its tool as the model knows it: empty where it calls none.
+
+    `part` is the place of a step that a command does, whose tool is that of the command.
+    """
 
     number: int
     tool: str
     capability: ToolCapability | None
     args: Mapping[str, Any]
     refs: tuple[str, ...]
+    part: CommandPart | None = None
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -88,13 +99,22 @@ class PlanFacts:
     def step(self, index: int) -> CalledStep:
         """Return a step, by its number."""
         _, entry, fields = self.case.steps[index]
-        called = ""
+        called, of = "", fields.get("of")
+        if of is not None:
+            refs = tuple(fields["evidence_refs"] or ())
+            tool = self.step(of).tool if of < index else ""
+            part = self._part_at(index, of)
+            return CalledStep(index, tool, entry.capability, fields["args"], refs, part)
         if fields["kind"] == "tool":
             pair = fields["adapter_id"], fields["capability_id"]
             known = self.catalogue.by_pair.get(pair)
             called = self.names[index] if self.names else known.name if known else pair[1]
         refs = tuple(fields["evidence_refs"] or ())
         return CalledStep(index, called, entry.capability, fields.get("args") or {}, refs)
+
+    def _part_at(self, index: int, of: int) -> CommandPart:
+        parts = [at for at, _, fields in self.case.steps if fields.get("of") == of]
+        return CommandPart(parts.index(index) + 1, len(parts))
 
     def stop_at(self, violation: Violation, ground: Ground) -> Stop:
         """Return a violation with its facts. Ask for those of a verdict in their order, once."""

@@ -13,8 +13,8 @@ from critic.session.session_rules import SessionRules
 from critic.session.session_values import OwnKey
 from evals.canonical_json import canonical_json
 from evals.context import ApprovedValue, RunContext
-from evals.manifest import EvidenceItem
-from evals.plan import Plan, Proposal, ToolStep
+from evals.manifest import CompiledContext, EvidenceItem
+from evals.plan import Plan, Proposal, ToolStep, parts_of
 from evals.plan_verdicts import Refused, Verified
 from evals.run import CallStatus, Run, ToolCall
 
@@ -25,12 +25,16 @@ NO_RESULT: Final = "no result was reported"
 
 
 class Call(NamedTuple):
-    """A call as an agent asks for it. `id` is any text; `tool` is the name that the policy has."""
+    """A call as an agent asks for it. `id` is any text; `tool` is the name that the policy has.
+
+    `shell` are the facts by which its shell command is read, if it has one.
+    """
 
     id: str
     tool: str
     args: Mapping[str, Any]
     estimated_tokens: int | None = None
+    shell: Mapping[str, Any] | None = None
 
 
 class OtherCall(NamedTuple):
@@ -103,6 +107,17 @@ class Batch:
     def seen(self) -> int:
         """How many items of evidence the proposal has."""
         return len(self.trail)
+
+    def call_at(self, step: int) -> int:
+        """Return the index of the call of a step, which may be a thing that its command does."""
+        planned = self.plan.steps[step]
+        of = planned.of if isinstance(planned, ToolStep) else None
+        return step if of is None else of
+
+    @cached_property
+    def acting(self) -> frozenset[int]:
+        """The calls whose commands do more than read, by their steps."""
+        return acting_commands(self.plan, self.rules.compiled_for(call.tool for call in self.calls))
 
     @cached_property
     def proposal(self) -> Proposal:
@@ -231,6 +246,19 @@ class EndedBatch:
     def run(self) -> Run:
         """The calls that ran, as a run of the batch's proposal."""
         return self.running.run_of(self.batch.proposal)
+
+
+def acting_commands(plan: Plan, compiled: CompiledContext) -> frozenset[int]:
+    """Return the steps whose commands do more than read."""
+    tools = compiled.manifests.tools
+    return frozenset(
+        of
+        for of, parts in parts_of(plan).items()
+        for step in (plan.steps[part] for part in parts)
+        if isinstance(step, ToolStep)
+        for tool in [tools.get((step.adapter_id, step.capability_id))]
+        if tool is None or tool.approval_mode != "read_only"
+    )
 
 
 def same_args(args: Mapping[str, Any]) -> bytes:

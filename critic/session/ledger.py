@@ -183,7 +183,7 @@ class Ledger:
         for step, call in enumerate(batch.calls):
             tool = rules.tools.get(call.tool)
             made += _destructive_calls(tool, call, batch.turn, step)
-            sent += _sent_by(tool, call, batch.seen)
+            sent += _sent_by(None if step in batch.acting else tool, call, batch.seen)
         tokens = sum(expected_tokens(rules, call) for call in batch.calls)
         return change_fields(
             self,
@@ -239,7 +239,8 @@ class Ledger:
         made_call = call._replace(args=other.args)
         # What only the rules know of a tool, and not the record of the batch, makes it no read.
         allowed = rules.tools.get(call.tool)
-        of_batch = allowed if allowed is not None and allowed.pair == pair else None
+        is_of_batch = allowed is not None and allowed.pair == pair
+        of_batch = allowed if is_of_batch and not rules.has_commands([call.tool]) else None
         tool = next((one for one in rules.tools.values() if one.pair == pair), None)
         return change_fields(
             self,

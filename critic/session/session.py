@@ -23,7 +23,7 @@ from critic.session.call_batch import Action, Batch, Call, CallResult, EndedBatc
 from critic.session.call_results import Arrival, record_of
 from critic.session.changed import change_fields
 from critic.session.ledger import Ledger
-from critic.session.proposing import plan_of_batch
+from critic.session.proposing import facts_in, plan_of_batch
 from critic.session.session_evidence import Trail
 from critic.session.session_report import (
     SessionReport,
@@ -163,7 +163,7 @@ class Session:
         if not calls or len(ids) < len(calls) or not ids.isdisjoint(self.open_calls.keys()):
             raise ValueError("a batch needs calls, each with an id of its own")
         turn, rules = self.turn + 1, self.rules
-        scope = None if self.scope is None else rules.tool_names(self.scope)
+        scope = rules.scope_for(self.scope, [call.tool for call in calls])
         optional: dict[str, Any] = {"as_of": as_of, "scope": scope}
         optional |= {"tenant_id": self.tenant_id, "user_id": self.user_id}
         ctx = RunContext(
@@ -176,7 +176,10 @@ class Session:
         )
         plan = plan_of_batch(rules, calls, self.trail, as_of, session=self.id, turn=turn)
         # The caller may change its calls later, and the plan may be changed: these are copies.
-        own = tuple(call._replace(args=detach_json(dict(call.args))) for call in calls)
+        own = tuple(
+            call._replace(args=detach_json(dict(call.args)), shell=facts_in(step))
+            for call, step in zip(calls, plan.steps, strict=False)  # then come those of commands
+        )
         return Batch(turn, own, ctx, plan, rules, self.trail, self.ledger.past_facts(as_of))
 
     def approved(

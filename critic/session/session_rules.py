@@ -1,9 +1,9 @@
 """The rules of all sessions of one policy: tools by the names that agents use, and limits."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from critic.session.session_values import CallValues, FieldTables, denied_by
 from evals.capability import ToolCapability, ToolName
@@ -12,6 +12,9 @@ from evals.kinds import ApprovalMode
 from evals.manifest import CompiledContext, EvidenceClass, EvidenceItem, Manifests
 from evals.needs import needs_of
 from evals.spec import DecisionSpec
+
+if TYPE_CHECKING:
+    from critic.session.shell_rules import ShellRules
 
 CALL_ID, USER_ID, OPERATOR_ID = "call/", "user/", "operator/"
 RESERVED_IDS: Final = (CALL_ID, USER_ID, OPERATOR_ID)
@@ -103,6 +106,7 @@ class SessionRules:
         default_budget: what a session may spend otherwise.
         classes: what the items of each class are.
         evidence: what is known before the session begins.
+        shell: of a policy with tools that take shell commands, how these are judged.
 
     Raises:
         ValueError: evidence has an id, or a class a name, that sessions give themselves.
@@ -117,6 +121,7 @@ class SessionRules:
     classes: tuple[EvidenceClass, ...] | None = None
     record_fields: tuple[str, ...] | None = None
     evidence: tuple[EvidenceItem, ...] = ()
+    shell: "ShellRules | None" = None
 
     def __post_init__(self) -> None:
         """Refuse what a session could not tell from its own, and number the evidence."""
@@ -175,6 +180,10 @@ class SessionRules:
         tool = self.tools.get(name)
         return (self.unknown_adapter, name) if tool is None else tool.pair
 
+    def has_commands(self, names: Iterable[str]) -> bool:
+        """Return whether any of some tools takes a shell command."""
+        return self.shell is not None and not self.shell.arguments.keys().isdisjoint(names)
+
     def compiled_for(
         self, names: Iterable[str], items: tuple[EvidenceItem, ...] = ()
     ) -> CompiledContext:
@@ -191,8 +200,11 @@ class SessionRules:
     def _compile_context(
         self, names: tuple[str, ...], items: tuple[EvidenceItem, ...]
     ) -> CompiledContext:
+        tools = [self.tools[name].capability for name in names]
+        if self.has_commands(names) and self.shell is not None:
+            tools += self.shell.effects
         manifests = Manifests(
-            tool_manifest=[self.tools[name].capability for name in names],
+            tool_manifest=tools,
             evidence_manifest=items,
             classes=self.classes,
             record_fields=self.record_fields,
@@ -206,6 +218,20 @@ class SessionRules:
     @cached_property
     def _without_evidence(self) -> dict[tuple[str, ...], CompiledContext]:
         return {}
+
+    def scope_for(
+        self, scope: tuple[str, ...] | None, called: Sequence[str]
+    ) -> tuple[ToolName, ...] | None:
+        """Return the tools that the request is for, and what their commands may do.
+
+        Args:
+            called: the tools of the batch.
+        """
+        names = None if scope is None else self.tool_names(scope)
+        asked = [tool for tool in called if scope is None or tool in scope]
+        if self.shell is None or not self.has_commands(asked):
+            return names
+        return (*(names or ()), *self.shell.effect_names())
 
     def tool_names(self, names: tuple[str, ...]) -> tuple[ToolName, ...]:
         """Return those of the tools that are known, each once. They are kept for the next time."""

@@ -6,7 +6,7 @@ Rule 2: changing it can grant authority. Keep it where no agent can write.
 
 from collections.abc import Iterable
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated
 
 from critic.session.call_batch import Batch, Call, RunningBatch
 from critic.session.contradictions import (
@@ -22,6 +22,7 @@ from critic.session.ledger import (
     own_things,
     tools_ran,
 )
+from critic.session.proposing import facts_in
 from critic.session.sent_log import SentLog
 from critic.session.session import Session
 from critic.session.session_evidence import Trail
@@ -235,13 +236,14 @@ def running_of(state: BatchState, path: str) -> RunningBatch:
     Raises:
         ContradictoryState: it does not have one tool step for each call.
     """
-    steps = state.plan.steps
-    if len(steps) != len(state.calls) or not all(type(step) is ToolStep for step in steps):
+    steps = [step for step in state.plan.steps if isinstance(step, ToolStep)]
+    of_calls = steps[: len(state.calls)]
+    is_whole = len(steps) == len(state.plan.steps) and len(of_calls) == len(state.calls)
+    if not is_whole or [step for step in steps if step.of is None] != of_calls:
         raise ContradictoryState(f"{path}/calls", "a batch has one tool step for each call")
-    args: list[Any] = [step.args for step in steps if isinstance(step, ToolStep)]
     calls = tuple(
-        Call(call.id, call.tool, given, call.estimated_tokens)
-        for call, given in zip(state.calls, args, strict=True)
+        Call(call.id, call.tool, step.args, call.estimated_tokens, facts_in(step))
+        for call, step in zip(state.calls, of_calls, strict=True)
     )
     return RunningBatch(
         turn=state.turn,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from harness.guard.session_folder import SessionFolder
     from harness.guard.session_journal import JournalAltered, KeepsSessions
+    from harness.guard.shell_world import DiskWorld
     from harness.guard.status import PendingQuestion, SessionStatus
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "CallPermit",
     "CallsEvent",
     "CloseEvent",
+    "DiskWorld",
     "EventError",
     "EventFault",
     "Guard",
@@ -83,6 +85,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             ),
             "harness.guard.session_folder": "SessionFolder",
             "harness.guard.session_journal": "JournalAltered KeepsSessions",
+            "harness.guard.shell_world": "DiskWorld",
             "harness.guard.status": "PendingQuestion SessionStatus",
         },
     )

@@ -106,7 +106,10 @@ class OpenQuestion(NamedTuple):
     @property
     def doubted(self) -> list[Call]:
         """The calls that a no applies to."""
-        steps = {violation.offending_step for violation in self.verdict.violations}
+        steps = {
+            None if at is None else self.batch.call_at(at)
+            for at in (violation.offending_step for violation in self.verdict.violations)
+        }
         # An entry without a step speaks of the plan as a whole, or of those left out of the list.
         return [call for at, call in enumerate(self.batch.calls) if None in steps or at in steps]
 
@@ -159,7 +162,7 @@ class Course:
         self._require_running()
         self._require_new_ids(event)
         calls = [
-            Call(call.id, call.tool, call.args, call.estimated_tokens)
+            Call(call.id, call.tool, call.args, call.estimated_tokens, call.shell)
             for call in event.calls
             if self._knows_tool(call.tool)
         ]

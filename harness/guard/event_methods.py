@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar, overload
 from critic.session import SessionReport
 from evals.run import CallStatus
 from harness.errors import HarnessError
+from harness.guard.command_world import CommandWorld
 from harness.guard.rulings import Answer, EventError, Ruling
 from harness.guard.session_events import (
     AnswerEvent,
@@ -23,6 +24,7 @@ from harness.guard.session_events import (
     SentCall,
     SessionEvent,
 )
+from harness.runtime.ports import ShellWorld
 from harness.wire import build
 
 _EventT = TypeVar("_EventT", bound=SessionEvent)
@@ -35,6 +37,12 @@ _ABSENT: Final[Any] = object()
 
 class EventMethods:
     """A guard that receives events."""
+
+    _commands: CommandWorld
+
+    def use_world(self, world: ShellWorld | None) -> None:
+        """Read the shell commands of later calls by the facts of another world."""
+        self._commands.use(world)
 
     def _answer(self, event: SessionEvent, note: str | None, *, raises: bool) -> Answer:
         """Handle one event. Its errors are raised if `raises`, else returned."""

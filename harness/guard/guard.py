@@ -22,6 +22,7 @@ from harness.canonical import canonical_bytes
 from harness.errors import HarnessError
 from harness.failures import describe_failure
 from harness.guard.answer_words import AnswerWords
+from harness.guard.command_world import CommandWorld
 from harness.guard.course import Answered, Course, NoOpenQuestion, OutOfPlace, apply_event
 from harness.guard.course_opening import open_course, time_after
 from harness.guard.event_faults import event_error
@@ -57,7 +58,7 @@ from harness.log.log_errors import LogError
 from harness.policy import Policy
 from harness.policy.policy_rules import rules_of
 from harness.record import AlreadyClaimed
-from harness.runtime.ports import Clock
+from harness.runtime.ports import Clock, ShellWorld
 from harness.single_use import PermitError
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, detached_copy, parse_json
 
@@ -82,6 +83,7 @@ class Guard(EventMethods):
         max_skew: timedelta | None = None,
         sessions: KeepsSessions | None = None,
         strict: bool = False,
+        world: ShellWorld | None = None,
     ) -> None:
         """Guard sessions by a policy, or by the one in a file.
 
@@ -94,6 +96,7 @@ class Guard(EventMethods):
             on_decision: called with a copy of each recorded decision, before it is returned. If it
                 raises, nothing is allowed. It must not call the guard.
             strict: refuse a policy with guesses that nobody has confirmed.
+            world: where shell commands run. Without it, those without facts are not understood.
 
         Raises:
             PolicyError: an argument has the wrong type, or `strict` and the policy has guesses.
@@ -104,6 +107,7 @@ class Guard(EventMethods):
         self._rules: Final = rules_of(self._policy)
         require_confirmed(self._policy, strict=strict)
         self._max_skew: Final = max_skew
+        self._commands = CommandWorld(self._rules, world)
         self._owned: Final = ExitStack()
         parts = log_at(log, self._owned), self._clock, on_decision
         self._recorder: Final = RulingRecorder(*parts, keeper_of(parts[0], sessions))
@@ -208,6 +212,7 @@ class Guard(EventMethods):
 
     def _answer_event(self, entry: OpenSession, event: SessionEvent, note: str | None) -> Answered:
         """Apply an event to a session, and return the outcome once it is recorded."""
+        event = self._commands.with_facts(event)
         now = self._clock.now()
         time = time_after(event, entry.course.time, now, self._max_skew)
         course = replace(entry.course, time=time)

@@ -17,6 +17,7 @@ from critic.replies.quoting import write_text
 from critic.replies.wording import join_says, silence_refusal, word_by
 from critic.session.call_batch import Batch
 from evals.json_value import detach_json
+from evals.plan import is_part, parts_of
 from harness.canonical import canonical_json
 from harness.guard.course import Course
 from harness.guard.rulings import Question, Ruling, UnknownCall
@@ -63,9 +64,11 @@ class RulingWords:
     ) -> tuple[Refused, tuple[Question, ...]]:
         proposal = batch.proposal
         case = prepare_plan(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
-        names = tuple(call.tool for call in batch.calls)
+        calls = [batch.calls[batch.call_at(step)] for step in range(len(batch.plan.steps))]
+        names = tuple(call.tool for call in calls)
         facts = PlanFacts(case, self._catalogue, names, _turn_finder(batch, course))
-        told, asked = word_by(facts, verdict, _find_asking(ruling), course.denied_steps(batch))
+        told, every = word_by(facts, verdict, _find_asking(ruling), course.denied_steps(batch))
+        asked = _first_of_commands(batch, verdict, every)
         questions = (
             Question(
                 call=call.id,
@@ -77,9 +80,29 @@ class RulingWords:
             )
             for number, ask in asked.items()
             for violation in [verdict.violations[number]]
-            for call in [batch.calls[violation.offending_step or 0]]
+            for call in [calls[violation.offending_step or 0]]
         )
         return silence_refusal(verdict) if self._is_silent else told, tuple(questions)
+
+
+def _first_of_commands(batch: Batch, verdict: Refused, asked: dict[int, str]) -> dict[int, str]:
+    """Return the questions, of each command the first one, with the count of the others."""
+    plan = batch.plan
+    if not parts_of(plan):
+        return asked
+    from critic.replies.part_texts import count_others  # noqa: PLC0415 - for shell commands only
+
+    first: dict[int, int] = {}
+    others: dict[int, set[int | None]] = {}
+    for number in asked:
+        step = verdict.violations[number].offending_step
+        if step is None or not is_part(plan.steps[step]):
+            first[-1 - number] = number
+            continue
+        of = batch.call_at(step)
+        begun = verdict.violations[first.setdefault(of, number)].offending_step
+        others.setdefault(of, set()).update({step} - {begun})
+    return {number: count_others(asked[number], others.get(of, ())) for of, number in first.items()}
 
 
 def _find_asking(ruling: Ruling) -> Asking:
@@ -93,7 +116,7 @@ def _turn_finder(batch: Batch, course: Course) -> Callable[[int], int | None]:
     """Return a function that finds the earlier turn with the call of a step."""
 
     def find_turn(index: int) -> int | None:
-        call = batch.calls[index]
+        call = batch.calls[batch.call_at(index)]
         pair, made = batch.rules.pair_of(call.tool), course.session.ledger.made
         args = sha256(canonical_json(dict(call.args))).hexdigest()
         return next(

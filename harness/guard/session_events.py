@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from evals.context import CallId, SessionId, Sha256
 from evals.envelope import ARRAY, MEMBERS, OPTIONAL, RESTRICTION, Array, Count, Envelope, Identifier
 from evals.escaping import escape_name
-from evals.json_value import JsonObject, JsonValue, PresentJson, Text
+from evals.json_value import JsonObject, JsonValue, PresentJson, PresentObject, Text
 from evals.run import CallStatus
 from evals.timestamps import Time
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, build, parse_json
@@ -72,12 +72,16 @@ class SaidEvent(_Event):
 
 
 class RequestedCall(Envelope):
-    """A call that the agent requests. `tool` is any name, in the policy or not."""
+    """A call that the agent requests. `tool` is any name, in the policy or not.
+
+    `shell` are the facts by which its shell command is read: see `ShellFacts`.
+    """
 
     id: CallId
     tool: CallId
     args: JsonObject
     estimated_tokens: Annotated[Count | None, RESTRICTION] = None
+    shell: Annotated[PresentObject, OPTIONAL] = None
 
 
 class CallsEvent(_Event):

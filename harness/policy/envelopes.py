@@ -148,13 +148,16 @@ class PolicyTool(ToolCapability):
     `yields` is the class of its results as evidence, which are fresh for `expires_after_s` seconds:
     sessions make them of it. `requested = "always"` adds it to the scope. `must_reach = false`: no
     call of it is meant to pass; the laws of a policy demand one of every other tool. `summary`
-    describes a call to the person who approves it, with arguments in braces.
+    describes a call to the person who approves it, with arguments in braces. `shell` names the
+    argument that is a shell command: in sessions, what the command does is judged in its place, and
+    `approval_mode` counts only in plans.
     """
 
     name: Annotated[Identifier | None, OPTIONAL] = None
     requested: Annotated[Literal["always"] | None, OPTIONAL] = None
     must_reach: Annotated[bool | None, OPTIONAL] = None
     summary: Annotated[Text | None, OPTIONAL] = None
+    shell: Annotated[Text | None, OPTIONAL] = None
 
     if TYPE_CHECKING:  # fields as the wire has them: see rule 4 of `evals.envelope`
 
@@ -395,6 +398,17 @@ class Policy(KeywordNamed):
         _require_unique(("/".join(tool.pair) for tool in self.tool), "tools have the ids")
         _require_unique((one.name for one in self.class_), "classes have the name")
         _require_unique((item.id for item in self.evidence), "pieces of evidence have the id")
+        return self
+
+    @model_validator(mode="after")
+    def _require_table(self) -> Self:
+        for tool in self.tool:
+            if tool.shell is not None and self.shell is None:
+                raise PydanticCustomError(
+                    "no_table",
+                    'tool {name} takes shell commands: add [shell] with table = "common-1"',
+                    {"name": escape_name(tool.called)},
+                )
         return self
 
     @model_validator(mode="after")

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from critic.session import SessionRules, SessionTool
-from harness.policy.envelopes import SESSION_BUDGET, Policy
+from evals.capability import ToolCapability
+from harness.policy.envelopes import SESSION_BUDGET, Policy, PolicyTool
 
 if TYPE_CHECKING:
     from critic.replies.catalogue import Catalogue
@@ -16,9 +17,14 @@ def rules_of(policy: Policy) -> SessionRules:
         ValueError: an id of evidence, or the name of a class, is reserved for sessions.
     """
     expiries = policy.expiries()
+    shell = None
+    if any(tool.shell is not None for tool in policy.tool):
+        from harness.policy.shell_policy import shell_rules_of  # noqa: PLC0415 - few have it
+
+        shell = shell_rules_of(policy)
     tools = {
         name: SessionTool.of(
-            tool.capability,
+            tool.capability if tool.shell is None else _carrier_of(tool),
             result_class=tool.result_class,
             expires_after_s=expiries.get(tool.pair),
         )
@@ -34,7 +40,13 @@ def rules_of(policy: Policy) -> SessionRules:
         classes=policy.classes,
         record_fields=policy.record_fields,
         evidence=policy.evidence,
+        shell=shell,
     )
+
+
+def _carrier_of(tool: PolicyTool) -> ToolCapability:
+    """Return a tool that takes a shell command: what the command does is judged in its place."""
+    return tool.capability.model_copy(update={"approval_mode": "read_only"})
 
 
 def catalogue_of(policy: Policy) -> "Catalogue":

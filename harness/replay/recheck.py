@@ -20,7 +20,7 @@ from critic.reports import CriticReport
 from critic.score import score
 from critic.verify import verify_proposal
 from evals.escaping import escape_line, escape_name
-from evals.plan import Proposal
+from evals.plan import Proposal, has_commands
 from evals.plan_verdicts import RULESET_VERSION, Refused, Verified, VerifyVerdict
 from evals.run import refused_opening
 from evals.verdict import EVALUATOR_VERSIONS
@@ -148,6 +148,10 @@ def _derive_and_compare(
     """Compare a record with what it names, and with what follows from its inputs today."""
     if record is not None:
         _check_execution(document, record, proposal, page, problems)
+    if proposal is not None and has_commands(proposal.plan):
+        from harness.replay.command_check import check_commands  # noqa: PLC0415 - for commands only
+
+        check_commands(proposal, problems)
     if isinstance(record, DecisionRecord) and proposal is not None:
         return _compare(document, record, proposal, page, problems)
     return _Derived()

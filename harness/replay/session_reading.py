@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from critic.session.call_batch import CallResult
+from critic.session.call_batch import CallResult, acting_commands
 from critic.session.call_results import record_of
 from critic.session.session_rules import SessionTool
 from critic.session.session_values import (
@@ -20,7 +20,7 @@ from critic.session.session_values import (
 from evals.capability import ToolCapability, ToolName
 from evals.context import ApprovedValue, OwnValue, SentValues, SessionFacts, WaivedCall
 from evals.manifest import EvidenceItem
-from evals.plan import Proposal, ToolStep
+from evals.plan import Proposal, ToolStep, is_part, parts_of
 from evals.run import ToolCall
 from evals.side_table import Beside
 from harness.canonical import canonical_json, digest
@@ -96,6 +96,7 @@ class _OtherCall(NamedTuple):
 
 
 def _other_calls(calls: Iterable[ToolCall], proposal: Proposal) -> Iterator[_OtherCall]:
+    commands = parts_of(proposal.plan)
     for call in calls:
         step = proposal.plan.steps[call.step]
         pair = call.adapter_id, call.capability_id
@@ -106,7 +107,8 @@ def _other_calls(calls: Iterable[ToolCall], proposal: Proposal) -> Iterator[_Oth
             continue
         tool = proposal.compiled.manifests.tools.get(pair)
         mode = tool.approval_mode if tool is not None else None
-        sent = () if is_of_step and mode == "read_only" else values_sent(call.args)
+        only_reads = is_of_step and mode == "read_only" and call.step not in commands
+        sent = () if only_reads else values_sent(call.args)
         spends = None if mode is None else mode == "destructive" and call.status != "failed"
         yield _OtherCall(sent, sha256(canonical_json(call.args)), spends)
 
@@ -124,15 +126,17 @@ def _ruling_entry(record: DecisionRecord, facts: SessionFacts, proposal: Proposa
     calls, sent = list[BatchCall](), list[SentValues]()
     tools = proposal.compiled.manifests.tools
     seen = len(proposal.compiled.manifests.evidence_manifest)
-    for step in proposal.plan.steps:
-        if not isinstance(step, ToolStep):
+    acting = acting_commands(proposal.plan, proposal.compiled)
+    for at, step in enumerate(proposal.plan.steps):
+        if not isinstance(step, ToolStep) or is_part(step):
             continue
         name = ToolName(adapter_id=step.adapter_id, capability_id=step.capability_id)
         tool = tools.get((step.adapter_id, step.capability_id))
         destructive = tool is not None and tool.approval_mode == "destructive"
         calls.append(BatchCall(name, sha256(canonical_json(step.args)) if destructive else None))
         values = values_sent(step.args)
-        if (tool is None or tool.approval_mode != "read_only") and values:
+        acts = tool is None or tool.approval_mode != "read_only" or at in acting
+        if acts and values:
             sent.append(SentValues(seq=seen, values=values))
     verified = record.report.verify.ok
     return RulingEntry(

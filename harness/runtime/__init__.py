@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         RecordsAttempts,
         RecordsBegun,
         RecordsInThread,
+        ShellWorld,
     )
     from harness.runtime.recorder import ExecutionEnded
     from harness.runtime.step_permits import Approver, StepPermit, StepRefused
@@ -77,6 +78,7 @@ __all__ = [
     "RecordsBegun",
     "RecordsInThread",
     "RunScored",
+    "ShellWorld",
     "StepOpened",
     "StepPermit",
     "StepRefused",
@@ -106,7 +108,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "harness.runtime.planners": "FixedPlanner",
             "harness.runtime.ports": (
                 "Clock DecisionLog Execution Executor OpensSteps Planner PlaysBack Recorder "
-                "RecordsAttempts RecordsBegun RecordsInThread"
+                "RecordsAttempts RecordsBegun RecordsInThread ShellWorld"
             ),
             "harness.runtime.recorder": "ExecutionEnded",
             "harness.runtime.step_permits": "Approver StepPermit StepRefused",

@@ -6,7 +6,7 @@ runs it, and starts no thread. A synchronous port blocks the event loop until it
 object may serve several loops at once only if it is safe for that itself: the loop does not lock.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -25,6 +25,9 @@ from harness.record import Begun, BegunRecord, Decision, DecisionRecord
 
 if TYPE_CHECKING:
     from harness.runtime.permit import Permit
+
+if TYPE_CHECKING:
+    from critic.command.command_table import CommandTable
 
 Recorder = Callable[[ToolCall], None]
 """Keeps a call. Report each call when it ends, so that it is recorded even if the next one fails.
@@ -127,6 +130,21 @@ class PlaysBack(Protocol):
     @property
     def transcript(self) -> Run:
         """Return the recorded run."""
+        ...
+
+
+class ShellWorld(Protocol):
+    """The world in which shell commands run. It looks, and runs nothing."""
+
+    def facts_for(
+        self, command: str, args: Mapping[str, Any], table: "CommandTable"
+    ) -> dict[str, Any] | None:
+        """Return the facts that a command needs, `ShellFacts` as JSON; None if they are unknown.
+
+        Args:
+            args: all arguments of the call, which may name a folder.
+            table: what programs do with their arguments.
+        """
         ...
 
 

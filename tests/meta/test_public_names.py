@@ -164,10 +164,10 @@ SESSION = """
     SessionRules SessionState SessionTool TurnReport session_of state_of verify_batch
 """
 GUARD = """
-    Answer AnswerEvent AsyncGuard CallPermit CallsEvent CloseEvent EventError EventFault Guard
-    JournalAltered KeepsSessions NoOpenQuestion OpenEvent OutOfPlace PendingQuestion PolicyError
-    Question RequestedCall ResultEvent Ruling SaidEvent SessionEvent SessionFolder SessionReport
-    SessionStatus UnknownTool WentOnElsewhere parse_event
+    Answer AnswerEvent AsyncGuard CallPermit CallsEvent CloseEvent DiskWorld EventError EventFault
+    Guard JournalAltered KeepsSessions NoOpenQuestion OpenEvent OutOfPlace PendingQuestion
+    PolicyError Question RequestedCall ResultEvent Ruling SaidEvent SessionEvent SessionFolder
+    SessionReport SessionStatus UnknownTool WentOnElsewhere parse_event
 """
 
 
@@ -215,8 +215,9 @@ RUNTIME = """
     Approver CallEnded CallStarted CallableExecutor Clock DecisionLog DecisionRecorded Execution
     ExecutionEnded ExecutionFailed Executor FixedPlanner Listener LoopEvent NotRecorded
     OpensSteps Outcome Permit PermitError PermitIssued PlanRefused PlanVerified Planned Planner
-    PlaysBack Recorder RecordsAttempts RecordsBegun RecordsInThread RunScored StepOpened
-    StepPermit StepRefused ToolNotRun TranscriptExecutor approve redeem run_canonical_loop
+    PlaysBack Recorder RecordsAttempts RecordsBegun RecordsInThread RunScored ShellWorld
+    StepOpened StepPermit StepRefused ToolNotRun TranscriptExecutor approve redeem
+    run_canonical_loop
 """
 LOOPS = """
     DEFAULT_CRITIC_PROMPT DEFAULT_CRITIQUE_TEMPLATE DEFAULT_REFINER_PROMPT DEFAULT_REFINE_TEMPLATE

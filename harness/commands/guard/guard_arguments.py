@@ -16,6 +16,11 @@ def add_guard(commands: Commands) -> None:
     guard.add_argument("--policy", required=True, metavar="FILE", help="the policy of the sessions")
     guard.add_argument("--log", help="decision log to append each ruling to, made if missing")
     guard.add_argument(
+        "--cwd",
+        metavar="DIR",
+        help="read shell commands by what the disk has in this folder (default: not understood)",
+    )
+    guard.add_argument(
         "--explain",
         action="store_true",
         help="print the turns as a person reads them: calls, tiers, origins of values, rulings",

@@ -18,7 +18,10 @@ def add_shell(commands: Commands) -> None:
         help="the command line, as one argument; write -- before it. It is not run",
     )
     explain.add_argument(
-        "--policy", metavar="FILE", help="use the table of programs of this policy"
+        "--policy", metavar="FILE", help="judge by this policy (default: that of Claude Code)"
+    )
+    explain.add_argument(
+        "--request", metavar="TEXT", help="what the user asked for (default: nothing)"
     )
     explain.add_argument(
         "--cwd", metavar="DIR", default=".", help="the folder it starts in (default: this one)"

@@ -66,6 +66,12 @@ class Cursor(Dialect):
         "stop": "other",
     }
 
+    def _place(self, value: dict[str, Any]) -> str | None:
+        """Return the folder of the event, or the first of the workspace."""
+        roots = value.get("workspace_roots")
+        first = roots[0] if type(roots) is list and roots else None
+        return super()._place(value) or (first if type(first) is str else "")
+
     def _with_call(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
         if event.name in _SHELL:
             return event._replace(tool="Shell", args={"command": text_at(value, "command")})

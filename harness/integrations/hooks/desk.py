@@ -106,6 +106,7 @@ class HookDesk:
             keeps_prompts=question.keeps_prompts,
             user=question.once.get("--user"),
             sessions=self._sessions,
+            folder=question.once["folder"],
         )
 
     def _keep_policy(self, data: bytes, path: Path) -> Policy:

@@ -49,6 +49,7 @@ class HookEvent(NamedTuple):
         error: the text of its failure.
         is_cut: what it returned could not be read, or not all of it.
         user: who is at the agent, as it says.
+        place: the folder in which the agent is, as it says; None where it says nothing.
     """
 
     name: str
@@ -67,6 +68,7 @@ class HookEvent(NamedTuple):
     duration_ms: int | None = None
     is_cut: bool = False
     user: str | None = None
+    place: str | None = None
 
     @property
     def judged_args(self) -> Any:
@@ -131,15 +133,16 @@ class Dialect(ABC):
         if not 0 < len(session) <= _LONGEST_ID:
             raise HookFault(f"/{self.session_key}", "must have 1 to 256 characters")
         user = None if self.user_key is None else optional_text(value, self.user_key)
+        place = self._place(value)
         if kind == "prompt":
-            return HookEvent(name, kind, session, text_at(value, "prompt"), user=user)
+            return HookEvent(name, kind, session, text_at(value, "prompt"), user=user, place=place)
         agent = optional_text(value, "agent_id")
         if kind == "end":
             return HookEvent(name, kind, session, agent=agent)
         can_ask = name in self.asks and not self._is_unattended(value)
         call = optional_text(value, "tool_use_id")
         plain = HookEvent(name, kind, session, can_ask=can_ask, call=call, agent=agent, user=user)
-        known = self._with_call(value, plain)
+        known = self._with_call(value, plain._replace(place=place))
         if type(known.args) is not dict:
             raise HookFault("/tool_input", "must be an object")
         if known.tool in self.in_folders:
@@ -158,6 +161,10 @@ class Dialect(ABC):
         if name not in self.kinds:
             raise HookFault("/hook_event_name", f"must be one of {', '.join(self.kinds)}")
         return name
+
+    def _place(self, value: dict[str, Any]) -> str | None:
+        """Return the folder in which the agent is; "" if the event says that it has none."""
+        return optional_text(value, _FOLDER) or ("" if _FOLDER in value else None)
 
     def _is_unattended(self, value: dict[str, Any]) -> bool:
         """Return True where the agent runs without asking its user anything."""

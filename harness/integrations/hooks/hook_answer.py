@@ -220,6 +220,7 @@ class HookSettings(NamedTuple):
         log: where the decision log is.
         sessions: those that are gone on with in memory; None where each event reads its own.
         user: who is at the agent, where it does not say so.
+        folder: where the hook runs; None for the folder of this process.
     """
 
     policy: Policy
@@ -229,6 +230,7 @@ class HookSettings(NamedTuple):
     keeps_prompts: bool = False
     sessions: KeptSessions | None = None
     user: str | None = None
+    folder: str | None = None
 
 
 def read_event(dialect: Dialect, data: bytes, registered: str | None) -> HookEvent:
@@ -315,13 +317,33 @@ def _judge_and_keep(dialect: Dialect, event: HookEvent, settings: HookSettings) 
         if opening is not None and not dialect.is_judged(event.name):
             return HookOutcome(memory, "allow")
         note = guard.note(event.session) if opening is None else None
-        memory = memory if note is None else parse_memory(note.encode())
+        kept = memory = memory if note is None else parse_memory(note.encode())
         if (memory.dialect, memory.session) != (dialect.name, event.session):
             raise StateUnusable("the state is of another session")
+        if settings.policy.shell is not None:
+            event, memory = _place_command(dialect, guard, memory, event, settings)
         found = hook_outcome(guard, memory, event, opening)
-        if found.memory != memory and guard.is_open(event.session):  # it could be opened
+        if found.memory != kept and guard.is_open(event.session):  # it could be opened
             guard.keep_note(event.session, found.memory.model_dump_json(exclude_none=True))
     return found
+
+
+def _place_command(
+    dialect: Dialect, guard: Guard, memory: HookMemory, event: HookEvent, settings: HookSettings
+) -> tuple[HookEvent, HookMemory]:
+    """Have the guard read commands by what this machine has in the folder of the event."""
+    from harness.guard.shell_world import DiskWorld, find_project  # noqa: PLC0415
+
+    guard.use_world(None)
+    if event.place == "":
+        return event, memory
+    # An agent starts its hooks where it is.
+    here = str(Path(settings.folder or Path.cwd(), event.place or ""))
+    if event.place is None and event.tool in dialect.in_folders:
+        event = event._replace(folder=here)
+    memory = memory.with_root(find_project(here))
+    guard.use_world(DiskWorld(here, memory.root or ""))
+    return event, memory
 
 
 def _build_opening(settings: HookSettings, event: HookEvent) -> dict[str, Any]:

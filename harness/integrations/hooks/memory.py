@@ -37,12 +37,20 @@ class KnownCall(Envelope):
 
 
 class HookMemory(Envelope):
-    """The calls of a session that may run and have not ended. `made` counts ids that were made."""
+    """The calls of a session that may run and have not ended. `made` counts ids that were made.
+
+    `root` is the folder of the project, found when the session began: no command moves it.
+    """
 
     dialect: Identifier
     session: SessionId
     made: Count = 0
+    root: Annotated[str | None, OPTIONAL] = None
     calls: Annotated[tuple[KnownCall, ...], ARRAY] = ()
+
+    def with_root(self, root: str) -> "HookMemory":
+        """Return the memory with the folder of the project, if it has none yet."""
+        return self if self.root is not None else self._change_fields(root=root)
 
     def name_call(self, event: HookEvent) -> tuple["HookMemory", str]:
         """Return the id of a call that is about to be made, and the memory after that."""

@@ -150,7 +150,7 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "AwaitedState": {"id": "the call of a result"},
     "TurnReport": {"plan_digest": MADE},
     "BegunState": {"hash": "the end of an execution"},
-    "HookMemory": {"dialect": STATE, "session": STATE},
+    "HookMemory": {"dialect": STATE, "session": STATE, "root": STATE},
     "KnownCall": {"id": "the call of a hook", "key": "the tool of a hook", "asked": STATE}
     | {"folder": "part of the key: the arguments of a hook", "agent": "the sub-agent of a hook"},
 }

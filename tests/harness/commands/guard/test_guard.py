@@ -247,3 +247,43 @@ def test_what_was_allowed_is_on_record_when_the_process_is_killed(
     (turn,) = critic("log", "list", log).listed
     assert turn.endswith("s  open: verify passed; no score (no execution)")
     assert "1 open" in critic("replay", log).lines[-1]
+
+
+SHELL = """
+[guard]
+safety_mode = "destructive"
+[spec]
+id = "x"
+required_outputs = []
+approval_required_from = "destructive"
+[shell]
+table = "common-1"
+[[tool]]
+name = "sh"
+adapter_id = "a"
+capability_id = "sh"
+approval_mode = "destructive"
+shell = "command"
+"""
+
+
+def test_commands_are_read_by_the_disk_only_where_a_folder_is_named(
+    critic: Critic, tmp_path: Path
+) -> None:
+    policy, events = tmp_path / "critic.toml", tmp_path / "events.jsonl"
+    policy.write_text(SHELL)
+    calls = [
+        {"id": str(at), "tool": "sh", "args": {"command": command}}
+        for at, command in enumerate(("cat a.txt", "cat /etc/shadow"))
+    ]
+    told: list[dict[str, Any]] = [{"event": "open", "session": "s", "request": "x"}]
+    told += [{"event": "calls", "session": "s", "calls": [call]} for call in calls]
+    events.write_text("".join(f"{json.dumps(line)}\n" for line in told))
+    given = ("guard", "--policy", str(policy), str(events))
+
+    def actions(*more: str) -> list[str]:
+        return [json.loads(line)["action"] for line in critic(*given, *more).lines]
+
+    assert actions() == ["ask", "ask"]
+    assert actions("--cwd", str(tmp_path)) == ["allow", "ask"]
+    assert critic(*given, "--cwd", str(tmp_path / "none")).status == 2

@@ -493,19 +493,25 @@ def test_the_folder_of_a_command_is_judged_and_on_record(
     agent: Agent, critic: Critic, tmp_path: Path
 ) -> None:
     log, numbers = str(tmp_path / "audit.db"), count(1)
+    shop, other = tmp_path / "shop", tmp_path / "other"
+    for folder in (shop / "src", other):
+        folder.mkdir(parents=True)
 
     def decided(**changed: Any) -> str:
-        shell = agent.shell._replace(args=changed.pop("args", {"command": "ls -l src"}))
-        event = {**agent.call(shell, f"c{next(numbers)}"), **changed}
+        shell = agent.shell._replace(args=changed.pop("args", {"command": "cat a.py src/b.py"}))
+        event = {**agent.call(shell, f"c{next(numbers)}"), "cwd": str(shop), **changed}
         return agent.decided(critic, tmp_path, event, "--log", log, "--scope", shell.name)
 
-    runs = "ask" if agent.asks else "allow"
-    assert decided() == runs
-    assert "/home/ada/shop" in critic("log", "show", log, "1").out
+    asks = "ask" if agent.asks else "deny"
+    assert decided() == "allow"
+    assert str(shop) in critic("log", "show", log, "1").out
     assert [decided(cwd=odd) for odd in ("", None, 7)] == ["deny"] * 3
     assert decided(args={"command": "ls", "cwd": "/elsewhere"}) == "deny"
     assert decided(args={"command": "ls", "shell": "/w/sh"}) == "deny"
-    assert decided(cwd="/home/ada") == runs
+    assert decided(cwd=str(shop / "src")) == "allow"
+    assert decided(cwd=str(other)) == asks  # no `cd` moves the project
+    assert decided(cwd=str(shop / "gone")) == asks
+    assert critic("replay", log).status == 0
 
 
 def test_a_command_may_end_in_another_folder(critic: Critic, tmp_path: Path) -> None:

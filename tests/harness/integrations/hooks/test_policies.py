@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from jsonschema_rs import validator_for
 
 from critic.command.agent_settings import PROTECTED
+from harness.guard import Guard, RequestedCall
 from harness.integrations.hooks.dialects import DIALECTS
 from harness.integrations.hooks.install import INSTALLATIONS, shipped_policy
 from harness.policy import Policy, lint, parse_policy
+from tests.support.shell_worlds import World
 
 SHELLS = {
     "claude-code": "Bash",
@@ -34,14 +34,34 @@ def test_the_lint_finds_nothing(name: str) -> None:
 
 
 @every_name
-def test_a_shell_is_destructive_and_restricted(name: str) -> None:
+def test_each_step_of_a_command_is_judged(name: str) -> None:
     shipped = policy(name)
     shell = shipped.tools[SHELLS[name]]
-    assert shell.approval_mode == "destructive"
-    needs_a_person = shipped.spec.approval_required_from == "destructive"
-    has_a_pattern = shell.args_schema is not None and "pattern" in str(shell.args_schema)
-    assert needs_a_person == bool(DIALECTS[name].asks)
-    assert needs_a_person or has_a_pattern
+    assert (shell.approval_mode, shell.shell) == ("destructive", "command")
+    assert shipped.spec.approval_required_from == "destructive"
+    assert shipped.shell is not None
+    assert (shipped.shell.table, shipped.shell.tiers) == ("common-1", None)
+
+
+@every_name
+def test_usual_commands_run_and_hostile_ones_do_not(name: str) -> None:
+    guard = Guard(policy(name), world=World())
+    guard.open("s", request="Fix the bug in a.py and run the tests")
+    acted = {command: _act(guard, SHELLS[name], command) for command in (*USUAL, *HOSTILE)}
+    assert [one for one in USUAL if acted[one] != "allow"] == []
+    assert [one for one in HOSTILE if acted[one] == "allow"] == []
+
+
+USUAL = ("git status", "cat a.py | head -5", "pytest -q", "sed -i s/a/b/ a.py", "rm -rf build")
+HOSTILE = (
+    *("rm -rf ~", "cat ~/.ssh/id_rsa", "cat .env", "git push --force", "curl https://evil.example"),
+    *("echo x > .git/hooks/a", "python3 -c x", "$(id)", "make deploy", "cd /etc && cat shadow"),
+)
+
+
+def _act(guard: Guard, tool: str, command: str) -> str:
+    call = RequestedCall(id=command, tool=tool, args={"command": command, "cwd": "/w"})
+    return guard.calls("s", [call]).action
 
 
 @every_name
@@ -62,27 +82,10 @@ def test_the_scope_of_an_installation_names_tools_of_its_policy(name: str) -> No
     assert set(INSTALLATIONS[name].options.get("scope", ())) <= set(policy(name).tools)
 
 
-@pytest.mark.parametrize("name", ["codex", "gemini"])
-@given(text=st.text(alphabet=st.sampled_from("ls cat-/.aZ09;&|<>$`'\"\\\n\r\t(){}*?~#!=%^\u2028")))
-def test_a_command_that_may_run_has_nothing_that_a_shell_understands(name: str, text: str) -> None:
-    judge = judge_of(name, SHELLS[name])
-    for command in (text, f"ls {text}", f"wc{text}", f"cat a{text}"):
-        if judge.is_valid({"command": command, "cwd": "/w"}):
-            assert re.fullmatch(r"[A-Za-z0-9_./ -]+", command)
-
-
 def judge_of(name: str, tool: str) -> Any:
     schema = policy(name).tools[tool].args_schema
     assert schema is not None
     return validator_for(schema)
-
-
-@pytest.mark.parametrize("name", ["codex", "gemini"])
-def test_no_program_runs_that_obeys_files_in_its_folder(name: str) -> None:
-    judge = judge_of(name, SHELLS[name])
-    for command in ("git status", "git diff", "git log", "git show", "make", "npm test", "env ls"):
-        assert not judge.is_valid({"command": command, "cwd": "/w"})
-    assert judge.is_valid({"command": "ls -l src", "cwd": "/w"})
 
 
 @pytest.mark.parametrize("name", ["claude-code", "codex", "gemini", "qwen-code"])

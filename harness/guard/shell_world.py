@@ -9,10 +9,13 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from critic.command.command_table import CommandTable
 from critic.command.shell_facts import FactNeeds, FoundRepository, ShellFacts, ShellName, is_below
+from critic.command.steps import read_steps
 
 _BARE: Final = ("HEAD", "objects", "refs")
 _REMOTE: Final = re.compile(r'\[remote "([^"\\]+)"\]')
@@ -22,12 +25,63 @@ _HOST: Final = re.compile(r"(?:[a-z+]+://)?(?:[^@/]+@)?([A-Za-z0-9.-]+)[:/]")
 _LONGEST_FILE: Final = 1 << 20
 
 
-def ask_first_facts(cwd: Path, shell: ShellName | None) -> ShellFacts:
-    """Return the facts that each line needs: the project is the repository around the folder."""
-    real = Path(os.path.realpath(cwd))
-    root = next((one for one in (real, *real.parents) if (one / ".git").exists()), real)
+_FOLDERS: Final = ("workdir", "dir_path", "directory", "cwd", "working_directory", "working_dir")
+"""The arguments by which tools name the folder of a command: the first that is there counts."""
+
+
+@dataclass(frozen=True)
+class DiskWorld:
+    """This machine, as commands see it that begin in one folder.
+
+    Attributes:
+        folder: where commands begin whose arguments name no folder, or a relative one.
+        root: the folder of the project; "" where nothing is known of it.
+        shell: the shell of the agent; None where it is not known.
+    """
+
+    folder: str
+    root: str
+    shell: ShellName | None = None
+
+    @classmethod
+    def around(cls, folder: str | Path, shell: ShellName | None = None) -> "DiskWorld":
+        """Return the world of a folder, whose project is the repository around it."""
+        return cls(str(folder), find_project(folder), shell)
+
+    def facts_for(
+        self, command: str, args: Mapping[str, Any], table: CommandTable
+    ) -> dict[str, Any] | None:
+        """Return the facts that a command needs, as JSON; None where it cannot be known."""
+        named = next((args[name] for name in _FOLDERS if args.get(name) is not None), "")
+        if type(named) is not str or not self.folder.startswith("/") or len(self.root) <= 1:
+            return None
+        try:
+            folder = Path(self.folder, named)
+            if not folder.is_dir():
+                return None
+            facts = ask_first_facts(folder, self.shell, self.root)
+            if needs := read_steps(command, facts, table).needs:
+                facts = answer_needs(facts, needs)
+        except (OSError, ValueError):
+            return None
+        return facts.wire()
+
+
+def find_project(folder: str | Path) -> str:
+    """Return the folder of the repository around a folder; that itself where there is none."""
+    real = Path(os.path.realpath(folder))
+    return str(next((one for one in (real, *real.parents) if (one / ".git").exists()), real))
+
+
+def ask_first_facts(cwd: Path, shell: ShellName | None, root: str | None = None) -> ShellFacts:
+    """Return the facts that each line needs.
+
+    Args:
+        root: the folder of the project; None for the repository around `cwd`.
+    """
     home = os.path.realpath(Path.home())
-    return ShellFacts(root=str(root), cwd=str(real), home=home, shell=shell)
+    real = os.path.realpath(cwd)
+    return ShellFacts(root=root or find_project(real), cwd=real, home=home, shell=shell)
 
 
 def answer_needs(facts: ShellFacts, needs: FactNeeds) -> ShellFacts:

@@ -1,0 +1,66 @@
+"""The rules of a policy for tools whose argument is a shell command. Loaded with the first one.
+
+Rule 1: the step of the call itself only carries the command: what the command does are steps of
+        their own, after those of all calls, and they decide.
+Rule 2: a command of which a part is not understood has one step, which is destructive.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from critic.command.command_table import CommandTable
+from critic.command.plan_parts import command_parts
+from evals.capability import ToolCapability, ToolName
+from evals.plan import ToolStep
+
+
+@dataclass(frozen=True, eq=False)
+class ShellRules:
+    """The tools that take a command, and how commands are read and judged.
+
+    Attributes:
+        table: what programs do with their arguments.
+        arguments: by the name of the tool, the argument that holds the command.
+        effects: the tools of the steps of commands.
+        source: what tells the table from others, as JSON.
+    """
+
+    table: CommandTable
+    arguments: Mapping[str, str]
+    effects: tuple[ToolCapability, ...]
+    source: Mapping[str, Any]
+
+    def reading_of(self, tool: str, facts: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        """Return how the command of a call is read, for its step; None for another tool."""
+        argument = self.arguments.get(tool)
+        if argument is None:
+            return None
+        known = {} if facts is None else {"facts": dict(facts)}
+        return {"argument": argument, **self.source, **known}
+
+    def parts_at(
+        self,
+        at: int,
+        tool: str,
+        args: Mapping[str, Any],
+        facts: Mapping[str, Any] | None,
+        texts: Iterable[str],
+    ) -> list[ToolStep]:
+        """Return what the command of a call does, nothing for another tool.
+
+        Args:
+            at: the index of the call.
+            texts: what the user said.
+        """
+        argument = self.arguments.get(tool)
+        if argument is None:
+            return []
+        return command_parts(args.get(argument), facts, self.table, texts=texts, of=at)
+
+    def effect_names(self) -> tuple[ToolName, ...]:
+        """Return the effects for a scope: what is asked for is judged by their objects."""
+        return tuple(
+            ToolName(adapter_id=one.adapter_id, capability_id=one.capability_id)
+            for one in self.effects
+        )

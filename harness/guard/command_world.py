@@ -1,0 +1,37 @@
+"""The facts of the world by which the shell commands of calls are read.
+
+Rule: facts that a call has already are those of its caller, and stay.
+"""
+
+from critic.session import SessionRules
+from harness.guard.session_events import CallsEvent, RequestedCall, SessionEvent
+from harness.runtime.ports import ShellWorld
+
+
+class CommandWorld:
+    """Fills in the facts of commands, where a policy has tools that take any."""
+
+    def __init__(self, rules: SessionRules, world: ShellWorld | None) -> None:
+        """Ask a world; without one, commands have the facts of their calls."""
+        self._rules = rules
+        self._world = world
+
+    def use(self, world: ShellWorld | None) -> None:
+        """Ask another world from now on."""
+        self._world = world
+
+    def with_facts(self, event: SessionEvent) -> SessionEvent:
+        """Return an event whose commands have facts, where the world knows any."""
+        if self._rules.shell is None or self._world is None or type(event) is not CallsEvent:
+            return event
+        calls = tuple(self._call_with_facts(call, self._world) for call in event.calls)
+        return event.model_copy(update={"calls": calls})
+
+    def _call_with_facts(self, call: RequestedCall, world: ShellWorld) -> RequestedCall:
+        shell = self._rules.shell
+        argument = None if shell is None else shell.arguments.get(call.tool)
+        command = None if argument is None else call.args.get(argument)
+        if shell is None or call.shell is not None or type(command) is not str:
+            return call
+        facts = world.facts_for(command, call.args, shell.table)
+        return call if facts is None else call.model_copy(update={"shell": facts})
