@@ -20,6 +20,9 @@ from evals.manifest import CompiledContext
 from evals.pointers import InnerPointer, Pointer
 from evals.spec import DecisionSpec
 
+SHELL_ADAPTER: Final = "shell"
+"""The adapter of what shell commands do."""
+
 _SOME: Final = Field(min_length=1)
 
 

@@ -14,9 +14,7 @@ from critic.command.path_effects import TIERS
 from critic.command.steps import RUN_KINDS
 from evals.capability import ToolCapability
 from evals.kinds import ApprovalMode
-
-ADAPTER: Final = "shell"
-"""The adapter of all effects."""
+from evals.plan import SHELL_ADAPTER
 
 CARRIES: Final = "carries"
 """The argument that no effect takes."""
@@ -38,17 +36,16 @@ EFFECT_TIERS: Final[Mapping[str, ApprovalMode]] = MappingProxyType(
 )
 """The effects that a policy can have, with their tiers as shipped."""
 
-_TEXTS: Final = {"type": "array", "items": {"type": "string"}}
 _SCHEMA: Final[Mapping[str, Any]] = MappingProxyType(
     {
         "type": "object",
         "additionalProperties": False,
-        "required": ["command", "why"],
         "properties": {
-            "command": {"type": "string"},
-            "content": {"type": "string"},
-            "why": {"type": "string"},
-            **dict.fromkeys(("folder", "host", "object", "package", "path", "script"), _TEXTS),
+            name: {}
+            for name in (
+                *("command", "content", "folder", "host", "object", "package", "path"),
+                *("script", "why"),
+            )
         },
     }
 )
@@ -62,7 +59,7 @@ def effect_tools(tiers: Mapping[str, ApprovalMode]) -> tuple[ToolCapability, ...
     """
     return tuple(
         ToolCapability(
-            adapter_id=ADAPTER,
+            adapter_id=SHELL_ADAPTER,
             capability_id=name,
             approval_mode=tiers.get(name, tier),
             args_schema={**_SCHEMA},

@@ -11,11 +11,11 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from critic.command.command_table import CommandTable
-from critic.command.effect_tools import ADAPTER, CARRIES
+from critic.command.effect_tools import CARRIES
 from critic.command.request_words import RequestWords, is_local
 from critic.command.shell_facts import ShellFacts
 from critic.command.steps import CommandSteps, ShellStep, read_steps, unknown_steps
-from evals.plan import ToolStep
+from evals.plan import SHELL_ADAPTER, ToolStep
 
 _JUDGED: Final = ("run", "install", "fetch", "send")
 """The effects whose objects provenance judges, where the user did not ask for them."""
@@ -72,7 +72,7 @@ def _part_of(
         args["content"] = step.text
     if step.carries:
         args[CARRIES] = [step_name(steps, number) for number in step.carries]
-    return ToolStep(adapter_id=ADAPTER, capability_id=name, args=args, of=of)
+    return ToolStep(adapter_id=SHELL_ADAPTER, capability_id=name, args=args, of=of)
 
 
 def _objects_of(step: ShellStep) -> Iterator[str]:

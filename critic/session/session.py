@@ -163,7 +163,8 @@ class Session:
         if not calls or len(ids) < len(calls) or not ids.isdisjoint(self.open_calls.keys()):
             raise ValueError("a batch needs calls, each with an id of its own")
         turn, rules = self.turn + 1, self.rules
-        scope = rules.scope_for(self.scope, [call.tool for call in calls])
+        plan = plan_of_batch(rules, calls, self.trail, as_of, session=self.id, turn=turn)
+        scope = rules.scope_for(self.scope, [call.tool for call in calls], plan)
         optional: dict[str, Any] = {"as_of": as_of, "scope": scope}
         optional |= {"tenant_id": self.tenant_id, "user_id": self.user_id}
         ctx = RunContext(
@@ -174,7 +175,6 @@ class Session:
             session=self.ledger.facts(self.id, turn),
             **{name: value for name, value in optional.items() if value is not None},
         )
-        plan = plan_of_batch(rules, calls, self.trail, as_of, session=self.id, turn=turn)
         # The caller may change its calls later, and the plan may be changed: these are copies.
         own = tuple(
             call._replace(args=detach_json(dict(call.args)), shell=facts_in(step))

@@ -11,6 +11,7 @@ from evals.context import RunBudget
 from evals.kinds import ApprovalMode
 from evals.manifest import CompiledContext, EvidenceClass, EvidenceItem, Manifests
 from evals.needs import needs_of
+from evals.plan import Plan, ToolStep, parts_of
 from evals.spec import DecisionSpec
 
 if TYPE_CHECKING:
@@ -220,18 +221,19 @@ class SessionRules:
         return {}
 
     def scope_for(
-        self, scope: tuple[str, ...] | None, called: Sequence[str]
+        self, scope: tuple[str, ...] | None, called: Sequence[str], plan: Plan
     ) -> tuple[ToolName, ...] | None:
-        """Return the tools that the request is for, and what their commands may do.
+        """Return the tools that the request is for, and what their commands do in a plan.
 
         Args:
             called: the tools of the batch.
         """
         names = None if scope is None else self.tool_names(scope)
-        asked = [tool for tool in called if scope is None or tool in scope]
-        if self.shell is None or not self.has_commands(asked):
-            return names
-        return (*(names or ()), *self.shell.effect_names())
+        found = dict.fromkeys(names or ())
+        for at, parts in parts_of(plan).items():
+            if scope is None or called[at] in scope:
+                found |= dict.fromkeys(tool_name_at(plan, part) for part in parts)
+        return (*found,) if found or names is not None else None
 
     def tool_names(self, names: tuple[str, ...]) -> tuple[ToolName, ...]:
         """Return those of the tools that are known, each once. They are kept for the next time."""
@@ -251,3 +253,10 @@ class SessionRules:
         return tuple(
             ToolName(adapter_id=adapter, capability_id=capability) for adapter, capability in pairs
         )
+
+
+def tool_name_at(plan: Plan, step: int) -> ToolName:
+    """Return the tool of a step that calls one."""
+    planned = plan.steps[step]
+    assert isinstance(planned, ToolStep)  # noqa: S101 - only these are asked for
+    return ToolName(adapter_id=planned.adapter_id, capability_id=planned.capability_id)

@@ -11,7 +11,7 @@ from typing import Any
 
 from critic.command.command_table import CommandTable
 from critic.command.plan_parts import command_parts
-from evals.capability import ToolCapability, ToolName
+from evals.capability import ToolCapability
 from evals.plan import ToolStep
 
 
@@ -57,10 +57,3 @@ class ShellRules:
         if argument is None:
             return []
         return command_parts(args.get(argument), facts, self.table, texts=texts, of=at)
-
-    def effect_names(self) -> tuple[ToolName, ...]:
-        """Return the effects for a scope: what is asked for is judged by their objects."""
-        return tuple(
-            ToolName(adapter_id=one.adapter_id, capability_id=one.capability_id)
-            for one in self.effects
-        )

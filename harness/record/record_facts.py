@@ -88,7 +88,12 @@ def _facts_of_run(record: Any, plan: Any) -> RecordFacts:
 
 
 def _tool_steps(steps: Sequence[Any]) -> Iterator[int]:
-    return (at for at, step in enumerate(steps) if member_of(step, "kind") == "tool")
+    """Yield the steps that are called: what a command does is none."""
+    return (
+        at
+        for at, step in enumerate(steps)
+        if member_of(step, "kind") == "tool" and member_of(step, "of") is None
+    )
 
 
 def planned_step(call: Any, steps: Sequence[Any]) -> int | None:

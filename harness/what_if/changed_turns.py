@@ -15,14 +15,14 @@ from critic import CompiledContext, EvidenceItem, Plan, Proposal, RunContext
 from critic.session import RESERVED_IDS, SessionRules
 from critic.session.call_batch import Call, CallResult
 from critic.session.call_results import classify_output
-from critic.session.proposing import plan_of_batch
+from critic.session.proposing import facts_in, plan_of_batch
 from critic.session.session_evidence import Trail
 from critic.session.session_rules import CALL_ID, FAILED_CLASS, SessionTool
 from evals.capability import Author, ToolName
 from evals.context import SpentCall
 from evals.escaping import escape_name
 from evals.manifest import Source
-from evals.plan import ToolStep
+from evals.plan import ToolStep, is_part
 
 _OF_NO_TOOL: Final = frozenset({FAILED_CLASS, "result"})
 """The classes of results that no policy changes."""
@@ -53,7 +53,8 @@ def turn_under(
     """
     facts, manifest = recorded.ctx.session, recorded.compiled.manifests.evidence_manifest
     calls = list(_calls(rules, recorded))
-    if facts is None or len(calls) != len(recorded.plan.steps):
+    called = [step for step in recorded.plan.steps if not is_part(step)]
+    if facts is None or len(calls) != len(called):
         return Unjudgeable("it is not the plan of a guard: a step is not a call")
     items: list[EvidenceItem] = [*rules.evidence]
     for item in manifest:
@@ -69,17 +70,31 @@ def turn_under(
     )
     plan = Plan(steps=made.steps, declared_outputs=(), plan_id=recorded.plan.plan_id)
     compiled = rules.compiled_for((call.tool for call in calls), tuple(items))
-    return ChangedTurn(_rename_tools(rules, recorded.ctx), compiled, plan)
+    ctx = _rename_tools(rules, recorded.ctx)
+    return ChangedTurn(_with_effects(rules, ctx, calls, plan), compiled, plan)
+
+
+def _with_effects(
+    rules: SessionRules, ctx: RunContext, calls: list[Call], plan: Plan
+) -> RunContext:
+    """Return a context whose scope has what the commands of its tools do."""
+    scope = None
+    if ctx.scope is not None:
+        pairs = {(one.adapter_id, one.capability_id) for one in ctx.scope}
+        scope = tuple(call.tool for call in calls if rules.pair_of(call.tool) in pairs)
+    more = rules.scope_for(scope, [call.tool for call in calls], plan)
+    names = (*dict.fromkeys((*(ctx.scope or ()), *(more or ()))),)
+    return ctx.model_copy(update={"scope": names}) if names else ctx
 
 
 def _calls(rules: SessionRules, recorded: Proposal) -> Iterator[Call]:
     """Yield the calls of a batch, by the names that the rules have for their tools."""
     known = recorded.compiled.manifests.tools
     for at, step in enumerate(recorded.plan.steps):
-        if isinstance(step, ToolStep):
+        if isinstance(step, ToolStep) and not is_part(step):
             pair = step.adapter_id, step.capability_id
             name = _name_of(rules, pair, was_known=pair in known)
-            yield Call(str(at), name, step.args, step.estimated_tokens)
+            yield Call(str(at), name, step.args, step.estimated_tokens, facts_in(step))
 
 
 def _name_of(rules: SessionRules, pair: tuple[str, str], *, was_known: bool = True) -> str:

@@ -143,7 +143,10 @@ _MEASURES: Final = ("tokens", "wall_ms", "cost_micros")
 def _calls(
     turn: TurnRecords, records: Sequence[ReadRecord], plan: Any, context: ContextFacts
 ) -> Iterator[Row]:
-    """Yield a row for each call of the plan, and for each that was made and is not in it."""
+    """Yield a row for each call of the plan, and for each that was made and is not in it.
+
+    What the command of a call does has rows as well, and ran where the call did.
+    """
     steps = elements_of(member_of(plan, "steps"))
     made: dict[int, list[Any]] = {}
     strayed = []
@@ -154,9 +157,15 @@ def _calls(
     unmade = _ran_unseen(turn.facts, bool(made))
     for at, step in enumerate(steps):
         if member_of(step, "kind") == "tool":
-            yield {**_call_row(step, at, made.get(at, []), context, unmade), "planned": True}
+            of = member_of(step, "of")
+            row = _call_row(step, at, made.get(at if of is None else of, []), context, unmade)
+            yield {**row, **({} if of is None else _NOT_MEASURED), "planned": True}
     for call in strayed:
         yield {**_call_row(call, None, [call], context, unmade), "planned": False}
+
+
+_NOT_MEASURED: Final[Row] = {"duration_ms": None, "cost_micros": None}
+"""What is of the whole command, and not of a thing that it does."""
 
 
 def _ran_unseen(facts: RecordFacts, is_any_made: bool) -> bool | None:

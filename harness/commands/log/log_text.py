@@ -204,8 +204,11 @@ def _describe_plan(shown: RecordShown) -> Iterator[str]:
     for index, step in enumerate(shown.steps):
         violations = shown.violations(index)
         mark = _MARK if violations else "  "
-        args = f" {_value(step.get('args'))}" if step.get("kind") == "tool" else ""
-        yield f"  {mark} step {index}: {_describe_tool(step)}{args} ({_line(shown.tier(step))})"
+        if "of" in step:
+            yield f"  {mark} step {index}: {_describe_part(step)} ({_line(shown.tier(step))})"
+        else:
+            args = f" {_value(step.get('args'))}" if step.get("kind") == "tool" else ""
+            yield f"  {mark} step {index}: {_describe_tool(step)}{args} ({_line(shown.tier(step))})"
         if needs := step.get("requires_evidence"):
             yield f"       needs {_value(needs)}"
         if pinned := step.get("evidence_refs"):
@@ -213,6 +216,14 @@ def _describe_plan(shown: RecordShown) -> Iterator[str]:
         told = map(_describe_violation, violations)
         yield from (f"     {_MARK} {_name_refusal(shown)}: {one}" for one in told)
     yield from (f"  caveat: {_line(one)}" for one in shown.verdict.get("caveats", ()))
+
+
+def _describe_part(step: Json) -> str:
+    """Return what a command does: the step of its call, the effect, the command, and why."""
+    args = _object(step.get("args"))
+    object_ = f"; needs {_value(args['object'])}" if "object" in args else ""
+    command, why = _value(args.get("command")), _line(args.get("why", ""))
+    return f"of step {_line(step.get('of'))}, {_describe_tool(step)} {command}: {why}{object_}"
 
 
 def _name_refusal(shown: RecordShown) -> str:
@@ -243,7 +254,7 @@ def _run(shown: RecordShown) -> Iterator[str]:
     taken = [f"{name} {run[name]}" for name in ("wall_ms", "tokens", "cost_micros") if name in run]
     yield f"  run {_name(run.get('run_id'))}: {', '.join([f'{len(shown.calls)} calls', *taken])}"
     for index, step in enumerate(shown.steps):
-        if step.get("kind") == "tool":
+        if step.get("kind") == "tool" and "of" not in step:
             yield f"     step {index}: {how_called(shown, index, step)}"
     for call in shown.calls:
         if not _is_index(call.get("step"), shown.steps):
@@ -286,7 +297,8 @@ def step_cells(shown: RecordShown) -> Iterator[tuple[Any, ...]]:
     for index, step in enumerate(shown.steps):
         reasons = "; ".join(str(one.get("reason")) for one in shown.violations(index))
         args, evidence = (ascii_json(step.get(name)) for name in ("args", "evidence_refs"))
-        ran = how_called(shown, index, step) if "run" in shown.record else ""
+        is_called = "run" in shown.record and "of" not in step
+        ran = how_called(shown, index, step) if is_called else ""
         yield index, _describe_tool(step), shown.tier(step), args, evidence, reasons, ran
 
 

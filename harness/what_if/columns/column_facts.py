@@ -28,6 +28,7 @@ from evals.kinds import (
     Check,
     RefusalKind,
 )
+from evals.plan import SHELL_ADAPTER
 from harness.record import sha256
 from harness.record.index_row import EPOCH, MICROSECOND
 from harness.what_if.changed_turns import Unjudgeable
@@ -228,9 +229,15 @@ class ChangedSettings:
             return TimedSettings(None, ())
         if isinstance(would_be, Unjudgeable) or _names(would_be.spec) > _MOST_NAMES:
             return TimedSettings(None, ())
+        if _has_effects(recorded.compiled) or _has_effects(would_be.compiled):
+            return TimedSettings(None, ())  # what commands do hangs on the steps of their calls
         if recorded.spec.late or would_be.spec.late:  # steps of a late plan hang on one another
             return TimedSettings(None, ())
         return TimedSettings(would_be, _expiries(would_be))
+
+
+def _has_effects(compiled: CompiledContext) -> bool:
+    return any(tool.adapter_id == SHELL_ADAPTER for tool in compiled.manifests.tool_manifest)
 
 
 def _names(spec: DecisionSpec) -> int:

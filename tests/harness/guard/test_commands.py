@@ -21,6 +21,7 @@ from harness.replay import replay
 from harness.replay.command_check import check_commands
 from harness.replay.problems import Problems
 from harness.wire import parse
+from tests.harness.console import Critic
 from tests.support.paths import ROOT
 from tests.support.shell_worlds import World
 
@@ -341,6 +342,41 @@ def test_a_session_goes_on_from_its_state_as_if_nothing_had_happened() -> None:
         state = move.guard.export("s")
         move.guard = guarded()
         move.guard.resume(state)
+
+
+def test_a_turn_whose_command_ran_ran_as_a_whole(tmp_path: Path, critic: Critic) -> None:
+    path = str(tmp_path / "log.db")
+    with SqlDecisionLog.open(path) as log:
+        agent = Agent(guarded(log=log))
+        agent.ask("cat a.py; pytest -q")
+        agent.end()
+        agent.ask("cat .env")
+    turns = [json.loads(line) for line in critic("log", "list", path, "--format", "json").lines]
+    assert [one["fate"] for one in turns] == ["ran", "asked_open"]
+    shown = critic("log", "show", path, "1", "--format", "text").lines
+    parts = [line.strip() for line in shown if "of step 0" in line]
+    assert parts[0].startswith('step 1: of step 0, shell/read "cat a.py": reads /w/a.py')
+    assert parts[-1].startswith("step 3: of step 0, shell/run.test")
+    assert "not called" not in critic("log", "show", path, "3", "--format", "text").out
+
+
+def test_a_change_of_tiers_is_tried_on_recorded_commands(tmp_path: Path, critic: Critic) -> None:
+    path, policy = str(tmp_path / "log.db"), tmp_path / "critic.toml"
+    with SqlDecisionLog.open(path) as log:
+        agent = Agent(guarded(log=log))
+        for command in ("cat a.py", "rm b.py"):
+            if agent.act(command) == "allow":
+                agent.end()
+    text = (POLICIES / "claude-code.toml").read_text("utf-8")
+    policy.write_text(text.replace("# tiers = ", "tiers = ").replace("run.test", "delete"))
+    *_, last = critic("what-if", path, "--policy", str(policy), "--format", "json").lines
+    told = json.loads(last)["what_if"]
+    assert {name: told[name] for name in ("unchanged", "looser", "other", "not_judged")} == {
+        "unchanged": 1,
+        "looser": 1,
+        "other": 0,
+        "not_judged": {},
+    }
 
 
 def changed(proposal: Proposal, index: int, fields: Json) -> Proposal:
