@@ -13,7 +13,7 @@ from typing import Final
 from evals.canonical_json import canonical_json, digest
 from evals.context import Approval, RunContext
 from evals.manifest import CompiledContext
-from evals.plan import Plan, parts_of
+from evals.plan import Plan, parts_by_command
 from evals.spec import DecisionSpec
 from evals.timestamps import is_unexpired
 
@@ -105,7 +105,7 @@ class Approvals:
             return frozenset(range(len(self._plan.steps)))
         covered = frozenset(step for approval in approvals for step in approval.steps or ())
         # A command is approved with all that it does, or not at all.
-        for command, parts in parts_of(self._plan).items():
+        for command, parts in parts_by_command(self._plan).items():
             whole = {command, *parts}
             if not whole <= covered:
                 covered -= whole

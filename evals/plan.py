@@ -145,7 +145,7 @@ def is_late_plan(plan: Plan) -> bool:
     return any(map(is_late_step, plan.steps))
 
 
-def is_part(step: ToolStep | ReasonStep) -> bool:
+def is_command_part(step: ToolStep | ReasonStep) -> bool:
     """Return whether a step is a thing that the command of another step does."""
     return type(step) is ToolStep and step.of is not None
 
@@ -158,7 +158,7 @@ def has_commands(plan: Plan) -> bool:
     )
 
 
-def parts_of(plan: Plan) -> dict[int, list[int]]:
+def parts_by_command(plan: Plan) -> dict[int, list[int]]:
     """Return the indexes of the steps that commands do, by the index of the step of the command."""
     found: dict[int, list[int]] = {}
     for index, step in enumerate(plan.steps):

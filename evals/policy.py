@@ -8,7 +8,7 @@ from evals.approval import Approvals
 from evals.canonical_json import canonical_json
 from evals.kinds import MODE_RANK
 from evals.passed_openings import NOTHING_OPENED, PassedOpenings
-from evals.plan import Plan, ReasonStep, ToolStep, is_late_plan, is_late_step, parts_of
+from evals.plan import Plan, ReasonStep, ToolStep, is_late_plan, is_late_step, parts_by_command
 from evals.retries import MOST_RETRIES
 from evals.run import Run, ToolCall
 from evals.verdict import EvaluatorVerdict, Finding, make_verdict
@@ -54,7 +54,7 @@ class _PlanConformance:
         self._passed, self._position = passed, 0
         self._ctx, self._spec, self._plan = proposal.ctx, proposal.spec, proposal.plan
         self._is_late = is_late_plan(proposal.plan)
-        self._parts = parts_of(proposal.plan)
+        self._parts = parts_by_command(proposal.plan)
         self._tools = proposal.compiled.manifests.tools
         self._approvals = Approvals(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
         ceiling, tier = self._spec.approval_mode, self._spec.approval_required_from

@@ -22,7 +22,7 @@ from evals.evidence import (
 from evals.json_value import JsonValue
 from evals.kinds import MODE_RANK
 from evals.passed_openings import NOTHING_OPENED, PassedOpening, PassedOpenings
-from evals.plan import ToolStep, parts_of
+from evals.plan import ToolStep, parts_by_command
 from evals.retries import RepeatedCalls
 from evals.run import Run, ToolCall
 from evals.verdict import EvaluatorVerdict, Finding, make_verdict
@@ -59,7 +59,7 @@ class _SafetyTracker:
         proposal = run.proposal
         manifests = proposal.compiled.manifests
         self._steps, self._passed, self._position = proposal.plan.steps, passed, 0
-        self._parts = parts_of(proposal.plan)
+        self._parts = parts_by_command(proposal.plan)
         self._tools = manifests.tools
         returned = {item.id: item for item in passed.items}
         self._evidence = {**manifests.evidence, **returned} if returned else manifests.evidence

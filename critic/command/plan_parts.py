@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from critic.command.command_table import CommandTable
 from critic.command.effect_tools import CARRIES
-from critic.command.request_words import RequestWords, is_local
+from critic.command.request_words import RequestedDeeds, is_local
 from critic.command.shell_facts import ShellFacts
 from critic.command.steps import CommandSteps, ShellStep, read_steps, unknown_steps
 from evals.plan import SHELL_ADAPTER, ToolStep
@@ -38,7 +38,7 @@ def command_parts(
         of: the index of the step of the call.
     """
     read, root = read_command(command, facts, table)
-    words = RequestWords(texts, root)
+    words = RequestedDeeds(texts, root)
     return [_part_of(step, read.steps, words, of) for step in read.steps]
 
 
@@ -58,7 +58,7 @@ def read_command(
 
 
 def _part_of(
-    step: ShellStep, steps: tuple[ShellStep, ...], words: RequestWords, of: int
+    step: ShellStep, steps: tuple[ShellStep, ...], words: RequestedDeeds, of: int
 ) -> ToolStep:
     asked = words.ask_for(step)
     name = "delete_made" if asked and step.effect == "delete" else step.name

@@ -22,7 +22,7 @@ _HOST: Final = re.compile(r"(?<![\w.-])[\w-]+(?:\.[\w-]+)+")
 _PACKAGE: Final = re.compile(r"[\w@./-]*\w")
 
 
-class RequestWords:
+class RequestedDeeds:
     """The words that a user said, ready to be asked for steps of commands in one project."""
 
     def __init__(self, texts: Iterable[str], root: str) -> None:

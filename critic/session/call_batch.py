@@ -14,7 +14,7 @@ from critic.session.session_values import OwnKey
 from evals.canonical_json import canonical_json
 from evals.context import ApprovedValue, RunContext
 from evals.manifest import CompiledContext, EvidenceItem
-from evals.plan import Plan, Proposal, ToolStep, parts_of
+from evals.plan import Plan, Proposal, ToolStep, parts_by_command
 from evals.plan_verdicts import Refused, Verified
 from evals.run import CallStatus, Run, ToolCall
 
@@ -253,7 +253,7 @@ def acting_commands(plan: Plan, compiled: CompiledContext) -> frozenset[int]:
     tools = compiled.manifests.tools
     return frozenset(
         of
-        for of, parts in parts_of(plan).items()
+        for of, parts in parts_by_command(plan).items()
         for step in (plan.steps[part] for part in parts)
         if isinstance(step, ToolStep)
         for tool in [tools.get((step.adapter_id, step.capability_id))]

@@ -11,7 +11,7 @@ from evals.context import RunBudget
 from evals.kinds import ApprovalMode
 from evals.manifest import CompiledContext, EvidenceClass, EvidenceItem, Manifests
 from evals.needs import needs_of
-from evals.plan import Plan, ToolStep, parts_of
+from evals.plan import Plan, ToolStep, parts_by_command
 from evals.spec import DecisionSpec
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ class SessionRules:
         """
         names = None if scope is None else self.tool_names(scope)
         found = dict.fromkeys(names or ())
-        for at, parts in parts_of(plan).items():
+        for at, parts in parts_by_command(plan).items():
             if scope is None or called[at] in scope:
                 found |= dict.fromkeys(tool_name_at(plan, part) for part in parts)
         return (*found,) if found or names is not None else None

@@ -89,18 +89,15 @@ class Guard(EventMethods):
 
         Args:
             log: the log for each ruling before it is returned, or its path or URL.
-            sessions: a log or `SessionFolder` that keeps open sessions, by default `log`. The first
-                event of a session that is not open here continues it from there.
+            sessions: a log or folder that keeps open sessions; others go on with them from there.
             clock: the time of events that have none; by default, the clock of this machine.
             max_skew: the largest difference between an event's time and the clock; by default, any.
-            on_decision: called with a copy of each recorded decision, before it is returned. If it
-                raises, nothing is allowed. It must not call the guard.
+            on_decision: gets a copy of each decision first. It may raise, but not call the guard.
             strict: refuse a policy with guesses that nobody has confirmed.
             world: where shell commands run. Without it, those without facts are not understood.
 
         Raises:
-            PolicyError: an argument has the wrong type, or `strict` and the policy has guesses.
-            InvalidPolicy, LogError, OSError, ValueError: the policy or the log is invalid.
+            PolicyError, InvalidPolicy, LogError, OSError, ValueError: an argument is invalid.
         """
         self._clock: Final[Clock] = clock_from(clock)
         self._policy: Final = detached_copy(policy_at(policy))

@@ -17,7 +17,7 @@ from critic.replies.quoting import write_text
 from critic.replies.wording import join_says, silence_refusal, word_by
 from critic.session.call_batch import Batch
 from evals.json_value import detach_json
-from evals.plan import is_part, parts_of
+from evals.plan import is_command_part, parts_by_command
 from harness.canonical import canonical_json
 from harness.guard.course import Course
 from harness.guard.rulings import Question, Ruling, UnknownCall
@@ -88,7 +88,7 @@ class RulingWords:
 def _first_of_commands(batch: Batch, verdict: Refused, asked: dict[int, str]) -> dict[int, str]:
     """Return the questions, of each command the first one, with the count of the others."""
     plan = batch.plan
-    if not parts_of(plan):
+    if not parts_by_command(plan):
         return asked
     from critic.replies.part_texts import count_others  # noqa: PLC0415 - for shell commands only
 
@@ -96,7 +96,7 @@ def _first_of_commands(batch: Batch, verdict: Refused, asked: dict[int, str]) ->
     others: dict[int, set[int | None]] = {}
     for number in asked:
         step = verdict.violations[number].offending_step
-        if step is None or not is_part(plan.steps[step]):
+        if step is None or not is_command_part(plan.steps[step]):
             first[-1 - number] = number
             continue
         of = batch.call_at(step)

@@ -20,7 +20,7 @@ from critic.session.session_values import (
 from evals.capability import ToolCapability, ToolName
 from evals.context import ApprovedValue, OwnValue, SentValues, SessionFacts, WaivedCall
 from evals.manifest import EvidenceItem
-from evals.plan import Proposal, ToolStep, is_part, parts_of
+from evals.plan import Proposal, ToolStep, is_command_part, parts_by_command
 from evals.run import ToolCall
 from evals.side_table import Beside
 from harness.canonical import canonical_json, digest
@@ -96,7 +96,7 @@ class _OtherCall(NamedTuple):
 
 
 def _other_calls(calls: Iterable[ToolCall], proposal: Proposal) -> Iterator[_OtherCall]:
-    commands = parts_of(proposal.plan)
+    commands = parts_by_command(proposal.plan)
     for call in calls:
         step = proposal.plan.steps[call.step]
         pair = call.adapter_id, call.capability_id
@@ -128,7 +128,7 @@ def _ruling_entry(record: DecisionRecord, facts: SessionFacts, proposal: Proposa
     seen = len(proposal.compiled.manifests.evidence_manifest)
     acting = acting_commands(proposal.plan, proposal.compiled)
     for at, step in enumerate(proposal.plan.steps):
-        if not isinstance(step, ToolStep) or is_part(step):
+        if not isinstance(step, ToolStep) or is_command_part(step):
             continue
         name = ToolName(adapter_id=step.adapter_id, capability_id=step.capability_id)
         tool = tools.get((step.adapter_id, step.capability_id))

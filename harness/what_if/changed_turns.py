@@ -22,7 +22,7 @@ from evals.capability import Author, ToolName
 from evals.context import SpentCall
 from evals.escaping import escape_name
 from evals.manifest import Source
-from evals.plan import ToolStep, is_part
+from evals.plan import ToolStep, is_command_part
 
 _OF_NO_TOOL: Final = frozenset({FAILED_CLASS, "result"})
 """The classes of results that no policy changes."""
@@ -53,7 +53,7 @@ def turn_under(
     """
     facts, manifest = recorded.ctx.session, recorded.compiled.manifests.evidence_manifest
     calls = list(_calls(rules, recorded))
-    called = [step for step in recorded.plan.steps if not is_part(step)]
+    called = [step for step in recorded.plan.steps if not is_command_part(step)]
     if facts is None or len(calls) != len(called):
         return Unjudgeable("it is not the plan of a guard: a step is not a call")
     items: list[EvidenceItem] = [*rules.evidence]
@@ -91,7 +91,7 @@ def _calls(rules: SessionRules, recorded: Proposal) -> Iterator[Call]:
     """Yield the calls of a batch, by the names that the rules have for their tools."""
     known = recorded.compiled.manifests.tools
     for at, step in enumerate(recorded.plan.steps):
-        if isinstance(step, ToolStep) and not is_part(step):
+        if isinstance(step, ToolStep) and not is_command_part(step):
             pair = step.adapter_id, step.capability_id
             name = _name_of(rules, pair, was_known=pair in known)
             yield Call(str(at), name, step.args, step.estimated_tokens, facts_in(step))

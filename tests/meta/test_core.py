@@ -46,7 +46,7 @@ HANDS_ON = {"harness.policy"}
 """Fronts with names of OUTER, each loaded when it is first asked for."""
 
 BUDGETS = {
-    "from critic import verify, Proposal": 6_480,
+    "from critic import verify, Proposal": 6_560,
     "from harness.guard import Guard": 24_900,
     "from harness.guard import Guard\n"
     "from harness.policy import read_policy\n"
@@ -72,7 +72,7 @@ RULINGS = {
         "from harness.wire import parse\n"
         "document = Path('fixtures/refund/plan_c.json').read_bytes()\n"
         "assert not verify_proposal(parse(Proposal, document))",
-        4_260,
+        4_300,
     ),
     "a call, by provenance": (_OPEN.format(log=""), 16_750),
     "a call, by provenance, recorded": (
@@ -80,6 +80,18 @@ RULINGS = {
         "log = SqlDecisionLog.open(tempfile.mkdtemp() + '/audit.db')\n"
         + _OPEN.format(log=", log=log"),
         18_600,
+    ),
+    "a command": (
+        "from harness.guard import Guard, RequestedCall\n"
+        "from harness.integrations.hooks.install import shipped_policy\n"
+        "from harness.policy import parse_policy\n"
+        "guard = Guard(parse_policy(shipped_policy('claude-code'), syntax='toml').policy)\n"
+        "guard.open('s', 'x')\n"
+        "facts = {'root': '/w', 'cwd': '/w', 'home': '/h', 'path_safe': True}\n"
+        "args = {'command': 'pwd', 'cwd': '/w'}\n"
+        "call = RequestedCall(id='c', tool='Bash', args=args, shell=facts)\n"
+        "assert guard.calls('s', [call])",
+        21_200,
     ),
 }
 """The most lines of code, without blank lines, comments and docstrings, that a ruling loads."""

@@ -9,7 +9,7 @@ import pytest
 
 from critic.command.effect_tools import EFFECT_TIERS
 from critic.session import Batch, Call, verify_batch
-from evals.plan import Plan, Proposal, ToolStep, is_part
+from evals.plan import Plan, Proposal, ToolStep, is_command_part
 from evals.run import CallStatus
 from harness.canonical import canonical_bytes
 from harness.guard import Guard, Ruling
@@ -458,7 +458,7 @@ def test_a_policy_without_a_table_or_with_an_unknown_effect_is_refused(section: 
 
 def test_steps_of_commands_do_not_count_in_plans_that_no_session_made() -> None:
     batch = batch_of("ls", facts_for("ls"))
-    assert any(map(is_part, batch.plan.steps))
+    assert any(map(is_command_part, batch.plan.steps))
     from critic import verify  # noqa: PLC0415
     from evals.context import RunBudget  # noqa: PLC0415
 
