@@ -13,7 +13,9 @@ from critic.command.shell_facts import is_below
 from critic.command.steps import ShellStep
 
 _DELETES: Final = frozenset(("delet", "delete", "remov", "remove", "rm", "drop", "clean"))
-_INSTALLS: Final = frozenset(("install", "sync", "add"))
+_INSTALLS: Final = frozenset(("install", "sync"))
+_ADDS: Final = _INSTALLS | {"add", "upgrade", "updat", "update"}
+"""The words that ask for a package that is named. Of a whole list, the request has to say more."""
 _HERE: Final = frozenset(("localhost", "127.0.0.1"))
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _ENDING: Final = re.compile(r"(ing|ed|es|s)$")
@@ -49,8 +51,10 @@ class RequestedDeeds:
             case "run":
                 return self._may_run(step)
             case "install":
-                names = (name.lower() for name in step.values("package"))
-                return bool(self._stems & _INSTALLS) and all(one in self._packages for one in names)
+                names = {name.lower() for name in step.values("package")}
+                return bool(self._stems & (_ADDS if names else _INSTALLS)) and (
+                    names <= self._packages
+                )
             case _:
                 return False
 
@@ -92,4 +96,5 @@ def is_local(step: ShellStep) -> bool:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(_ENDING.sub("", word) for word in _WORD.findall(text.lower()))
+    words = _WORD.findall(text.lower())
+    return frozenset(_ENDING.sub("", word) or word for word in words)

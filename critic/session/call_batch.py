@@ -214,6 +214,15 @@ class RunningBatch:
         planned = self.plan.steps[step]
         return planned.args if isinstance(planned, ToolStep) else None
 
+    def effects_of(self, call: Call) -> frozenset[str]:
+        """Return what the command of a call does, by the names of the effects."""
+        at = next(at for at, one in enumerate(self.calls) if one.id == call.id)
+        return frozenset(
+            step.capability_id
+            for step in self.plan.steps
+            if isinstance(step, ToolStep) and step.of == at
+        )
+
     def run_of(self, proposal: Proposal) -> Run:
         """Return what ran, as a run of the batch's proposal."""
         return Run(proposal=proposal, **self.run_facts)

@@ -1,5 +1,6 @@
 """The results of a call as evidence: of the class that the policy says, and with its source."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -24,6 +25,8 @@ from evals.json_value import detach_json
 from evals.manifest import EvidenceItem, Source, Standing
 
 _LONGEST_SUBJECT: Final = 80
+_OF_OTHERS: Final = ("fetch", "send", "run", "unknown", "system", "install")
+"""The effects of commands that print what anybody may have written."""
 _LATEST: Final = datetime.max
 
 
@@ -106,7 +109,11 @@ class Arrival:
             return []
         optional = self._optional_of(tool)
         standing = self._find_standing(running, call, tool)
-        subject, marks = _subject(call, tool), _marks_of(tool, result)
+        does = running.effects_of(call)
+        subject, marks = _subject(call, tool), _marks_of(tool, result, does)
+        if any(one.startswith(_OF_OTHERS) for one in does):
+            made = [(content, name, "public") for content, name, _ in made]
+            author = "public"
         return [
             EvidenceItem(
                 id=f"{CALL_ID}{first + at}",
@@ -157,10 +164,17 @@ class Arrival:
         return self.as_of + timedelta(seconds=min(seconds, left))
 
 
-def _marks_of(tool: SessionTool | None, result: CallResult) -> dict[str, Any]:
-    """Return what else is said of where a result was seen."""
+def _marks_of(
+    tool: SessionTool | None, result: CallResult, does: Collection[str]
+) -> dict[str, Any]:
+    """Return what else is said of where a result was seen.
+
+    Args:
+        does: the effects of its command.
+    """
     promised = tool.capability.result if tool else None
-    marks = {"web": promised is not None and promised.web, "cut": result.cut}
+    is_web = (promised is not None and promised.web) or "fetch" in does or "send" in does
+    marks = {"web": is_web, "cut": result.cut}
     return {name: True for name, holds in marks.items() if holds}
 
 

@@ -25,6 +25,7 @@ _HOST: Final = re.compile(r"(?:[a-z+]+://)?(?:[^@/]+@)?([A-Za-z0-9.-]+)[:/]")
 _LONGEST_FILE: Final = 1 << 20
 
 
+_LONGEST_NAME: Final = 255
 _FOLDERS: Final = ("workdir", "dir_path", "directory", "cwd", "working_directory", "working_dir")
 """The arguments by which tools name the folder of a command: the first that is there counts."""
 
@@ -51,9 +52,15 @@ class DiskWorld:
     def facts_for(
         self, command: str, args: Mapping[str, Any], table: CommandTable
     ) -> dict[str, Any] | None:
-        """Return the facts that a command needs, as JSON; None where it cannot be known."""
+        """Return the facts that a command needs, as JSON; None where it cannot be known.
+
+        An argument that may be a folder, and has none of the names of one, could be where it runs.
+        """
         named = next((args[name] for name in _FOLDERS if args.get(name) is not None), "")
         if type(named) is not str or not self.folder.startswith("/") or len(self.root) <= 1:
+            return None
+        others = (value for name, value in args.items() if name not in _FOLDERS)
+        if any(value != command and self._may_place(value) for value in others):
             return None
         try:
             folder = Path(self.folder, named)
@@ -65,6 +72,13 @@ class DiskWorld:
         except (OSError, ValueError):
             return None
         return facts.wire()
+
+    def _may_place(self, value: Any) -> bool:
+        """Return whether an argument may say where or how the command runs."""
+        if type(value) is str:
+            is_path = value.startswith(("/", "~", ".")) or "\0" in value
+            return is_path or (len(value) < _LONGEST_NAME and Path(self.folder, value).is_dir())
+        return bool(value) and type(value) in (dict, list)
 
 
 def find_project(folder: str | Path) -> str:

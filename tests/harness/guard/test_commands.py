@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from critic.command.effect_tools import EFFECT_TIERS
-from critic.session import Batch, Call, verify_batch
+from critic.session import Batch, Call, CallResult, Session, verify_batch
 from evals.plan import Plan, Proposal, ToolStep, is_command_part
 from evals.run import CallStatus
 from harness.canonical import canonical_bytes
@@ -117,8 +117,6 @@ def test_the_lists_of_others_are_judged_alike() -> None:
 
 
 def batch_of(command: Any, facts: Json | None, policy: Policy = CLAUDE) -> Batch:
-    from critic.session import Session  # noqa: PLC0415
-
     session = Session.opened(rules_of(policy), "s", FIX)
     args = {"command": command, "cwd": "/w"}
     calls = [Call("a", "Bash", args, shell=facts), Call("b", "Read", {"file_path": "/w/a.py"})]
@@ -304,6 +302,22 @@ def test_a_no_holds_for_the_session() -> None:
     ruling = agent.ask("rm b.py")
     agent.guard.answer("s", plan_digest=ruling.plan_digest or "", yes=False, approver="u")
     assert agent.act("rm b.py") == "refuse"
+
+
+def test_what_a_command_printed_is_of_whoever_may_have_written_it() -> None:
+    session = Session.opened(rules_of(CLAUDE), "s", FIX)
+    lines = ("cat a.py", "curl http://localhost/x", "pytest -q")
+    for at, command in enumerate(lines):
+        args = {"command": command, "cwd": "/w"}
+        batch = session.propose([Call(f"c{at}", "Bash", args, shell=facts_for(command))])
+        session = session.decided(batch, "allow", verify_batch(batch), "0" * 64)
+        session = session.ran(f"c{at}", CallResult("completed", f"text {at}")).session
+    sources = [item.source for item in session.trail.items if item.id.startswith("call/")]
+    assert [one and (one.author, one.web) for one in sources] == [
+        ("public", None),
+        ("public", True),
+        ("public", None),
+    ]
 
 
 # --- records ----------------------------------------------------------------------------------

@@ -514,6 +514,25 @@ def test_the_folder_of_a_command_is_judged_and_on_record(
     assert critic("replay", log).status == 0
 
 
+def test_a_yes_to_a_command_holds_for_the_same_command(critic: Critic, tmp_path: Path) -> None:
+    agent, shop = CLAUDE_CODE, tmp_path / "shop"
+    shop.mkdir()
+
+    def told(event: dict[str, Any]) -> str:
+        return agent.decided(critic, tmp_path, {**event, "cwd": str(shop)})
+
+    def asked(command: str, call: str) -> str:
+        return told(agent.call(agent.shell._replace(args={"command": command}), call))
+
+    shell = agent.shell._replace(args={"command": "mypy src"})
+    assert asked("mypy src", "c1") == "ask"
+    told(shown(agent, shell))
+    assert told(agent.result(shell, "c1", "ok")) == "silence"
+    assert asked("cat a.py; mypy src", "c2") == "allow"
+    assert asked("mypy tests", "c3") == "ask"
+    assert asked("rm a.py", "c4") == "ask"
+
+
 def test_a_command_may_end_in_another_folder(critic: Critic, tmp_path: Path) -> None:
     """As after `cd` in Claude Code: the event after the call names the folder of then."""
     agent, log = CLAUDE_CODE, str(tmp_path / "audit.db")

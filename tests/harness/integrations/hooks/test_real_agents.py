@@ -37,7 +37,8 @@ _BARE = {
     "refs/k": "k",
 }
 _PATCH = "".join(f"*** Add File: x/{name}\n+{text}\n" for name, text in _BARE.items())
-_SHELL = {"command": "echo ran > ran.txt"}
+_SHELL = {"command": "echo ran > ran.txt; rm -rf ~/none"}
+_USUAL = {"command": "grep -c x a.py && cat a.py | wc -l && echo usual > usual.txt"}
 _INSTRUCTIONS = r"(AGENTS|CLAUDE|GEMINI|QWEN)(\.[a-z]+)?\.md"
 _VENDORS = ("@anthropic-ai", "@google", "@openai", "@qwen-code")
 _WRITES = [
@@ -47,6 +48,7 @@ SCRIPTS: dict[str, Script] = {
     "claude": [
         [["Read", {"file_path": "{W}/a.py"}]],
         [["Bash", {**_SHELL, "description": "b"}]],
+        [["Bash", {**_USUAL, "description": "u"}]],
         [
             ["Write", {"file_path": "{W}/.claude/x", "content": "x"}],
             ["Write", {"file_path": "{W}/ok", "content": "x"}],
@@ -54,16 +56,21 @@ SCRIPTS: dict[str, Script] = {
     ],
     "codex": [
         [["exec_command", {"cmd": _SHELL["command"]}]],
-        [["exec_command", {"cmd": "cat a.py"}]],
+        [["exec_command", {"cmd": _USUAL["command"]}]],
     ],
     "bare": [
         [["apply_patch", f"*** Begin Patch\n{_PATCH}*** End Patch\n"]],
         [["exec_command", {"cmd": "git status", "workdir": "{W}/x"}]],
     ],
     "fails": [[["view_image", {"path": "{W}/none.png"}]]],
-    "gemini": [[["run_shell_command", _SHELL]], [["read_file", {"file_path": "{W}/a.py"}]]],
+    "gemini": [
+        [["run_shell_command", _SHELL]],
+        [["run_shell_command", _USUAL]],
+        [["read_file", {"file_path": "{W}/a.py"}]],
+    ],
     "qwen": [
         [["run_shell_command", {**_SHELL, "is_background": False}]],
+        [["run_shell_command", {**_USUAL, "is_background": False}]],
         [["read_file", {"file_path": "{W}/a.py"}]],
         _WRITES,
     ],
@@ -165,6 +172,11 @@ def ran(home: Path) -> bool:
     return any((home / "w").rglob("ran.txt"))
 
 
+def ran_usual(home: Path) -> bool:
+    """Return whether a usual command ran, which nobody has to be asked about."""
+    return (home / "w" / "usual.txt").exists()
+
+
 def replays(home: Path) -> None:
     said = critic(home, "replay", home / ".critic" / "audit.db")
     assert said.returncode == 0, said.stdout + said.stderr
@@ -202,7 +214,10 @@ def test_claude_code_is_refused_and_allowed(
     assert not ran(home)
     assert not (work / ".claude" / "x").exists()
     assert (work / "ok").exists() is (mode != "dontAsk")
-    assert "This cannot be undone." in model.told["claude"]
+    # The hook leaves to Claude Code what it allows, which asks in the other modes.
+    assert ran_usual(home) is (mode == "bypassPermissions")
+    assert "deletes" in model.told["claude"]
+    assert "needs approval" in model.told["claude"]
     offers_known_tools(model, "claude", "claude-code")
     replays(home)
 
@@ -243,6 +258,7 @@ def test_codex_is_refused_and_allowed(model: ScriptedModel, home: Path, work: Pa
     codex(model, home, "codex", BYPASS)
     assert work.is_dir()
     assert not ran(home)
+    assert ran_usual(home)
     assert "blocked by PreToolUse hook" in model.told["codex"]
     offers_known_tools(model, "codex", "codex")
     replays(home)
@@ -304,6 +320,7 @@ def test_gemini_is_refused_and_allowed(model: ScriptedModel, home: Path, work: P
     critic(home, "hook", "install", "gemini")
     gemini(model, home, work, GEMINI_CLI_TRUST_WORKSPACE="true")
     assert not ran(home)
+    assert ran_usual(home)
     assert "Tool execution blocked" in model.told["gemini"]
     offers_known_tools(model, "gemini", "gemini")
     replays(home)
@@ -335,6 +352,7 @@ def test_qwen_code_is_refused_and_allowed(model: ScriptedModel, home: Path, work
     keys = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{model.url}/v1", "OPENAI_MODEL": "m"}
     run("qwen", ["--yolo", "-p", f"SCRIPT=qwen WORK={work}"], home, work, **keys)
     assert not ran(home)
+    assert ran_usual(home)
     assert not (work / "QWEN.md").exists()
     assert (work / "ok").exists()
     offers_known_tools(model, "qwen", "qwen-code")

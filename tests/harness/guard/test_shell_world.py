@@ -1,0 +1,71 @@
+"""The disk as a world of commands: where a command runs is known, or nothing of it is."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.guard import DiskWorld
+from harness.policy.shell_settings import shipped_table
+
+TABLE = shipped_table("common-1")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> DiskWorld:
+    for folder in (".git", "src", "other"):
+        (tmp_path / "shop" / folder).mkdir(parents=True)
+    return DiskWorld.around(tmp_path / "shop" / "src")
+
+
+def facts(world: DiskWorld, **args: Any) -> Any:
+    return world.facts_for("cat a.py", {"command": "cat a.py", **args}, TABLE)
+
+
+def test_the_project_is_the_repository_around_the_folder(world: DiskWorld, tmp_path: Path) -> None:
+    shop = str(tmp_path / "shop")
+    assert world.root == shop
+    found = facts(world)
+    assert (found["root"], found["cwd"]) == (shop, f"{shop}/src")
+    assert set(found["links"]) >= {f"{shop}/src/a.py"}
+
+
+@pytest.mark.parametrize("name", ["cwd", "workdir", "dir_path", "directory", "working_directory"])
+def test_an_argument_that_is_a_folder_is_where_it_runs(
+    world: DiskWorld, tmp_path: Path, name: str
+) -> None:
+    shop = str(tmp_path / "shop")
+    assert facts(world, **{name: "../other"})["cwd"] == f"{shop}/other"
+    assert facts(world, **{name: f"{shop}/other"})["cwd"] == f"{shop}/other"
+    assert facts(world, **{name: "/"})["root"] == shop
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"cwd": "none"},
+        {"cwd": 7},
+        {"cwd": ["/"]},
+        {"cwd": "a\0b"},
+        {"where": "/etc"},
+        {"where": "~"},
+        {"where": "../other"},
+        {"where": "."},
+        {"env": {"PATH": "x"}},
+        {"options": ["-x"]},
+    ],
+)
+def test_nothing_is_known_where_another_argument_may_say_where_it_runs(
+    world: DiskWorld, args: dict[str, Any]
+) -> None:
+    assert facts(world, **args) is None
+
+
+def test_what_is_no_folder_changes_nothing(world: DiskWorld) -> None:
+    others = {"description": "Print a file", "timeout": 5, "background": False, "env": {}}
+    assert facts(world, **others) == facts(world)
+
+
+@pytest.mark.parametrize("folder", ["/", "relative", ""])
+def test_nothing_is_known_of_the_whole_disk_or_of_no_place(folder: str) -> None:
+    assert facts(DiskWorld.around(folder)) is None
