@@ -37,7 +37,7 @@ _BARE = {
     "refs/k": "k",
 }
 _PATCH = "".join(f"*** Add File: x/{name}\n+{text}\n" for name, text in _BARE.items())
-_SHELL = {"command": "echo ran > ran.txt; rm -rf ~/none"}
+_SHELL = {"command": "echo ran > ran.txt; cat ~/.netrc"}
 _USUAL = {"command": "grep -c x a.py && cat a.py | wc -l && echo usual > usual.txt"}
 _INSTRUCTIONS = r"(AGENTS|CLAUDE|GEMINI|QWEN)(\.[a-z]+)?\.md"
 _VENDORS = ("@anthropic-ai", "@google", "@openai", "@qwen-code")
@@ -214,9 +214,8 @@ def test_claude_code_is_refused_and_allowed(
     assert not ran(home)
     assert not (work / ".claude" / "x").exists()
     assert (work / "ok").exists() is (mode != "dontAsk")
-    # The hook leaves to Claude Code what it allows, which asks in the other modes.
-    assert ran_usual(home) is (mode == "bypassPermissions")
-    assert "deletes" in model.told["claude"]
+    assert ran_usual(home) is (mode != "dontAsk")
+    assert "reads what has the name of a secret" in model.told["claude"]
     assert "needs approval" in model.told["claude"]
     offers_known_tools(model, "claude", "claude-code")
     replays(home)
