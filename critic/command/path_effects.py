@@ -136,12 +136,12 @@ class PathEffects:
         return is_below(path.real, self._facts.root) and is_below(path.path, self._facts.root)
 
     def _loses_nothing(self, path: NamedPath) -> bool:
-        if _is_temporary(path):
-            return not path.pattern
-        if not self._is_inside(path):
-            return False
-        below = path.real.removeprefix(self._facts.root.rstrip("/"))
-        return self._names.is_made_again(f"{below}/{path.pattern}")
+        root = self._facts.root
+        if any(is_below(one, root) or is_below(root, one) for one in (path.path, path.real)):
+            # Also where the project itself is in a folder for temporary files.
+            below = path.real.removeprefix(root.rstrip("/"))
+            return self._is_inside(path) and self._names.is_made_again(f"{below}/{path.pattern}")
+        return _is_temporary(path) and not path.pattern
 
 
 def _is_temporary(path: NamedPath) -> bool:

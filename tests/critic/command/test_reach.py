@@ -107,6 +107,24 @@ def test_temporary_folders_are_there_already() -> None:
     assert effects("mkdir -p /srv/x") == {"write_outside"}
 
 
+@pytest.mark.parametrize("root", ["/tmp/p/w", "/var/tmp/w", "/tmp"])  # noqa: S108
+def test_a_project_in_a_temporary_folder_is_not_temporary(root: str) -> None:
+    world = World(root=root)
+    for target in (".", "src", "./a.py", f"{root}/src", "..", root, "src/../a.py"):
+        steps = world.read(f"rm -rf {target}", SMALL_TABLE, cwd=root).steps
+        assert {step.effect for step in steps} == {"delete"}, target
+    (made,) = world.read("rm -rf build", SMALL_TABLE, cwd=root).steps
+    assert made.effect == "delete_made"
+
+
+def test_a_link_into_a_project_in_a_temporary_folder_leads_to_the_project() -> None:
+    top = "/tmp"  # noqa: S108
+    world = World(root=f"{top}/w", links={f"{top}/w/out": f"{top}/z", f"{top}/in": f"{top}/w/src"})
+    for target, effect in (("out", "delete"), (f"{top}/in/x", "delete"), ("../z/x", "delete_made")):
+        (step,) = world.read(f"rm -r {target}", SMALL_TABLE, cwd=world.root).steps
+        assert step.effect == effect, target
+
+
 def test_an_archive_of_zip_has_its_ending() -> None:
     entry = ProgramEntry(names="zip", opts="-r -q", args="write read+", reader="zip")
     table = SMALL_TABLE.model_copy(update={"command": (*SMALL_TABLE.command, entry)})
