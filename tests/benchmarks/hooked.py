@@ -10,6 +10,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from plan_critic_entry.hook_client import code_identity
+
 from harness.integrations.hooks.desk import HookDesk
 from tests.benchmarks.timing import Cost, Row, of_process
 from tests.support.paths import ROOT
@@ -28,7 +30,8 @@ class HookedSession:
         """Take a session to a number of calls, with its state in a folder."""
         policy = POLICY.read_bytes()
         options = ("agent=claude-code", f"folder={folder}", f"--policy={POLICY}")
-        head = [*options, f"--state={folder}", f"policy_bytes={len(policy)}"]
+        head = [*options, f"code={code_identity()}", f"--state={folder}"]
+        head.append(f"policy_bytes={len(policy)}")
         self._desk, self._head = HookDesk(), "\0".join(head).encode() + b"\0\0" + policy
         self._numbers, self._chance = count(), Random(calls)  # noqa: S311 - texts, not secrets
         self.take(self._event("UserPromptSubmit", prompt="Read the files in /shop"))

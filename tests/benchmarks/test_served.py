@@ -1,7 +1,10 @@
 """The figures of the service are of whole answers, and of the share of them that they name."""
 
+from pathlib import Path
+
 import pytest
 
+from tests.benchmarks.hooked import HookedSession
 from tests.benchmarks.served import is_whole, percentile
 
 
@@ -18,3 +21,8 @@ def test_an_answer_is_whole_with_its_last_byte(size: int) -> None:
         *[False] * len(answer),
         True,
     ]
+
+
+def test_a_session_of_hooks_can_be_measured(tmp_path: Path) -> None:
+    session = HookedSession(tmp_path, 1)
+    session.take(session.call())
