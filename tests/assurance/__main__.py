@@ -22,6 +22,7 @@ LAYERS = (
     "crash",
     "conformance",
     "laws",
+    "shell",
     "planted",
     "mutation",
 )

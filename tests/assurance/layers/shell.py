@@ -1,0 +1,80 @@
+"""Command lines in real shells: nothing happens that was not read from the line."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final, get_args
+
+import orjson
+
+from critic.command.shell_facts import ShellName
+from harness.policy.shell_settings import shipped_table
+from tests.assurance.row import Row, all_held
+from tests.assurance.shells.drawn_lines import operator_lines, option_lines, random_lines
+from tests.assurance.shells.heard import Tally, hear_lines
+from tests.assurance.shells.jail import Jail
+from tests.support.paths import ROOT
+
+_SEED: Final = 1
+_QUICK, _FULL = 300, 6_000
+"""How many lines are run that are understood, of those that are drawn, in each shell."""
+_MODULE: Final = "tests.assurance.layers.shell"
+
+
+def run(*, quick: bool) -> list[Row]:
+    """Return a row for each shell."""
+    return [_row(shell, quick=quick) for shell in get_args(ShellName)]
+
+
+def _row(shell: str, *, quick: bool) -> Row:
+    layer = f"shell: {shell}"
+    if shutil.which(shell) is None:
+        return Row(layer, 0, "lines", 0, met=False, note=f"{shell} is not here: install it")
+    # Only root may change its root folder: here, or in a namespace of its own.
+    inside = [] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user"]
+    words = [*inside, sys.executable, "-m", _MODULE, shell, "quick" if quick else "full"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        why = (done.stderr.strip().splitlines() or ["it failed"])[-1]
+        note = f"no jail: run it as root, or allow user namespaces: {why}"
+        return Row(layer, 0, "lines", 0, met=False, note=note[:160])
+    tally = Tally(**orjson.loads(done.stdout))
+    note = f"of {tally.lines:,} drawn; {tally.programs:,} programs, {tally.files:,} files changed"
+    if tally.unforeseen:
+        note += f"; first: {ascii(tally.unforeseen[0])[:120]}"
+    return all_held(layer, tally.understood, "lines", len(tally.unforeseen), note)
+
+
+def main(shell: ShellName, extent: str) -> int:
+    """Run the lines in one shell, and print what came of it."""
+    binary = shutil.which(shell)
+    assert binary
+    table = shipped_table("common-1")
+    drawn = random_lines(_SEED)
+    if extent == "quick":
+        parts = [(_every(operator_lines(), 7), 60), (_every(option_lines(), 19), 120)]
+        parts.append((drawn, _QUICK))
+    else:
+        parts = [(operator_lines(), 10_000), (option_lines(), 10_000), (drawn, _FULL)]
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        jail = Jail(Path(folder), Path(binary), shell, {*table.entries})
+        whole = Tally()
+        for lines, most in parts:
+            whole = whole.plus(hear_lines(jail, shell, lines, most, table))
+    sys.stdout.buffer.write(orjson.dumps(whole._asdict()))
+    return 0
+
+
+def _every(lines: Iterator[str], step: int) -> Iterator[str]:
+    """Yield some of the lines, from all over."""
+    return islice(lines, None, None, step)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))  # type: ignore[arg-type] # it was asked for above
