@@ -2,8 +2,10 @@
 
 Rule 1: it is meant after the noun of the argument, after `#` or `id`, or in a list of such numbers.
         `id`, `no.` and `number` belong to the noun before them where a tool that is called has it.
-Rule 2: what may count something else, in a list or behind an answer, is only a word. So is a number
-        behind a noun that has a capital, beside letters that take no space, and between slashes.
+Rule 2: what may count something else, in a list or behind an answer, is only a word. So is what a
+        unit or the sign of a currency stands behind, what begins a line of a list, a part of a
+        number with commas, a number behind a noun that has a capital, beside letters that take no
+        space, and between slashes.
 """
 
 import re
@@ -38,6 +40,26 @@ _MARKS: Final = frozenset(
         *("n\xba", "n.\xba", "n\xb0", "n.\xb0"),
     )
 )
+_LINE_BEGINS: Final = re.compile(r"(?:\A|\n)[ (]*+\Z")
+_MARKER_ENDS: Final = re.compile(r"[.)]++ ++[^ \n]")
+"""What makes a number that begins a line the marker of a list."""
+_SIGN_BEHIND: Final = re.compile(" ?[%\u2030\u20ac$\xa3\xa5\u20b9]")
+_THOUSANDS_BEHIND: Final = re.compile(",[0-9]{3}(?![0-9])")
+_THOUSANDS_BEFORE: Final = re.compile(r"(?<![0-9,])[0-9]{1,3}(?:,[0-9]{3})*,\Z")
+_SEVERAL_BEFORE: Final = re.compile(rf"[sS][: ({QUOTES}]*+(?:#?[0-9]{{1,3}},)*\Z")
+"""Behind a noun for several things, commas part their numbers, also without spaces."""
+_UNIT_BEHIND: Final = re.compile(f"[ \n]++({WORD}++)")
+_UNITS: Final = frozenset(
+    map(
+        stem_of,
+        (
+            *("second", "minute", "min", "hour", "hr", "day", "night", "week", "month", "year"),
+            *("time", "percent", "euro", "dollar", "pound", "kg", "piece", "item", "unit", "copy"),
+            *("people", "person", "guest", "adult", "child", "children", "seat"),
+        ),
+    )
+)
+"""Stems of words that say what the number before them counts."""
 _SENTENCE_NO: Final = re.compile(rf"(?:\A|[.!?\n])[ ({QUOTES}]*No\.[ \n]?\Z")
 """An answer, behind which a sentence may begin with a number."""
 _UNSPACED: Final = ScriptPattern(NO_CHANGE, f"[{UNSPACED}]")
@@ -91,12 +113,26 @@ def _is_no_count(entry: ItemText, value: Sought, at: int, nouns: Nouns) -> bool:
     text, end = entry.text(mark_lines), at + len(value.narrow)
     if is_part(names_said(entry, mark_lines), text, at, end, is_path=False):
         return False
-    before = text[max(0, at - _WINDOW) : at]
-    if _SENTENCE_NO.search(before):
+    before, behind = text[max(0, at - _WINDOW) : at], text[end : end + _WINDOW]
+    if _SENTENCE_NO.search(before) or _is_other(before, value.narrow, behind, nouns):
         return False
-    counted = _WORD_BEHIND.match(small(text[end : end + _WINDOW]))
+    counted = _WORD_BEHIND.match(small(behind))
     is_listed = counted is not None and _drop_list(_parts_of(small(before)))
     return not is_listed or counted is None or _may_follow_list(counted[1], nouns.own)
+
+
+def _is_other(before: str, number: str, behind: str, nouns: Nouns) -> bool:
+    """Return whether a number marks a line, is a part of a longer one, or has a unit."""
+    if len(number) < 3 and _MARKER_ENDS.match(behind) and _LINE_BEGINS.search(before):
+        return True
+    is_part_of_thousands = _THOUSANDS_BEHIND.match(behind) or (
+        len(number) == 3 and _THOUSANDS_BEFORE.search(before)
+    )
+    if is_part_of_thousands and not _SEVERAL_BEFORE.search(before):
+        return True
+    unit = _UNIT_BEHIND.match(behind)
+    is_counted = unit is not None and stem_of(small(unit[1])) in _UNITS - nouns.own
+    return is_counted or _SIGN_BEHIND.match(behind) is not None
 
 
 def _may_follow_list(word: str, own: frozenset[str]) -> bool:

@@ -169,7 +169,19 @@ NUMBERS = [
     # What follows a list may count other things.
     *((f"orders 1, 7{more}", "held") for more in (" days", " more", " of them", " Uhr")),
     *((f"orders 1, 7{more}", "meant") for more in ("", " now", " orders", ".", ", 9", " 9", " (x")),
-    *(("order 7 days", "meant"), ("#1 and 7 days", "held"), ("ids 1, 7 today", "meant")),
+    *(("order 7 more", "meant"), ("#1 and 7 days", "held"), ("ids 1, 7 today", "meant")),
+    # Nor is what has a unit the number of a thing, or what marks a line, or a part of a number.
+    *(
+        (f"order 7{unit}", "held")
+        for unit in (" days", " hours", " times", "%", " $", "\u20ac", "\nkg")
+    ),
+    *(
+        (f"orders:{line}", "held")
+        for line in (" 7. x", "\n7. x", "\n7) x", "\n (7) x", "\n7.) x")[1:]
+    ),
+    *(("orders: 7. x", "meant"), ("orders:\n7.", "meant"), ("orders:\n7 x", "meant")),
+    *(("order 7,345", "held"), ("order 7,34", "meant"), ("orders 7,345", "meant")),
+    *(("orders 12,7", "meant"), ("orders 7,3456", "meant"), ("order 7, 345", "meant")),
     # An answer is no sign of a number.
     *((f"order 9{end} No. 7", "held") for end in (".", "!", "?", "?\n")),
     *(("No. 7", "held"), ("order 9, No. 7", "meant"), ("order 9. no. 7", "meant")),

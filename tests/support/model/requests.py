@@ -55,6 +55,10 @@ JOINS = rf"{BESIDE.replace(':', '')}*(?:, ?(?:and|or) |,|;|and|or|&){BESIDE.repl
 LISTED = rf"(?:(?<!\w)#?[0-9]+{JOINS})+$"
 COUNTING = "each more most of other out own same such"
 """Function words of which a number may be the count."""
+UNITS = (
+    "second minute min hour hr day night week month year time percent euro dollar pound kg piece "
+    "item unit copy people person guest adult child children seat"
+)
 LIST_MARKS = "-*\u2022"
 NEAR = 120
 LETTERS_BEFORE = r"^[^.]*?[^\x00-\x7f](?=[A-Za-z0-9])"
@@ -276,7 +280,28 @@ def is_other_count(nouns: list[str], place: Place) -> bool:
     is_listed = re.search(LISTED, fold(before.replace("\n", " "))) is not None
     is_answer = re.search(rf"(?:\A|[.!?\n])[ ({QUOTES}]*No\.[ \n]?$", before) is not None
     is_count = is_listed and not may_follow and stem(word) not in nouns
-    return is_answer or is_count or is_part_of_name("text", place)
+    is_other = is_marker_or_part(place) or has_unit(nouns, behind)
+    return is_answer or is_count or is_other or is_part_of_name("text", place)
+
+
+def is_marker_or_part(place: Place) -> bool:
+    """Return whether a number begins a line of a list, or is a part of one with commas."""
+    before, behind = place.text[: place.start], place.text[place.end :]
+    begins = re.search(r"(?:\A|\n)[ (]*$", before) is not None and place.end - place.start < 3
+    if begins and re.match(r"[.)]+ +[^ \n]", behind):
+        return True
+    of_three = re.fullmatch("[0-9]{3}", place.text[place.start : place.end]) is not None
+    joined = re.search(r"(?<![0-9,])[0-9]{1,3}(?:,[0-9]{3})*,$", before) if of_three else None
+    several = re.search(rf"[sS][: ({QUOTES}]*(?:#?[0-9]{{1,3}},)*$", before)
+    return several is None and (joined or re.match(r",[0-9]{3}(?![0-9])", behind)) is not None
+
+
+def has_unit(nouns: list[str], behind: str) -> bool:
+    """Return whether a unit or the sign of a currency stands behind a number."""
+    word = re.match(rf"[ \n]+({WORD}+)", behind)
+    counted = stem(fold(word[1])) if word else ""
+    is_unit = counted in map(stem, UNITS.split()) and counted not in nouns
+    return is_unit or re.match(" ?[%\u2030\u20ac$\xa3\xa5\u20b9]", behind) is not None
 
 
 def is_beside_noun(others: list[str], place: Place) -> bool:
