@@ -74,14 +74,13 @@ def _find_whole(
     place: Place, found: ItemText | None, value: Sought, shown: Shown | None, names_in: _NamesIn
 ) -> tuple[ItemText | None, bool]:
     """Return the entry that holds a value, or one in which it stands beside longer names."""
-    form, parts = _form_of(value), 0
+    form = _form_of(value)
     if found is None or not names_in(found, form):
         return found, found is not None
     for entry, at in place.texts(_reading_of(value)).occurrences(value.said, shown):
         if not _is_part(names_in(entry, form), entry.text(form), value, at):
             return entry, True
-        parts += 1
-    return found, parts == 0
+    return found, False  # beside longer names, or in none of the places that were looked at
 
 
 def _is_part(names: NameSpans, text: str, value: Sought, at: int) -> bool:

@@ -103,3 +103,13 @@ def test_no_file_lies_below_a_part_of_a_quoted_name(said: str, answered: str, ro
     args = {"x": "/data/Project/a.txt"}
     assert answer(proposal(request(said), args=args, tool=tool)) == answered
     assert answer(proposal(request(said.replace("X", "../X")), args=args, tool=tool)) == answered
+
+
+def test_a_part_of_a_longer_name_is_one_behind_any_number_of_others() -> None:
+    others = " ".join(f"data Project {number}" for number in range(250))
+    asked = proposal(
+        request(f'delete {others} and "/data/Project X"'),
+        args={"x": "/data/Project"},
+        tool={"arg_roles": {"x": "object"}, "arg_kinds": {"x": "path"}},
+    )
+    assert answer(asked) == "ask"
