@@ -6,7 +6,7 @@ Rule 2: a field that leads nowhere may stand elsewhere, under its name: in any c
         and `-`, or as a word of a text.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal
 
 from evals.capability import FieldWriter
@@ -104,12 +104,14 @@ def unmet_fields(value: Any, fields: FieldTree | None, author: Writer) -> Unmet:
 
 
 def _at_key(value: Any, key: str) -> Iterator[Any]:
-    """Yield what stands at a key of a value: at `*`, all that it holds."""
+    """Yield what stands at a key of a value: at `*`, all that it holds. A null is nothing."""
+    found: Iterable[Any] = ()
     if type(value) is dict:
-        yield from value.values() if key == "*" else (value[key],) if key in value else ()
+        found = value.values() if key == "*" else (value.get(key),)
     elif type(value) is list:
         at = int(key) if key.isascii() and key.isdigit() and len(key) < 10 else len(value)
-        yield from value if key == "*" else value[at : at + 1]
+        found = value if key == "*" else value[at : at + 1]
+    yield from (one for one in found if one is not None)
 
 
 def own_name(declared: str) -> str:

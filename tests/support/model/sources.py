@@ -171,6 +171,9 @@ def last_name(declared: str) -> str:
 
 
 def ways_in(place: Way, value: Any) -> Iterator[Way]:
+    """Yield where anything stands: a null is nothing."""
+    if value is None:
+        return
     yield place
     for name, item in members(value):
         yield from ways_in((*place, str(name)), item)
