@@ -101,9 +101,17 @@ class Run(Envelope):
 
 
 def refused_opening(openings: Sequence[Opening] | None) -> Opening | None:
-    """Return the opening that ended a run, if it was refused: it is the last one.
+    """Return the first opening that was refused and that no person cleared, if there is one.
 
-    One that a person cleared is followed by another one of the same step.
+    One that a person cleared is followed at once by another of the same step, with an approval.
     """
-    last = openings[-1] if openings else None
-    return None if last is None or last.verdict.ok else last
+    known = openings or ()
+    for at, one in enumerate(known):
+        if not one.verdict.ok and not is_cleared_by(one, known[at + 1 : at + 2]):
+            return one
+    return None
+
+
+def is_cleared_by(refused: Opening, following: Sequence[Opening]) -> bool:
+    """Return whether the opening that follows a refused one is that of a person's yes."""
+    return any(one.step == refused.step and one.approvals is not None for one in following[:1])

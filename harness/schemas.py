@@ -68,9 +68,12 @@ from harness.guard import (
     CloseEvent,
     EventError,
     OpenEvent,
+    OpeningRuling,
+    ReadyEvent,
     ResultEvent,
     Ruling,
     SaidEvent,
+    SessionPlanEvent,
 )
 from harness.policy.envelopes import AcceptedFinding, GuardSettings, Policy, PolicyClass, PolicyTool
 from harness.record import DecisionRecord
@@ -126,10 +129,13 @@ _ENVELOPES: Final[tuple[tuple[str, Any], ...]] = (
     ("OpenEvent", OpenEvent),
     ("SaidEvent", SaidEvent),
     ("CallsEvent", CallsEvent),
+    ("SessionPlanEvent", SessionPlanEvent),
+    ("ReadyEvent", ReadyEvent),
     ("ResultEvent", ResultEvent),
     ("AnswerEvent", AnswerEvent),
     ("CloseEvent", CloseEvent),
     ("Ruling", Ruling),
+    ("OpeningRuling", OpeningRuling),
     ("SessionReport", SessionReport),
     ("EventError", EventError),
     ("ConsolidateInput", ConsolidateInput),

@@ -1,17 +1,22 @@
 """The openings of a run, derived again from the run alone.
 
 Rule 1: an opening passed if it is recorded so, and passes now. Nothing else opens a step.
-Rule 2: what comes after an opening that cannot be derived is not opened, nor is what comes after
-        one that was refused, unless a person cleared just that.
+Rule 2: after one that was refused nothing passes, unless a person cleared just that.
+Rule 3: what comes after an opening that cannot be derived is not opened.
+Rule 4: where nothing is enforced, calls are made in spite of a refusal, and what they returned is
+        taken from: so a step that was refused with its values counts as sent.
 """
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
-from critic.late.openings import OpeningError, StepOpener
+from critic.late.openings import JudgedStep, OpeningError, StepOpener
 from evals.canonical_json import canonical_json
 from evals.passed_openings import PassedOpening, PassedOpenings
+from evals.plan import Proposal
 from evals.plan_verdicts import Refused, Verified
-from evals.run import Opening, Run
+from evals.run import Opening, Run, ToolCall, is_cleared_by
 
 
 class OpenedRun(NamedTuple):
@@ -21,60 +26,84 @@ class OpenedRun(NamedTuple):
         verdicts: those of its openings in order, up to one that cannot be derived.
         fault: why that cannot be derived; None where all are.
         passed: what they gave to the steps.
+        judged: what was judged, for each of the verdicts.
     """
 
     verdicts: tuple[Verified | Refused, ...]
     fault: str | None
     passed: PassedOpenings
+    judged: tuple[JudgedStep, ...]
 
 
 def open_run(run: Run) -> OpenedRun:
-    """Derive each opening of a run again: from the proposal, and the calls it says it followed.
+    """Derive each opening of a run again: from the proposal, and the calls that it followed.
 
     Pure. The recorded verdicts are compared by nobody here.
     """
     opener, passed = StepOpener(run.proposal), dict[int, PassedOpening]()
-    verdicts: list[Verified | Refused] = []
-    fault: str | None = None
-    before: Opening | None = None
-    for opening in run.openings or ():
+    openings, found, fault = run.openings or (), list[JudgedStep](), None
+    is_refused = False
+    for at, opening in enumerate(openings):
+        following = openings[at + 1 : at + 2]
         try:
-            _require_open(before, opening)
-            _end_calls(opener, run, opening.after)
-            judged = opener.open_now(opening.step, opening.as_of, tuple(opening.approvals or ()))
+            end_calls(opener, run.calls, opening.after)
+            judged = _open_again(opener, opening, following)
         except OpeningError as error:
             fault = str(error)
             break
-        before = opening
-        verdicts.append(judged.verdict)
-        if judged.verdict.ok and opening.verdict.ok:
-            known = opener.context.count_after(opening.after)
-            refs, args = opener.refs_of(opening.step), canonical_json(judged.settled.args)
-            passed[opening.step] = PassedOpening(opening.after, opening.as_of, args, refs, known)
+        found.append(judged)
+        if judged.verdict.ok and opening.verdict.ok and not is_refused:
+            passed[opening.step] = _passed_opening(opener, opening, judged)
+        is_refused |= not opening.verdict.ok and not is_cleared_by(opening, following)
     if fault is None:
-        _end_rest(opener, run)
-    return OpenedRun(tuple(verdicts), fault, PassedOpenings(passed, tuple(opener.context.items)))
+        with suppress(OpeningError):  # nothing hangs on calls after the last opening
+            end_calls(opener, run.calls, len(run.calls))
+    returned = PassedOpenings(passed, tuple(opener.context.items))
+    return OpenedRun(tuple(one.verdict for one in found), fault, returned, tuple(found))
 
 
-def _require_open(before: Opening | None, opening: Opening) -> None:
-    """Require that no refusal came before, but one of the same step that a person cleared."""
-    if before is None or before.verdict.ok:
-        return
-    if opening.step != before.step or not opening.approvals:
-        raise OpeningError(f"step {opening.step} is opened after a refusal of step {before.step}")
+def _passed_opening(opener: StepOpener, opening: Opening, judged: JudgedStep) -> PassedOpening:
+    known = opener.context.count_after(opening.after)
+    refs, args = opener.refs_of(opening.step), canonical_json(judged.settled.args)
+    return PassedOpening(opening.after, opening.as_of, args, refs, known)
 
 
-def _end_calls(opener: StepOpener, run: Run, after: int) -> None:
-    if not len(opener.calls) <= after <= len(run.calls):
-        raise OpeningError(f"an opening follows {after} calls, and not those that are there")
-    for call in run.calls[len(opener.calls) : after]:
+def _open_again(opener: StepOpener, opening: Opening, following: Sequence[Opening]) -> JudgedStep:
+    approvals = tuple(opening.approvals or ())
+    judged = opener.open_now(opening.step, opening.as_of, approvals)
+    if not judged.verdict.ok and not is_cleared_by(opening, following):
+        with suppress(OpeningError):  # it has no values
+            opener.note_opening(opening.step, opening.as_of)
+    return judged
+
+
+def end_calls(opener: StepOpener, calls: Sequence[ToolCall], count: int) -> None:
+    """Note the calls that ended, up to so many of them.
+
+    Raises:
+        OpeningError: there are fewer, or one was not opened.
+    """
+    if not len(opener.calls) <= count <= len(calls):
+        raise OpeningError(f"an opening follows {count} calls, and not those that are there")
+    for call in calls[len(opener.calls) : count]:
         opener.end_call(call)
 
 
-def _end_rest(opener: StepOpener, run: Run) -> None:
-    """Add the calls after the last opening, up to one that was not opened."""
-    for call in run.calls[len(opener.calls) :]:
-        try:
-            opener.end_call(call)
-        except OpeningError:
-            return
+def opener_after(
+    proposal: Proposal,
+    calls: Sequence[ToolCall],
+    openings: Sequence[Opening],
+    made: Sequence[int],
+) -> StepOpener:
+    """Return what opens the next steps of a plan of which some were opened and made.
+
+    Raises:
+        OpeningError: the calls and openings are not those of the plan.
+    """
+    opener, waiting = StepOpener(proposal), set(made)
+    for at, opening in enumerate(openings):
+        if opening.step in waiting and not is_cleared_by(opening, openings[at + 1 : at + 2]):
+            end_calls(opener, calls, opening.after)
+            opener.note_opening(opening.step, opening.as_of)
+    end_calls(opener, calls, len(calls))
+    return opener

@@ -27,7 +27,7 @@ from critic.verify import found_in
 from evals.approval import Approvals
 from evals.canonical_json import digest
 from evals.context import Approval, RunContext
-from evals.plan import Plan, Proposal, Step, ToolStep
+from evals.plan import Plan, Proposal, Step, ToolStep, has_commands
 from evals.plan_verdicts import MOST_LISTED, Refused, Verified
 from evals.run import ToolCall
 from evals.spec import DecisionSpec
@@ -183,6 +183,8 @@ class StepOpener:
         Raises:
             OpeningError: one has not, or the step is not to be opened at all.
         """
+        if has_commands(self._proposal.plan):
+            raise OpeningError("what a shell command does is judged before the run alone")
         steps = self._case.steps
         if not 0 <= step < len(steps) or steps[step][2]["kind"] != "tool":
             raise OpeningError(f"step {step} of the plan calls no tool")

@@ -189,6 +189,12 @@ class SettledContext:
                 yield SentValues(seq=seq, values=values)
 
 
+def count_items(call: ToolCall) -> int:
+    """Return how many items a call that ended makes."""
+    output = call.status == "completed" or call.output is not None
+    return output + (call.error is not None)
+
+
 def _number_evidence(proposal: Proposal) -> tuple[EvidenceItem, ...]:
     """Return the evidence of a plan as what was seen before all that it does."""
     items = proposal.compiled.manifests.evidence_manifest

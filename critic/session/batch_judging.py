@@ -3,6 +3,9 @@
 Rule 1: the verdict is that of the proposal. The indexes hold what the proposal says, and no more.
 """
 
+from datetime import datetime
+from typing import Any
+
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.session.call_batch import Batch
 from critic.session.ledger import past_of
@@ -11,17 +14,22 @@ from critic.session.session_values import (
     Seen,
     YesAbout,
     approved_tiers,
+    doubts_about,
     doubts_of,
     needs_judging,
     yes_about,
 )
-from critic.verify import verdict_on
+from critic.verify import verdict_on, verify_proposal
 from evals.approval import Approvals
+from evals.canonical_json import digest
+from evals.context import Approval
 from evals.plan_verdicts import Refused, Verified
 
 
 def verify_batch(batch: Batch) -> Verified | Refused:
     """Return what `verify_proposal` returns for the proposal of a batch."""
+    if batch.is_late:  # its words to come are looked for in all that was seen
+        return verify_proposal(batch.proposal)
     case = _prepare_batch(batch)
     if needs_judging(case):
         with batch.trail.seen_sources(batch.ctx.as_of) as seen:
@@ -31,6 +39,8 @@ def verify_batch(batch: Batch) -> Verified | Refused:
 
 def asked_about(batch: Batch) -> YesAbout:
     """Return what a person is asked about, if a batch asks."""
+    if batch.is_late:
+        return yes_about(*doubts_about(batch.proposal))
     case = _prepare_batch(batch)
     if not needs_judging(case):
         return YesAbout((), ())
@@ -42,7 +52,7 @@ def asked_about(batch: Batch) -> YesAbout:
 def _prepare_batch(batch: Batch) -> PreparedPlan:
     """Return the plan of a batch, prepared for the checks."""
     rules, trail, ctx, plan = batch.rules, batch.trail, batch.ctx, batch.plan
-    tools = rules.compiled_for(call.tool for call in batch.calls)
+    tools = batch.tools
     case = prepare_plan(ctx, tools, rules.batch_spec, plan)
     # A plan pins what was there, and nothing else.
     case.surface = case.surface._replace(
@@ -65,3 +75,15 @@ def _known_values(batch: Batch, seen: tuple[Seen, Seen]) -> KnownValues:
     past = batch.past or past_of(batch.ctx)
     approved = approved_tiers(past.approved)
     return KnownValues(*seen, approved=approved, own=past.own, sent=past.sent.first_seq)
+
+
+def make_approval(batch: Batch, name: str, approver: str, expires_at: datetime | None) -> Approval:
+    """Return a person's approval of a batch, bound to its plan and its context."""
+    expiry: dict[str, Any] = {} if expires_at is None else {"expires_at": expires_at}
+    return Approval(
+        approval_id=name,
+        plan_digest=digest(batch.plan),
+        approver=approver,
+        context_digest=batch.trail.context_digest(batch.ctx, batch.tools, batch.spec),
+        **expiry,
+    )

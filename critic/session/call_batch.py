@@ -1,6 +1,6 @@
 """One batch of calls: what was asked for, the plan that it makes, and the calls that ended."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
@@ -14,9 +14,10 @@ from critic.session.session_values import OwnKey
 from evals.canonical_json import canonical_json
 from evals.context import ApprovedValue, RunContext
 from evals.manifest import CompiledContext, EvidenceItem
-from evals.plan import Plan, Proposal, ToolStep, parts_by_command
+from evals.plan import Plan, Proposal, ToolStep, is_late_plan, parts_by_command
 from evals.plan_verdicts import Refused, Verified
-from evals.run import CallStatus, Run, ToolCall
+from evals.run import CallStatus, Opening, Run, ToolCall
+from evals.spec import DecisionSpec
 
 Action = Literal["allow", "ask", "refuse"]
 """What becomes of a batch: it may run, a person is asked, or nothing of it runs."""
@@ -24,10 +25,19 @@ Action = Literal["allow", "ask", "refuse"]
 NO_RESULT: Final = "no result was reported"
 
 
+class CallTake(NamedTuple):
+    """A value of a call's arguments (`arg`), and where it is in what another call returns."""
+
+    arg: str
+    call: str
+    at: str
+
+
 class Call(NamedTuple):
     """A call as an agent asks for it. `id` is any text; `tool` is the name that the policy has.
 
-    `shell` are the facts by which its shell command is read, if it has one.
+    `shell` are the facts by which its shell command is read, if it has one. It waits for the calls
+    that it takes values of, and for those in `after`, by their ids.
     """
 
     id: str
@@ -35,6 +45,8 @@ class Call(NamedTuple):
     args: Mapping[str, Any]
     estimated_tokens: int | None = None
     shell: Mapping[str, Any] | None = None
+    takes: tuple[CallTake, ...] = ()
+    after: tuple[str, ...] = ()
 
 
 class OtherCall(NamedTuple):
@@ -93,6 +105,7 @@ class Batch:
         turn: counts the batches of a session from 1.
         trail: what was seen before.
         past: what the session did before; None where only `ctx` says so.
+        is_plan: the agent carries the calls out in later turns.
     """
 
     turn: int
@@ -102,6 +115,22 @@ class Batch:
     rules: SessionRules
     trail: Trail
     past: Past | None = None
+    is_plan: bool = False
+
+    @cached_property
+    def is_late(self) -> bool:
+        """Whether its calls wait for one another: then each is opened before it is made."""
+        return is_late_plan(self.plan)
+
+    @property
+    def spec(self) -> DecisionSpec:
+        """The contract that it is judged by."""
+        return self.rules.late_spec if self.is_late else self.rules.batch_spec
+
+    @property
+    def tools(self) -> CompiledContext:
+        """The tools of its calls, without evidence."""
+        return self._compile()
 
     @property
     def seen(self) -> int:
@@ -125,8 +154,12 @@ class Batch:
         return self._make_proposal(self.trail.items)
 
     def _make_proposal(self, items: tuple[EvidenceItem, ...]) -> Proposal:
-        compiled = self.rules.compiled_for((call.tool for call in self.calls), items)
-        return Proposal(ctx=self.ctx, compiled=compiled, spec=self.rules.batch_spec, plan=self.plan)
+        compiled = self._compile(items)
+        return Proposal(ctx=self.ctx, compiled=compiled, spec=self.spec, plan=self.plan)
+
+    def _compile(self, items: tuple[EvidenceItem, ...] = ()) -> CompiledContext:
+        names = (call.tool for call in self.calls)
+        return self.rules.compiled_for(names, items, is_late=self.is_late)
 
     @property
     def scored(self) -> Proposal:
@@ -135,7 +168,7 @@ class Batch:
         That is what the steps pin, and what must not leave if the calls hold any of it; with an
         approval, which is of a context, all of it.
         """
-        if self.ctx.approvals:
+        if self.ctx.approvals or self.is_late:
             return self.proposal
         pinned = [ref for step in self.plan.steps for ref in step.evidence_refs or ()]
         classes = self.rules.spec.confined_evidence or ()
@@ -156,6 +189,10 @@ class RunningBatch:
         verdict: what `verify` says of it. Where it refuses, only a shadow let the batch through.
         ended: the calls that ended, in the order of their results.
         results: positions in the evidence of what they returned.
+        openings: those of its calls, in order, where they wait for one another.
+        made: the steps that may run, or ran, where that is not all of them from the beginning.
+        is_plan: the agent carries the calls out in later turns.
+        is_stopped: no more of them is made.
     """
 
     turn: int
@@ -166,11 +203,44 @@ class RunningBatch:
     verdict: Verified | Refused
     ended: tuple[ToolCall, ...] = ()
     results: tuple[int, ...] = ()
+    openings: tuple[Opening, ...] = ()
+    made: tuple[int, ...] = ()
+    is_plan: bool = False
+    is_stopped: bool = False
 
     @classmethod
     def of(cls, batch: Batch, verdict: Verified | Refused) -> "RunningBatch":
         """Return a batch that begins to run."""
-        return cls(batch.turn, batch.calls, batch.seen, batch.ctx, batch.plan, verdict)
+        given = batch.turn, batch.calls, batch.seen, batch.ctx, batch.plan, verdict
+        return cls(*given, is_plan=batch.is_plan)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether its calls wait for one another."""
+        return is_late_plan(self.plan)
+
+    @property
+    def waits(self) -> bool:
+        """Whether its calls are opened one by one, or carried out in later turns."""
+        return self.is_plan or self.is_late
+
+    @property
+    def waiting(self) -> list[int]:
+        """The steps that may still be opened, or carried out."""
+        if not self.waits or self.is_stopped:
+            return []
+        return [step for step in range(len(self.calls)) if step not in self.made]
+
+    @property
+    def waiting_ids(self) -> list[str]:
+        """The ids of the calls that wait to be opened: a plan is carried out under others."""
+        return [] if self.is_plan else [self.calls[step].id for step in self.waiting]
+
+    def with_made(self, step: int, args: Mapping[str, Any]) -> "RunningBatch":
+        """Return the batch after the call of a step may run, with these arguments."""
+        calls = list(self.calls)
+        calls[step] = calls[step]._replace(args=args)
+        return replace(self, calls=tuple(calls), made=(*self.made, step))
 
     def batch(self, rules: SessionRules, trail: Trail) -> Batch:
         """Return the batch as it was when it was ruled on.
@@ -179,7 +249,7 @@ class RunningBatch:
             trail: what its session saw, then or later.
         """
         seen = trail.first_items(self.seen)
-        return Batch(self.turn, self.calls, self.ctx, self.plan, rules, seen)
+        return Batch(self.turn, self.calls, self.ctx, self.plan, rules, seen, None, self.is_plan)
 
     def with_call(self, step: int, result: CallResult, results: range) -> "RunningBatch":
         """Return the batch with one more call that ended."""
@@ -188,13 +258,18 @@ class RunningBatch:
 
     @property
     def is_over(self) -> bool:
-        """Whether all its calls ended."""
-        return len(self.ended) == len(self.calls)
+        """Whether all its calls ended, of those that it still makes."""
+        return len(self.ended) == len(self._to_end) and not self.waiting
+
+    @property
+    def _to_end(self) -> Sequence[int]:
+        """The steps whose calls end: all of them, or those that were made."""
+        return self.made if self.waits else range(len(self.calls))
 
     def given_up(self) -> "RunningBatch":
         """Return the batch with all its calls: what became of the open ones is not known."""
         ended = {call.step for call in self.ended}
-        open_steps = [step for step in range(len(self.calls)) if step not in ended]
+        open_steps = [step for step in self._to_end if step not in ended]
         unknown = CallResult("unknown", error=NO_RESULT)
         calls = (self._tool_call(step, unknown) for step in open_steps)
         return replace(self, ended=(*self.ended, *calls))
@@ -202,17 +277,14 @@ class RunningBatch:
     def _tool_call(self, step: int, result: CallResult) -> ToolCall:
         planned = self.plan.steps[step]
         assert isinstance(planned, ToolStep)  # noqa: S101 - the plan of a batch has no others
-        sent = result.sent or OtherCall(planned.adapter_id, planned.capability_id, planned.args)
+        args = self.calls[step].args
+        sent = result.sent or OtherCall(planned.adapter_id, planned.capability_id, args)
         return ToolCall(step=step, **sent._asdict(), **result.measured)
 
     @property
     def has_strayed(self) -> bool:
         """Whether a call was made that is not the one of its step."""
-        return any(call.args != self._planned_args(call.step) for call in self.ended)
-
-    def _planned_args(self, step: int) -> Mapping[str, Any] | None:
-        planned = self.plan.steps[step]
-        return planned.args if isinstance(planned, ToolStep) else None
+        return any(call.args != self.calls[call.step].args for call in self.ended)
 
     def effects_of(self, call: Call) -> frozenset[str]:
         """Return what the command of a call does, by the names of the effects."""
@@ -235,6 +307,7 @@ class RunningBatch:
             "trace_id": self.ctx.trace_id,
             "calls": self.ended,
             "outputs": {},
+            **({"openings": self.openings} if self.openings else {}),
         }
 
 

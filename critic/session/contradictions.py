@@ -82,10 +82,28 @@ def require_consistent_batch(batch: RunningBatch, trail: Trail, path: str) -> No
     if len(trail.first_items(batch.seen).pick_items(known)) < len(refs):
         said = "a step pins evidence that the batch had not seen"
         raise ContradictoryState(f"{path}/plan", said)
+    _require_opened(batch, path)
     ended = [call.step for call in batch.ended]
     if len({*ended}) < len(ended) or any(step >= len(batch.calls) for step in ended):
         said = "a call ended twice, or is not among the calls of its batch"
         raise ContradictoryState(f"{path}/ended", said)
+
+
+def _require_opened(batch: RunningBatch, path: str) -> None:
+    """Require that only what may run of a batch ran, and what was opened follows its calls."""
+    made, count = [*batch.made], len(batch.calls)
+    if len({*made}) < len(made) or any(step >= count for step in made):
+        raise ContradictoryState(f"{path}/made", "a call is made twice, or is not of its batch")
+    if not batch.waits and (made or batch.openings or batch.is_stopped):
+        raise ContradictoryState(f"{path}/made", "the calls of this batch do not wait")
+    if batch.waits and any(call.step not in made for call in batch.ended):
+        raise ContradictoryState(f"{path}/ended", "a call ended that was not opened")
+    after = [one.after for one in batch.openings]
+    if after != sorted(after) or any(one > len(batch.ended) for one in after):
+        raise ContradictoryState(f"{path}/openings", "they do not follow the calls that ended")
+    opened = {one.step for one in batch.openings}
+    if any(step >= count for step in opened) or (batch.is_late and not {*made} <= opened):
+        raise ContradictoryState(f"{path}/openings", "they are not of the calls that are made")
 
 
 def _require_awaited(session: Session, name: str, place: tuple[int, int], path: str) -> None:
@@ -95,7 +113,9 @@ def _require_awaited(session: Session, name: str, place: tuple[int, int], path: 
         raise ContradictoryState(f"{path}/turn", "a call is awaited of a batch that does not run")
     if step >= len(batch.calls):
         raise ContradictoryState(f"{path}/step", "its batch has fewer calls")
-    if batch.calls[step].id != name:
+    if batch.waits and step not in batch.made:
+        raise ContradictoryState(f"{path}/step", "the call at this step was not opened")
+    if not batch.is_plan and batch.calls[step].id != name:
         raise ContradictoryState(f"{path}/id", "the call at this step has another id")
     if any(call.step == step for call in batch.ended):
         raise ContradictoryState(f"{path}/step", "a call is awaited that has ended")

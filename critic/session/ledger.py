@@ -178,7 +178,12 @@ class Ledger:
         return change_fields(self, approved=(*self.approved, *more), waived=(*self.waived, *calls))
 
     def after_ruling(self, rules: SessionRules, batch: Batch) -> "Ledger":
-        """Return the ledger after a batch was allowed: it spends and sends from now on."""
+        """Return the ledger after a batch was allowed: it spends and sends from now on.
+
+        Of one whose calls wait for one another each spends when it is opened.
+        """
+        if batch.is_late:
+            return self
         made, sent = list[MadeCall](), list[SentValues]()
         for step, call in enumerate(batch.calls):
             tool = rules.tools.get(call.tool)
@@ -191,6 +196,24 @@ class Ledger:
             tokens=_bound_count(self.tokens + tokens),
             made=self.made.plus(made),
             sent=self.sent.plus(sent),
+        )
+
+    def after_opening(
+        self, rules: SessionRules, running: RunningBatch, step: int, known: int
+    ) -> "Ledger":
+        """Return the ledger after a call of a batch was opened: it spends and sends from now on.
+
+        Args:
+            known: how many items its batch had seen by then, and its calls returned.
+        """
+        call = running.calls[step]
+        tool = rules.tools.get(call.tool)
+        return change_fields(
+            self,
+            steps=_bound_count(self.steps + 1),
+            tokens=_bound_count(self.tokens + expected_tokens(rules, call)),
+            made=self.made.plus(_destructive_calls(tool, call, running.turn, step)),
+            sent=self.sent.plus(_sent_by(tool, call, known)),
         )
 
     def after_call(

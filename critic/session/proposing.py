@@ -18,7 +18,7 @@ from evals.canonical_json import canonical_json
 from evals.json_value import detach_json
 from evals.manifest import EvidenceItem
 from evals.needs import needs_of
-from evals.plan import Plan, Step, ToolStep
+from evals.plan import Plan, Step, Take, ToolStep
 
 
 def plan_of_batch(
@@ -30,8 +30,12 @@ def plan_of_batch(
     session: str,
     turn: int,
 ) -> Plan:
-    """Return the plan of a batch. Its id names the session, the turn and the calls."""
+    """Return the plan of a batch. Its id names the session, the turn and the calls.
+
+    It is late where a call waits for another one: then each step has an id, made of its position.
+    """
     fresh: dict[str, list[str]] = {}
+    waits = _Waits(calls)
     steps: list[Step] = []
     for at, call in enumerate(calls):
         # What the spec requires of the whole plan, one step pins.
@@ -40,16 +44,67 @@ def plan_of_batch(
         for name in classes:
             if name not in fresh:
                 fresh[name] = trail.fresh_ids(name, as_of)
-        steps.append(_make_step(rules, call, tuple(ref for name in classes for ref in fresh[name])))
+        refs = tuple(ref for name in classes for ref in fresh[name])
+        steps.append(_make_step(rules, call, refs, waits.fields_of(at)))
     steps += _parts_of_commands(rules, calls, trail)
     names = {"calls": [call.id for call in calls], "session": session, "turn": turn}
     plan_id = hashlib.sha256(canonical_json(names)).hexdigest()
     return Plan(steps=steps, declared_outputs=(), plan_id=plan_id)
 
 
-def _make_step(rules: SessionRules, call: Call, refs: tuple[str, ...]) -> ToolStep:
+class _Waits:
+    """What the calls of a batch wait for, by the ids of steps."""
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        self._calls = calls
+        self._places = {call.id: at for at, call in enumerate(calls)}
+        self.is_late = any(call.takes or call.after for call in calls)
+
+    def fields_of(self, at: int) -> dict[str, Any]:
+        """Return the fields of a step that say what it waits for."""
+        if not self.is_late:
+            return {}
+        call, fields = self._calls[at], dict[str, Any](id=_step_id(at))
+        named = [*(take.call for take in call.takes), *call.after]
+        # Of a call that never runs nothing comes: no step has that id.
+        places = sorted({self._places.get(name, len(self._calls)) for name in named})
+        if call.takes:
+            takes = (Take(arg=one.arg, step=self._id(one.call), at=one.at) for one in call.takes)
+            fields["takes"] = tuple(takes)
+        return fields | ({"evidence_steps": tuple(map(_step_id, places))} if places else {})
+
+    def _id(self, name: str) -> str:
+        return _step_id(self._places.get(name, len(self._calls)))
+
+
+def _step_id(at: int) -> str:
+    return f"c{at}"
+
+
+def order_turn(rules: SessionRules, calls: Sequence[Call]) -> list[Call]:
+    """Return calls of which those with effects wait for the reads before them.
+
+    What says itself what it waits for is left as it is, and so is a turn with a shell command: what
+    that does is judged as it is asked for.
+    """
+    if rules.has_commands(call.tool for call in calls):
+        return list(calls)
+    reads, ordered = list[str](), list[Call]()
+    for call in calls:
+        tool = rules.tools.get(call.tool)
+        if tool is not None and tool.capability.approval_mode == "read_only":
+            reads.append(call.id)
+        elif reads and not (call.takes or call.after):
+            call = call._replace(after=tuple(reads))  # noqa: PLW2901 - the same call, ordered
+        ordered.append(call)
+    return ordered
+
+
+def _make_step(
+    rules: SessionRules, call: Call, refs: tuple[str, ...], waits: dict[str, Any]
+) -> ToolStep:
     adapter_id, capability_id = rules.pair_of(call.tool)
-    optional: dict[str, Any] = {"evidence_refs": refs} if refs else {}
+    optional: dict[str, Any] = {**waits, **({"evidence_refs": refs} if refs else {})}
     if call.estimated_tokens is not None:
         optional["estimated_tokens"] = call.estimated_tokens
     if (

@@ -1,7 +1,8 @@
 """A session: an agent that acts call by call, as a frozen value.
 
-Rule 1: the batch of one turn is a plan, judged on what was seen before it. Calls of one batch never
-        back each other.
+Rule 1: the batch of one turn is a plan, judged on what was seen before it. Calls of one batch back
+        each other only where they say that they wait for one another: each is opened then, which
+        judges it again, before it is made.
 Rule 2: every change gives a new session. What was seen is shared and only added to, so that a turn
         costs what is new.
 Rule 3: facts come from events alone: what was said, what was allowed, what was returned. A call
@@ -18,8 +19,15 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from critic.score import score
-from critic.session.batch_judging import asked_about
-from critic.session.call_batch import Action, Batch, Call, CallResult, EndedBatch, RunningBatch
+from critic.session.batch_judging import asked_about, make_approval
+from critic.session.call_batch import (
+    Action,
+    Batch,
+    Call,
+    CallResult,
+    EndedBatch,
+    RunningBatch,
+)
 from critic.session.call_results import Arrival, record_of
 from critic.session.changed import change_fields
 from critic.session.ledger import Ledger
@@ -33,13 +41,11 @@ from critic.session.session_report import (
     session_scores,
 )
 from critic.session.session_rules import OPERATOR_ID, USER_ID, SessionRules
-from evals.canonical_json import digest
-from evals.context import Approval, RunContext, SentValues, Spent
+from critic.session.whole_run import make_whole_run
+from evals.context import RunContext, SentValues, Spent
 from evals.json_value import detach_json
 from evals.manifest import EvidenceItem, Source
-from evals.plan import Plan, Proposal
 from evals.plan_verdicts import Refused, Verified
-from evals.run import Run
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,127}")
 _MADE_TRACE: Final = "session:"
@@ -152,15 +158,21 @@ class Session:
             trail.read()
         return trail
 
-    def propose(self, calls: Sequence[Call], as_of: datetime | None = None) -> Batch:
+    def propose(
+        self, calls: Sequence[Call], as_of: datetime | None = None, *, is_plan: bool = False
+    ) -> Batch:
         """Return the next batch, with the proposal that it makes. The session does not change.
+
+        Args:
+            is_plan: the agent carries the calls out in later turns, under ids of those.
 
         Raises:
             ValueError: there are no calls, two with one id, or one whose id is that of a call whose
                 result is awaited.
         """
         ids = {call.id for call in calls}
-        if not calls or len(ids) < len(calls) or not ids.isdisjoint(self.open_calls.keys()):
+        is_taken = not is_plan and any(map(self.is_awaited, ids))
+        if not calls or len(ids) < len(calls) or is_taken:
             raise ValueError("a batch needs calls, each with an id of its own")
         turn, rules = self.turn + 1, self.rules
         plan = plan_of_batch(rules, calls, self.trail, as_of, session=self.id, turn=turn)
@@ -180,7 +192,13 @@ class Session:
             call._replace(args=detach_json(dict(call.args)), shell=facts_in(step))
             for call, step in zip(calls, plan.steps, strict=False)  # then come those of commands
         )
-        return Batch(turn, own, ctx, plan, rules, self.trail, self.ledger.past_facts(as_of))
+        past = self.ledger.past_facts(as_of)
+        return Batch(turn, own, ctx, plan, rules, self.trail, past, is_plan)
+
+    def is_awaited(self, call_id: str) -> bool:
+        """Return whether a call of this id runs, or waits to be opened."""
+        waits = (one for running in self.running.values() for one in running.waiting_ids)
+        return call_id in self.open_calls or call_id in waits
 
     def approved(
         self,
@@ -189,31 +207,24 @@ class Session:
         expires_at: datetime | None = None,
         *,
         approval_id: str | None = None,
+        late: bool = False,
     ) -> tuple["Session", Batch]:
         """Return what a person's yes to a batch makes of both.
 
         The batch has the approval, bound to its plan and its context. The session keeps the values
         that asked, and the calls outside the scope that did. The approval is named after the turn,
         unless it is given an id.
+
+        Args:
+            late: the person was shown where each value comes from that is not there yet.
         """
         name = approval_id or f"turn/{batch.turn}"
-        approval = self._approval(name, batch, approver, expires_at)
+        approval = make_approval(batch, name, approver, expires_at)
+        if late:
+            approval = approval.model_copy(update={"late": True})
         ctx = batch.ctx.model_copy(update={"approvals": (approval,)})
         ledger = self.ledger.after_approval(*asked_about(batch).until(expires_at))
         return change_fields(self, ledger=ledger), replace(batch, ctx=ctx)
-
-    def _approval(
-        self, name: str, batch: Batch, approver: str, expires_at: datetime | None
-    ) -> Approval:
-        expiry: dict[str, Any] = {} if expires_at is None else {"expires_at": expires_at}
-        tools = self.rules.compiled_for(call.tool for call in batch.calls)
-        return Approval(
-            approval_id=name,
-            plan_digest=digest(batch.plan),
-            approver=approver,
-            context_digest=batch.trail.context_digest(batch.ctx, tools, self.rules.batch_spec),
-            **expiry,
-        )
 
     def decided(
         self, batch: Batch, action: Action, verdict: Verified | Refused, plan_digest: str
@@ -227,14 +238,33 @@ class Session:
         turns = self._with_turn(turn)
         if action != "allow":
             return change_fields(self, turns=turns)
-        opened = {call.id: (batch.turn, step) for step, call in enumerate(batch.calls)}
         running = RunningBatch.of(batch, verdict)
+        begins = () if running.waits else enumerate(batch.calls)
+        opened = {call.id: (batch.turn, step) for step, call in begins}
         return change_fields(
             self,
             turns=turns,
             ledger=self.ledger.after_ruling(self.rules, batch),
             open_calls=MappingProxyType({**self.open_calls, **opened}),
             running=MappingProxyType({**self.running, batch.turn: running}),
+        )
+
+    def await_result(self, call_id: str, running: RunningBatch, step: int) -> "Session":
+        """Return the session after a call of a batch that waited may run."""
+        opened = MappingProxyType({**self.open_calls, call_id: (running.turn, step)})
+        return change_fields(self.with_running(running), open_calls=opened)
+
+    def with_running(self, running: RunningBatch) -> "Session":
+        """Return the session with another state of one of its batches."""
+        return change_fields(
+            self, running=MappingProxyType({**self.running, running.turn: running})
+        )
+
+    @property
+    def open_plan(self) -> int | None:
+        """The turn of the plan that the agent carries out, if there is one."""
+        return next(
+            (one.turn for one in self.running.values() if one.is_plan and one.waiting), None
         )
 
     def _with_turn(self, turn: TurnReport) -> tuple[TurnReport, ...]:
@@ -269,9 +299,9 @@ class Session:
             open_calls=_drop_entry(self.open_calls, call_id),
             running=MappingProxyType({**self.running, turn: running}),
         )
-        return session._score_batch(running) if running.is_over else Ran(session, None)
+        return session.score_batch(running) if running.is_over else Ran(session, None)
 
-    def _score_batch(self, running: RunningBatch) -> Ran:
+    def score_batch(self, running: RunningBatch) -> Ran:
         """Score a batch that is over: it is not kept any longer."""
         batch = running.batch(self.rules, self.trail)
         # What a call held that nobody ruled on may be any of the evidence.
@@ -298,38 +328,13 @@ class Session:
         """
         session, ended = self, list[EndedBatch | None]()
         for running in self.running.values():
-            session, batch = session._score_batch(running.given_up())
+            session, batch = session.score_batch(running.given_up())
             ended.append(batch)
-        whole = session._whole_run(outputs, is_measured=not ended)
+        known = session.rules, session.ledger, self.trace_id
+        whole = make_whole_run(known, session.trail.items, outputs, is_measured=not ended)
         scores = session_scores(whole, session.policy, session.safety)
         report = report_of(session.turns, scores, session=self.id, whole=whole, closed_at=as_of)
         return Closed(report, tuple(filter(None, ended)))
-
-    def _whole_run(self, outputs: Mapping[str, Any], *, is_measured: bool) -> Run:
-        """Return a run without calls that has the outputs of the session and its measures."""
-        rules, spec = self.rules, self.rules.spec
-        measured = self.ledger.measures if is_measured and self.ledger.steps else None
-        limits = rules.budget
-        if limits is None and measured and measured.tokens is not None:
-            limits = rules.default_budget  # it limits, and does not demand a measure
-        budget: dict[str, Any] = {} if limits is None else {"run_budget": limits}
-        names = dict.fromkeys((*spec.required_outputs, *outputs))
-        proposal = Proposal(
-            ctx=RunContext(trace_id=self.trace_id, safety_mode=rules.safety_mode, **budget),
-            compiled=rules.compiled_for((), self.trail.items),
-            spec=spec,
-            plan=Plan(steps=(), declared_outputs=tuple(names)),
-        )
-        return Run(
-            run_id="session",
-            trace_id=self.trace_id,
-            proposal=proposal,
-            calls=(),
-            outputs=dict(outputs),
-            wall_ms=measured and measured.duration_ms,
-            tokens=measured and measured.tokens,
-            cost_micros=measured and measured.cost_micros,
-        )
 
 
 def _text_item(ref: str, kind: str, text: str, source: Source) -> EvidenceItem:

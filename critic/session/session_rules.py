@@ -43,6 +43,7 @@ class SessionTool:
         default_class: that of a result that is no item of the former.
         expires_after_s: how many seconds that is fresh; without it, for ever.
         values: finds what its arguments hold.
+        told: the tool as late plans are judged by it.
     """
 
     capability: ToolCapability
@@ -50,6 +51,7 @@ class SessionTool:
     default_class: str
     expires_after_s: int | None
     values: CallValues
+    told: ToolCapability
 
     @classmethod
     def of(
@@ -58,13 +60,15 @@ class SessionTool:
         *,
         result_class: str | None = None,
         expires_after_s: int | None = None,
+        told: ToolCapability | None = None,
     ) -> "SessionTool":
         """Return a tool. Its results have a class made of its ids, unless one is given."""
         made = f"{_TOOL_CLASS}{capability.adapter_id}.{capability.capability_id}"
         fits = made if len(made) <= _LONGEST_CLASS else _OTHER_CLASS
         pair = capability.adapter_id, capability.capability_id
         values = CallValues({pair: capability})
-        return cls(capability, result_class or fits, fits, expires_after_s, values)
+        late = capability if told is None else told
+        return cls(capability, result_class or fits, fits, expires_after_s, values, late)
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -156,7 +160,14 @@ class SessionRules:
 
         Its calls take no values of one another.
         """
-        names = self.spec.model_fields_set - {"late"}
+        return self._spec_of(self.spec.model_fields_set - {"late"})
+
+    @cached_property
+    def late_spec(self) -> DecisionSpec:
+        """The contract of a batch whose calls do, if the spec allows that."""
+        return self._spec_of(self.spec.model_fields_set)
+
+    def _spec_of(self, names: Iterable[str]) -> DecisionSpec:
         fields = {name: getattr(self.spec, name) for name in names}
         return DecisionSpec(**{**fields, "required_outputs": ()})
 
@@ -186,22 +197,32 @@ class SessionRules:
         return self.shell is not None and not self.shell.arguments.keys().isdisjoint(names)
 
     def compiled_for(
-        self, names: Iterable[str], items: tuple[EvidenceItem, ...] = ()
+        self,
+        names: Iterable[str],
+        items: tuple[EvidenceItem, ...] = (),
+        *,
+        is_late: bool = False,
     ) -> CompiledContext:
-        """Return the tools of these names, in the order of the policy, with evidence."""
+        """Return the tools of these names, in the order of the policy, with evidence.
+
+        Args:
+            is_late: for a plan whose calls take values of one another.
+        """
         known = tuple(sorted(self._places.keys() & set(names), key=self._places.__getitem__))
         if items:
-            return self._compile_context(known, items)
-        if known not in self._without_evidence:
+            return self._compile_context(known, items, is_late=is_late)
+        key = known, is_late
+        if key not in self._without_evidence:
             if len(self._without_evidence) >= _MOST_KEPT:
                 self._without_evidence.clear()
-            self._without_evidence[known] = self._compile_context(known, ())
-        return self._without_evidence[known]
+            self._without_evidence[key] = self._compile_context(known, (), is_late=is_late)
+        return self._without_evidence[key]
 
     def _compile_context(
-        self, names: tuple[str, ...], items: tuple[EvidenceItem, ...]
+        self, names: tuple[str, ...], items: tuple[EvidenceItem, ...], *, is_late: bool
     ) -> CompiledContext:
-        tools = [self.tools[name].capability for name in names]
+        known = (self.tools[name] for name in names)
+        tools = [one.told if is_late else one.capability for one in known]
         if self.has_commands(names) and self.shell is not None:
             tools += self.shell.effects
         manifests = Manifests(
@@ -217,7 +238,7 @@ class SessionRules:
         return {name: at for at, name in enumerate(self.tools)}
 
     @cached_property
-    def _without_evidence(self) -> dict[tuple[str, ...], CompiledContext]:
+    def _without_evidence(self) -> dict[tuple[tuple[str, ...], bool], CompiledContext]:
         return {}
 
     def scope_for(

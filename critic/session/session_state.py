@@ -31,26 +31,28 @@ from critic.session.session_rules import SessionRules
 from evals.context import CallId, RunContext, SessionFacts, SpentCall
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
 from evals.escaping import pointer
-from evals.json_value import Text
+from evals.json_value import JsonObject, Text, detach_json
 from evals.manifest import EvidenceItem
 from evals.plan import Plan, ToolStep
 from evals.plan_verdicts import Refused, Verified, VerifyVerdict
-from evals.run import ToolCall
+from evals.run import Opening, ToolCall
 from evals.verdict import Finding, Share
 
 
 class CallState(Envelope):
-    """A call of a batch. Its arguments are those of its step."""
+    """A call of a batch. Its arguments are those of its step, or those that it was opened with."""
 
     id: CallId
     tool: Identifier
     estimated_tokens: Annotated[Count | None, OPTIONAL] = None
+    args: Annotated[JsonObject | None, OPTIONAL] = None
 
 
 class BatchState(Envelope):
     """A batch that waits for results or for an answer. It has the first `seen` pieces of evidence.
 
-    `ended` and `results` are those of a batch that runs.
+    `ended` and `results` are those of a batch that runs. Where its calls wait for one another, or
+    the agent carries them out as a plan, `made` are the steps that may run, or ran.
     """
 
     turn: Count
@@ -61,6 +63,10 @@ class BatchState(Envelope):
     verdict: VerifyVerdict
     ended: Annotated[tuple[ToolCall, ...], ARRAY] = ()
     results: Annotated[tuple[Count, ...], ARRAY] = ()
+    openings: Annotated[tuple[Opening, ...], ARRAY] = ()
+    made: Annotated[tuple[Count, ...], ARRAY] = ()
+    is_plan: bool = False
+    is_stopped: bool = False
 
 
 class AwaitedState(Envelope):
@@ -150,10 +156,7 @@ def state_of(session: Session) -> SessionState:
 
 def running_state(running: RunningBatch) -> BatchState:
     """Return a batch as an envelope."""
-    calls = tuple(
-        CallState(id=call.id, tool=call.tool, estimated_tokens=call.estimated_tokens)
-        for call in running.calls
-    )
+    calls = tuple(_call_state(running, step) for step in range(len(running.calls)))
     return BatchState(
         turn=running.turn,
         seen=running.seen,
@@ -163,7 +166,18 @@ def running_state(running: RunningBatch) -> BatchState:
         verdict=running.verdict,
         ended=running.ended,
         results=running.results,
+        openings=running.openings,
+        made=running.made,
+        is_plan=running.is_plan,
+        is_stopped=running.is_stopped,
     )
+
+
+def _call_state(running: RunningBatch, step: int) -> CallState:
+    call = running.calls[step]
+    is_opened = running.is_late and step in running.made
+    args = detach_json(dict(call.args)) if is_opened else None
+    return CallState(id=call.id, tool=call.tool, estimated_tokens=call.estimated_tokens, args=args)
 
 
 def session_of(rules: SessionRules, state: SessionState) -> Session:
@@ -242,7 +256,13 @@ def running_of(state: BatchState, path: str) -> RunningBatch:
     if not is_whole or [step for step in steps if step.of is None] != of_calls:
         raise ContradictoryState(f"{path}/calls", "a batch has one tool step for each call")
     calls = tuple(
-        Call(call.id, call.tool, step.args, call.estimated_tokens, facts_in(step))
+        Call(
+            call.id,
+            call.tool,
+            step.args if call.args is None else call.args,
+            call.estimated_tokens,
+            facts_in(step),
+        )
         for call, step in zip(state.calls, of_calls, strict=True)
     )
     return RunningBatch(
@@ -254,6 +274,10 @@ def running_of(state: BatchState, path: str) -> RunningBatch:
         verdict=state.verdict,
         ended=state.ended,
         results=state.results,
+        openings=state.openings,
+        made=state.made,
+        is_plan=state.is_plan,
+        is_stopped=state.is_stopped,
     )
 
 
@@ -267,6 +291,8 @@ def asked_of(session: Session, state: BatchState, path: str) -> tuple[Batch, Ref
         ContradictoryState: it contradicts itself or the session.
     """
     waiting = running_of(state, path)
+    if waiting.openings or waiting.made or waiting.is_stopped:
+        raise ContradictoryState(path, "a batch that is asked about has not run")
     if isinstance(waiting.verdict, Verified):
         raise ContradictoryState(f"{path}/verdict", "a question is about a batch that is refused")
     if [one.turn for one in session.turns[-1:] if one.action == "ask"] != [waiting.turn]:

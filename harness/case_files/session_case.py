@@ -13,7 +13,6 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from critic.session import SessionReport
 from evals.envelope import ARRAY, OPTIONAL, Envelope
 from evals.json_value import JsonObject, Text
 from harness.clock import FixedClock
@@ -25,7 +24,7 @@ from harness.expected_rulings import (
     judged_ruling,
 )
 from harness.guard.guard import Guard
-from harness.guard.rulings import EventError, Ruling
+from harness.guard.rulings import Answer, EventError, OpeningRuling, Ruling
 from harness.policy import Policy
 
 Json = dict[str, Any]
@@ -65,6 +64,7 @@ class SessionCase(Envelope):
         return self
 
 
+_ASKING: Final = ("calls", "plan")
 _MEANT_BY: Final = {True: ExpectedRuling(allows=True), False: ExpectedRuling(refuses=True)}
 """What a person means by an answer: after a yes, nothing may be left that is refused."""
 
@@ -118,16 +118,16 @@ def play_case(policy: Policy, events: Sequence[Json], must: Sequence[ExpectedRul
     left = list(must)
     for at, event in enumerate(events):
         answer = guard.handle_line(json.dumps(_with_digest(event, asked)).encode())
-        if isinstance(answer, Ruling) and answer.plan_digest is not None:
+        if isinstance(answer, Ruling | OpeningRuling) and answer.plan_digest is not None:
             asked[answer.session] = answer.plan_digest
         ruling = _read_answer(answer)
         if ruling is None and isinstance(answer, EventError):
             return PlayedCase(mistake=EventMistake(at, answer.error.path, answer.error.message))
         if ruling is None:
             continue
-        meant = left.pop(0) if event["event"] == "calls" else _MEANT_BY[event["yes"]]
+        meant = left.pop(0) if event["event"] in _ASKING else _MEANT_BY[event["yes"]]
         if wrong := _mismatch(meant, ruling):
-            turn = f"calls {len(must) - len(left)}" if event["event"] == "calls" else "the answer"
+            turn = f"calls {len(must) - len(left)}" if event["event"] in _ASKING else "the answer"
             is_stopped = meant.is_laxer(ruling)
             return PlayedCase(f"{turn}: {wrong}", at=at, is_stopped=is_stopped)
     return PlayedCase()
@@ -144,7 +144,7 @@ def _mismatch(must: ExpectedRuling, ruling: JudgedRuling) -> str:
     return "" if must.fits(ruling) else f"must {must.text}, is {ruling.text}"
 
 
-def _read_answer(answer: Ruling | SessionReport | EventError | None) -> JudgedRuling | None:
+def _read_answer(answer: Answer) -> JudgedRuling | None:
     """Return what an event was answered; None if that is not a ruling."""
     if isinstance(answer, EventError) and answer.error.message.startswith(_HALTED):
         return JudgedRuling(

@@ -13,21 +13,31 @@ from evals.front import lazy_front
 if TYPE_CHECKING:
     from critic.session import SessionReport
     from harness.guard.aio import AsyncGuard
-    from harness.guard.course import NoOpenQuestion, OutOfPlace
+    from harness.guard.course_answers import NoOpenQuestion, OutOfPlace
     from harness.guard.guard import Guard
     from harness.guard.guard_rules import PolicyError, UnknownTool
     from harness.guard.permits import CallPermit
     from harness.guard.recording import WentOnElsewhere
-    from harness.guard.rulings import Answer, EventError, EventFault, Question, Ruling
+    from harness.guard.rulings import (
+        Answer,
+        EventError,
+        EventFault,
+        OpeningRuling,
+        Question,
+        Ruling,
+    )
     from harness.guard.session_events import (
         AnswerEvent,
         CallsEvent,
         CloseEvent,
         OpenEvent,
+        ReadyEvent,
         RequestedCall,
+        RequestedTake,
         ResultEvent,
         SaidEvent,
         SessionEvent,
+        SessionPlanEvent,
         parse_event,
     )
     from harness.guard.session_folder import SessionFolder
@@ -50,16 +60,20 @@ __all__ = [
     "KeepsSessions",
     "NoOpenQuestion",
     "OpenEvent",
+    "OpeningRuling",
     "OutOfPlace",
     "PendingQuestion",
     "PolicyError",
     "Question",
+    "ReadyEvent",
     "RequestedCall",
+    "RequestedTake",
     "ResultEvent",
     "Ruling",
     "SaidEvent",
     "SessionEvent",
     "SessionFolder",
+    "SessionPlanEvent",
     "SessionReport",
     "SessionStatus",
     "UnknownTool",
@@ -73,15 +87,15 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
         {
             "critic.session": "SessionReport",
             "harness.guard.aio": "AsyncGuard",
-            "harness.guard.course": "NoOpenQuestion OutOfPlace",
+            "harness.guard.course_answers": "NoOpenQuestion OutOfPlace",
             "harness.guard.guard": "Guard",
             "harness.guard.guard_rules": "PolicyError UnknownTool",
             "harness.guard.permits": "CallPermit",
             "harness.guard.recording": "WentOnElsewhere",
-            "harness.guard.rulings": "Answer EventError EventFault Question Ruling",
+            "harness.guard.rulings": "Answer EventError EventFault OpeningRuling Question Ruling",
             "harness.guard.session_events": (
-                "AnswerEvent CallsEvent CloseEvent OpenEvent RequestedCall ResultEvent SaidEvent "
-                "SessionEvent parse_event"
+                "AnswerEvent CallsEvent CloseEvent OpenEvent ReadyEvent RequestedCall "
+                "RequestedTake ResultEvent SaidEvent SessionEvent SessionPlanEvent parse_event"
             ),
             "harness.guard.session_folder": "SessionFolder",
             "harness.guard.session_journal": "JournalAltered KeepsSessions",

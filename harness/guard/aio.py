@@ -11,15 +11,17 @@ from weakref import WeakValueDictionary
 from critic.session import SessionReport
 from harness.guard.guard import Guard
 from harness.guard.permits import CallPermit
-from harness.guard.rulings import Answer, EventError, Ruling
+from harness.guard.rulings import Answer, EventError, OpeningRuling, Ruling
 from harness.guard.session_events import (
     AnswerEvent,
     CallsEvent,
     CloseEvent,
     OpenEvent,
+    ReadyEvent,
     ResultEvent,
     SaidEvent,
     SessionEvent,
+    SessionPlanEvent,
 )
 from harness.guard.status import SessionStatus
 
@@ -65,6 +67,8 @@ class AsyncGuard:
     open = _make_awaitable(Guard.open)
     said = _make_awaitable(Guard.said)
     calls = _make_awaitable(Guard.calls)
+    plan = _make_awaitable(Guard.plan)
+    ready = _make_awaitable(Guard.ready)
     result = _make_awaitable(Guard.result)
     answer = _make_awaitable(Guard.answer)
     close = _make_awaitable(Guard.close)
@@ -77,8 +81,16 @@ class AsyncGuard:
     ) -> EventError | None: ...
     @overload
     async def handle(
-        self, event: CallsEvent | AnswerEvent, *, note: str | None = None
+        self, event: CallsEvent | SessionPlanEvent, *, note: str | None = None
     ) -> Ruling | EventError: ...
+    @overload
+    async def handle(
+        self, event: ReadyEvent, *, note: str | None = None
+    ) -> OpeningRuling | EventError: ...
+    @overload
+    async def handle(
+        self, event: AnswerEvent, *, note: str | None = None
+    ) -> Ruling | OpeningRuling | EventError: ...
     @overload
     async def handle(
         self, event: CloseEvent, *, note: str | None = None

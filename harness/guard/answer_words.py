@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Final
 
 from critic import Refused
 from harness.guard.course import Answered, Course
-from harness.guard.rulings import Ruling
+from harness.guard.rulings import OpeningRuling, Ruling
 from harness.policy import Policy
 
 if TYPE_CHECKING:
     from critic.session import Batch
+    from critic.session.waiting_calls import OpenedCall
     from harness.guard.ruling_words import RulingWords
 
 
@@ -23,6 +24,11 @@ class AnswerWords:
     def word(self, answered: Answered) -> Answered:
         """Return an answer with its texts. Its record stays unchanged."""
         ruling = answered.answer
+        if answered.judged is not None and isinstance(ruling, Ruling | OpeningRuling):
+            if ruling.action == "allow" and ruling.verdict:
+                return answered
+            told = self._words.word_opening(ruling, answered.judged)
+            return answered._replace(answer=ruling.model_copy(update=told))
         if not isinstance(ruling, Ruling) or not (
             ruling.unknown or isinstance(ruling.verdict, Refused)
         ):
@@ -33,6 +39,10 @@ class AnswerWords:
     def word_ruling(self, ruling: Ruling, batch: "Batch | None", course: Course) -> Ruling:
         """Return a ruling of a session with its texts."""
         return self._words.word(ruling, batch, course)
+
+    def word_opening(self, ruling: Ruling, opened: "OpenedCall") -> Ruling:
+        """Return a ruling on an opened call with its texts."""
+        return ruling.model_copy(update=self._words.word_opening(ruling, opened))
 
     @cached_property
     def _words(self) -> "RulingWords":

@@ -7,14 +7,13 @@ Rule 2: an event that is out of order changes nothing.
 Rule 3: a shadow lets everything run and asks nothing, but still answers with the verdict.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from critic import Refused, ScoreVerdict, Verified, Violation
+from critic import Refused, Verified, Violation
 from critic.session import (
-    Action,
     Batch,
     Call,
     CallResult,
@@ -23,115 +22,67 @@ from critic.session import (
     SessionReport,
     verify_batch,
 )
-from critic.session.call_batch import OtherCall
+from critic.session.call_batch import CallTake, OtherCall
+from critic.session.proposing import order_turn
 from evals.envelope import is_identifier
 from evals.escaping import escape_name
 from evals.kinds import RecordedAction
 from evals.timestamps import is_unexpired
 from harness.canonical import canonical_json, digest
-from harness.errors import HarnessError
-from harness.guard.rulings import NOT_RUN, EventError, EventFault, Ruling, UnknownCall
+from harness.guard.course_answers import (
+    NoOpenQuestion,
+    OpenQuestion,
+    OutOfPlace,
+    Ruled,
+    ToRecord,
+    open_question,
+)
+from harness.guard.rulings import (
+    NOT_RUN,
+    EventError,
+    EventFault,
+    OpeningRuling,
+    Ruling,
+    UnknownCall,
+)
 from harness.guard.session_events import (
     AnswerEvent,
     CallsEvent,
     CloseEvent,
+    RequestedCall,
     ResultEvent,
     SaidEvent,
     SentCall,
-    SessionEvent,
+    SessionPlanEvent,
 )
 from harness.guard.session_time import SessionTime
 from harness.policy import GuardSettings
-from harness.record import RecordedAnswer, RunFacts
+from harness.record import RecordedAnswer
+
+if TYPE_CHECKING:
+    from critic.session.waiting_calls import OpenedCall
 
 _UNRULED: Final = "it ran, and nobody had asked whether it may"
 _LAST_QUESTION: Final = "this is the last question: until somebody says yes, the answer is no"
 _TOO_LATE: Final = "the question has expired: have the agent ask again"
 
 
-class OutOfPlace(HarnessError):
-    """An event is out of order. It changed nothing."""
-
-    def __init__(self, path: str, message: str) -> None:
-        super().__init__(message)
-        self.path = path
-
-
-class NoOpenQuestion(OutOfPlace):
-    """An answer without an open question, such as in a process that does not have the session."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__("/event", f"{why}: resume the session first")
-
-
-class ToRecord(NamedTuple):
-    """A ruling, an answer, or a finished batch, to be recorded.
-
-    `begins`: the batch may run from now on.
-    """
-
-    batch: Batch
-    verdict: Verified | Refused
-    action: RecordedAction
-    answer: RecordedAnswer | None = None
-    ended: EndedBatch | None = None
-    note: str | None = None
-    begins: bool = False
-
-    @property
-    def facts(self) -> RunFacts | None:
-        """The run of a finished batch, without its proposal."""
-        return None if self.ended is None else RunFacts(**self.ended.running.run_facts)
-
-    @property
-    def score(self) -> ScoreVerdict | None:
-        """The score of the run; None if only a shadow let it run."""
-        return self.ended.score if self.ended and self.verdict.ok else None
-
-
-class OpenQuestion(NamedTuple):
-    """A batch that waits for a person.
-
-    `expires_at` is when the first pinned evidence of its plan expires, or the time that the policy
-    sets. After that, a yes no longer counts, and a no still does. Once the expiry is recorded, the
-    question `has_lapsed`.
-    """
-
-    batch: Batch
-    verdict: Refused
-    plan_digest: str
-    expires_at: datetime | None = None
-    has_lapsed: bool = False
-
-    @property
-    def doubted(self) -> list[Call]:
-        """The calls that a no applies to."""
-        steps = {
-            None if at is None else self.batch.call_at(at)
-            for at in (violation.offending_step for violation in self.verdict.violations)
-        }
-        # An entry without a step speaks of the plan as a whole, or of those left out of the list.
-        return [call for at, call in enumerate(self.batch.calls) if None in steps or at in steps]
-
-
 class Answered(NamedTuple):
-    """The session after an event, its answer, and the records to write first."""
+    """The session after an event, its answer, and the records to write first.
+
+    `opened` are calls that may be made from now on, of a batch that began before. `judged` is what
+    was judged of the last of them.
+    """
 
     course: "Course"
-    answer: Ruling | SessionReport | EventError | None = None
+    answer: Ruling | OpeningRuling | SessionReport | EventError | None = None
     records: tuple[ToRecord, ...] = ()
+    opened: tuple[Call, ...] = ()
+    judged: "OpenedCall | None" = None
 
-
-class Ruled(NamedTuple):
-    """The decision about a batch, and the reason if it is stricter than the verdict.
-
-    `answer` is the person's answer, if there was one.
-    """
-
-    action: Action
-    verdict: Verified | Refused
-    note: str | None = None
-    answer: RecordedAnswer | None = None
+    def after(self, before: "Answered") -> "Answered":
+        """Return the same, with what came before it."""
+        return self._replace(records=(*before.records, *self.records))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,39 +103,100 @@ class Course:
     denied: frozenset[bytes] = frozenset()
     has_halted: bool = False
 
+    def hear(self, event: SaidEvent | ResultEvent, as_of: datetime) -> Answered:
+        """Add what the user said, or what a call returned."""
+        if isinstance(event, SaidEvent):
+            return self.add_words(event)
+        return self.result(event, as_of)
+
     def add_words(self, event: SaidEvent) -> Answered:
-        """Add a message of the user."""
-        self._require_running()
-        return Answered(replace(self, session=self.session.said(event.text)))
+        """Add a message of the user. It ends a plan that the agent carries out."""
+        self.require_running()
+        later = self.end_plan()
+        course = replace(later.course, session=later.course.session.said(event.text))
+        return later._replace(course=course)
 
     def calls(self, event: CallsEvent, as_of: datetime) -> Answered:
-        """Rule on a batch. An open question expires."""
-        self._require_running()
-        self._require_new_ids(event)
-        calls = [
-            Call(call.id, call.tool, call.args, call.estimated_tokens, call.shell)
-            for call in event.calls
-            if self._knows_tool(call.tool)
-        ]
-        unknown = self._unknown_calls(event)
+        """Rule on a batch. An open question expires, and a plan that was open ends."""
+        self.require_running()
+        self.require_new_ids(event)
+        return self._rule_anew(event.calls, as_of, is_plan=False)
+
+    def plan(self, event: SessionPlanEvent, as_of: datetime) -> Answered:
+        """Rule on a plan that the agent carries out itself. It ends the one before."""
+        self.require_running()
+        return self._rule_anew(event.steps, as_of, is_plan=True)
+
+    def _rule_anew(
+        self, requested: Sequence[RequestedCall], as_of: datetime, *, is_plan: bool
+    ) -> Answered:
+        free = self.lapse_opening()
+        later = free.course.end_plan().after(free)
+        return later.course._rule_on(requested, as_of, is_plan=is_plan).after(later)
+
+    def _rule_on(
+        self, requested: Sequence[RequestedCall], as_of: datetime, *, is_plan: bool
+    ) -> Answered:
+        calls = [_call_of(call) for call in requested if self._knows_tool(call.tool)]
+        unknown = self._unknown_calls(requested)
         if not calls:
             session, turn = self.session.id, self.session.turn
             ruling = Ruling(session=session, turn=turn, action="refuse", unknown=unknown)
-            return self._lapse_question()._replace(answer=ruling)
-        batch = self.session.propose(calls, as_of)
+            return self.lapse_question()._replace(answer=ruling)
+        if self.settings.turns is not None:
+            calls = order_turn(self.session.rules, calls)
+        self._require_no_command(calls, is_plan=is_plan)
+        batch = self.session.propose(calls, as_of, is_plan=is_plan)
         verdict = verify_batch(batch)
         ruled = self._rule_batch(batch, verdict)
         return self._apply_ruling(batch, ruled, verdict, unknown)
+
+    def _require_no_command(self, calls: Sequence[Call], *, is_plan: bool) -> None:
+        """Check that no shell command waits: what it does is judged as it is asked for.
+
+        Raises:
+            OutOfPlace: one does.
+        """
+        waits = is_plan or any(call.takes or call.after for call in calls)
+        if waits and self.session.rules.has_commands(call.tool for call in calls):
+            what = "calls of a turn with a shell command do not wait for one another"
+            raise OutOfPlace("/event", f"{what}, nor make a plan: ask for them turn by turn")
+
+    def end_plan(self) -> Answered:
+        """End the plan that the agent carries out, if there is one."""
+        turn = self.session.open_plan
+        if turn is None:
+            return Answered(self)
+        asked = None if self.question is None else self.question.opening
+        is_asked = asked is not None and asked.place[0] == turn
+        free = replace(self, question=None) if is_asked else self
+        return free.stop_batch(turn)
+
+    def stop_batch(self, turn: int) -> Answered:
+        """Open no more calls of a batch. It is recorded once those that run have ended."""
+        if turn not in self.session.running:
+            return Answered(self)
+        from critic.session.waiting_calls import stop_batch  # noqa: PLC0415 - few turns need it
+
+        ran = stop_batch(self.session, turn)
+        records = () if ran.ended is None else (batch_outcome(ran.ended),)
+        return Answered(replace(self, session=ran.session), None, records)
+
+    def lapse_opening(self) -> Answered:
+        """Mark an open question about a call that was opened as expired: its batch ends."""
+        question = self.question
+        is_opening = question is not None and question.opening is not None
+        return self.lapse_question() if is_opening else Answered(self)
 
     def _knows_tool(self, name: str) -> bool:
         """Return whether calls of a tool are judged; in a shadow, any tool that a plan can name."""
         known = name in self.session.rules.tools
         return known or (self.settings.shadow and is_identifier(name))
 
-    def _unknown_calls(self, event: CallsEvent) -> tuple[UnknownCall, ...] | None:
+    def _unknown_calls(self, requested: Iterable[RequestedCall]) -> tuple[UnknownCall, ...] | None:
         found = tuple(
             UnknownCall(id=call.id, tool=call.tool, say=NOT_RUN)
-            for call in event.calls
+            for call in requested
             if not self._knows_tool(call.tool)
         )
         return found or None
@@ -198,21 +210,25 @@ class Course:
             return Ruled("refuse", _denial(denied) if verdict.ok else verdict, note)
         if isinstance(verdict, Verified):
             return Ruled("allow", verdict)
-        return self._ask_person(verdict) if verdict.approvable else Ruled("refuse", verdict)
+        return self.ask_person(verdict) if verdict.approvable else Ruled("refuse", verdict)
 
     def denied_steps(self, batch: Batch) -> list[int]:
         """Return the steps that a person said no to."""
         if not self.denied:
             return []
-        return [at for at, call in enumerate(batch.calls) if self._denial_key(call) in self.denied]
+        return [at for at, call in enumerate(batch.calls) if self.is_denied(call)]
 
-    def _denial_key(self, call: Call) -> bytes:
+    def is_denied(self, call: Call) -> bool:
+        """Return whether a person said no to a call."""
+        return bool(self.denied) and self.denial_key(call) in self.denied
+
+    def denial_key(self, call: Call) -> bytes:
         """Return the key of a denial: the tool and its targets, in any spelling."""
         tool = self.session.rules.tools.get(call.tool)
         about = dict(call.args) if tool is None else tool.denied_by(call.args)
         return canonical_json([call.tool, about])
 
-    def _ask_person(self, verdict: Refused) -> Ruled:
+    def ask_person(self, verdict: Refused) -> Ruled:
         """Decide about a batch that an approval would allow."""
         if self.settings.on_ask == "refuse":
             return Ruled("refuse", verdict, "nobody is there to be asked")
@@ -272,7 +288,7 @@ class Course:
     def _end_of_question(self) -> tuple[ToRecord, ...]:
         """Return the end of an open question that nobody answered, if there is one."""
         question = self.question
-        if question is None or question.has_lapsed:
+        if question is None or question.has_lapsed or question.opening is not None:
             return ()
         lapsed = RecordedAnswer(answer="lapsed")
         return (ToRecord(question.batch, question.verdict, "refuse", lapsed),)
@@ -282,12 +298,15 @@ class Course:
         question = self.question
         if question is None or is_unexpired(question.expires_at, as_of):
             return Answered(self)
-        return self._lapse_question()
+        return self.lapse_question()
 
-    def _lapse_question(self) -> Answered:
+    def lapse_question(self) -> Answered:
         """Mark the open question, if any: it accepts no yes from now on."""
         if self.question is None:
             return Answered(self)
+        if self.question.opening is not None:
+            turn = self.question.opening.place[0]
+            return replace(self, question=None).stop_batch(turn)
         lapsed = replace(self, question=self.question._replace(has_lapsed=True))
         return Answered(lapsed, None, self._end_of_question())
 
@@ -299,17 +318,19 @@ class Course:
         `record` is the number of the last record of the session. It distinguishes this approval
         from those of other sessions with the same id.
         """
-        question = self._question(event, as_of)
+        question = self.find_question(event, as_of)
         if event.yes and not is_unexpired(question.expires_at, as_of):
-            fault = EventFault(path="/event", message=_TOO_LATE)
-            expired = self.expire_question(as_of)
-            return expired._replace(answer=EventError(session=event.session, error=fault))
+            return self.answer_late(event, as_of)
         closed = replace(self, question=None)
         if not event.yes:
             return closed._deny_question(question, event.approver)
         name = f"turn/{question.batch.turn}" + ("" if record is None else f"/after/{record}")
         session, batch = self.session.approved(
-            question.batch, event.approver, event.expires_at, approval_id=name
+            question.batch,
+            event.approver,
+            event.expires_at,
+            approval_id=name,
+            late=event.late is True,
         )
         verdict = verify_batch(batch)
         said_yes = RecordedAnswer(answer="yes", approver=event.approver)
@@ -317,7 +338,18 @@ class Course:
         asked = replace(closed, session=session if verdict.ok else self.session, asked=0)
         return asked._apply_ruling(batch, ruled, verdict)
 
-    def _question(self, event: AnswerEvent, as_of: datetime) -> OpenQuestion:
+    def answer_late(self, event: AnswerEvent, as_of: datetime) -> Answered:
+        """Return the answer to a yes that comes too late: the question has expired."""
+        fault = EventFault(path="/event", message=_TOO_LATE)
+        expired = self.expire_question(as_of)
+        return expired._replace(answer=EventError(session=event.session, error=fault))
+
+    def find_question(self, event: AnswerEvent, as_of: datetime) -> OpenQuestion:
+        """Return the open question that an answer is to.
+
+        Raises:
+            OutOfPlace: there is none, or it is another one.
+        """
         question, asked = self.question, event.plan_digest.removeprefix("sha256:")
         if question is None:
             raise NoOpenQuestion("no question is open: it was answered, or has expired")
@@ -332,7 +364,7 @@ class Course:
     def _deny_question(self, question: OpenQuestion, approver: str) -> Answered:
         said_no = RecordedAnswer(answer="no", approver=approver)
         denied = replace(
-            self, denied=self.denied | {self._denial_key(call) for call in question.doubted}
+            self, denied=self.denied | {self.denial_key(call) for call in question.doubted}
         )
         ruled = Ruled("refuse", question.verdict, f"denied by {approver}", said_no)
         return denied._apply_ruling(question.batch, ruled, question.verdict)
@@ -341,7 +373,7 @@ class Course:
         """Apply the result of an allowed call, or of a call that ran without a ruling."""
         if event.sent is not None and event.id not in self.session.open_calls:
             return self._take_unruled(event, event.sent, as_of)
-        self._require_running()
+        self.require_running()
         if event.id not in self.session.open_calls:
             shown = escape_name(event.id)
             what = "it was not allowed, or has a result already"
@@ -350,7 +382,7 @@ class Course:
         if event.sent is not None:  # what it returned is not a result of the call that was allowed
             result = _without_output(result)._replace(sent=self._sent_call(event.sent))
         ran = self.session.ran(event.id, result, as_of)
-        records = () if ran.ended is None else (_outcome(ran.ended),)
+        records = () if ran.ended is None else (batch_outcome(ran.ended),)
         return Answered(replace(self, session=ran.session), None, records)
 
     def _take_unruled(self, event: ResultEvent, sent: SentCall, as_of: datetime) -> Answered:
@@ -384,46 +416,36 @@ class Course:
         """Return the report of the session."""
         closed = self.session.closed(event.outputs, as_of)
         return Answered(
-            self, closed.report, (*self._end_of_question(), *map(_outcome, closed.ended))
+            self, closed.report, (*self._end_of_question(), *map(batch_outcome, closed.ended))
         )
 
-    def _require_new_ids(self, event: CallsEvent) -> None:
-        """Check that no result could belong to two calls."""
+    def require_new_ids(self, event: CallsEvent) -> None:
+        """Check that no result could belong to two calls.
+
+        Raises:
+            OutOfPlace: one could.
+        """
         for at, call in enumerate(event.calls):
-            if call.id in self.session.open_calls:
+            if self.session.is_awaited(call.id):
                 shown = escape_name(call.id)
                 why = f"the result of call {shown} is awaited: give this one an id of its own"
                 raise OutOfPlace(f"/calls/{at}/id", why)
 
-    def _require_running(self) -> None:
+    def require_running(self) -> None:
+        """Require that the session has not halted.
+
+        Raises:
+            OutOfPlace: it has.
+        """
         if self.has_halted:
             raise OutOfPlace("/event", "the session halted at a refusal: only close is left")
 
 
-def apply_event(
-    course: Course, event: SessionEvent, as_of: datetime, record: int | None
-) -> Answered:
-    """Apply any event but `open` to a session.
-
-    Raises:
-        OutOfPlace: it is out of order.
-    """
-    match event:
-        case CallsEvent():
-            return course.calls(event, as_of)
-        case AnswerEvent():
-            return course.answer(event, as_of, record)
-        case CloseEvent():
-            return course.close(event, as_of)
-        case SaidEvent() | ResultEvent():
-            later, _, lapsed = course.expire_question(as_of)
-            if isinstance(event, SaidEvent):
-                answered = later.add_words(event)
-            else:
-                answered = later.result(event, as_of)
-            return answered._replace(records=(*lapsed, *answered.records))
-        case _:
-            raise TypeError(f"not an event of an open session: {type(event).__name__}")
+def _call_of(call: RequestedCall) -> Call:
+    takes = tuple(CallTake(one.arg, one.call, one.at) for one in call.takes or ())
+    return Call(
+        call.id, call.tool, call.args, call.estimated_tokens, call.shell, takes, call.after or ()
+    )
 
 
 def _result_of(event: ResultEvent) -> CallResult:
@@ -437,7 +459,8 @@ def _without_output(result: CallResult) -> CallResult:
     return result._replace(status=status, output=None, error=None, cut=True)
 
 
-def _outcome(ended: EndedBatch) -> ToRecord:
+def batch_outcome(ended: EndedBatch) -> ToRecord:
+    """Return a batch whose calls have ended, to be recorded."""
     action: RecordedAction = "allow" if ended.verdict.ok else "shadow"
     return ToRecord(ended.batch, ended.verdict, action, ended=ended)
 
@@ -456,15 +479,3 @@ def _denial(steps: Iterable[int]) -> Refused:
             for step in steps
         )
     )
-
-
-def open_question(
-    settings: GuardSettings, batch: Batch, verdict: Refused, plan_digest: str
-) -> OpenQuestion:
-    """Return the question about a batch. A yes to it counts while its evidence is fresh."""
-    asked_at, seconds = batch.ctx.as_of, settings.question_expires_after_s
-    refs = {ref for step in batch.plan.steps for ref in step.evidence_refs or ()}
-    ends = [batch.trail.expiries[ref] for ref in refs if ref in batch.trail.expiries]
-    if seconds is not None and asked_at is not None:
-        ends.append(asked_at + timedelta(seconds=seconds))
-    return OpenQuestion(batch, verdict, plan_digest, min(ends, default=None))

@@ -3,7 +3,8 @@
 from datetime import datetime, timedelta
 
 from critic.session import Session, SessionRules
-from harness.guard.course import Course, OutOfPlace
+from harness.guard.course import Course
+from harness.guard.course_answers import OutOfPlace
 from harness.guard.guard_rules import choose_scope
 from harness.guard.session_events import OpenEvent, SessionEvent
 from harness.guard.session_time import SessionTime, WrongTime

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from harness.guard.course import OutOfPlace
+from harness.guard.course_answers import OutOfPlace
 from harness.guard.rulings import EventError, EventFault
 from harness.wire import InvalidInput
 

@@ -12,23 +12,25 @@ from critic.session import SessionReport
 from evals.run import CallStatus
 from harness.errors import HarnessError
 from harness.guard.command_world import CommandWorld
-from harness.guard.rulings import Answer, EventError, Ruling
+from harness.guard.rulings import Answer, EventError, OpeningRuling, Ruling
 from harness.guard.session_events import (
     AnswerEvent,
     CallsEvent,
     CloseEvent,
     OpenEvent,
+    ReadyEvent,
     RequestedCall,
     ResultEvent,
     SaidEvent,
     SentCall,
     SessionEvent,
+    SessionPlanEvent,
 )
 from harness.runtime.ports import ShellWorld
 from harness.wire import build
 
 _EventT = TypeVar("_EventT", bound=SessionEvent)
-_AnswerT = TypeVar("_AnswerT", Ruling, SessionReport)
+_AnswerT = TypeVar("_AnswerT", Ruling, OpeningRuling, SessionReport)
 _Moment = datetime | str | None
 
 _ABSENT: Final[Any] = object()
@@ -54,8 +56,16 @@ class EventMethods:
     ) -> EventError | None: ...
     @overload
     def handle(
-        self, event: CallsEvent | AnswerEvent, *, note: str | None = None
+        self, event: CallsEvent | SessionPlanEvent, *, note: str | None = None
     ) -> Ruling | EventError: ...
+    @overload
+    def handle(
+        self, event: AnswerEvent, *, note: str | None = None
+    ) -> Ruling | OpeningRuling | EventError: ...
+    @overload
+    def handle(
+        self, event: ReadyEvent, *, note: str | None = None
+    ) -> OpeningRuling | EventError: ...
     @overload
     def handle(
         self, event: CloseEvent, *, note: str | None = None
@@ -110,6 +120,26 @@ class EventMethods:
         answer = self._take_told(CallsEvent, session, as_of, {}, calls=calls)
         return _require_kind(Ruling, answer)
 
+    def plan(
+        self, session: str, steps: Sequence[RequestedCall], *, as_of: _Moment = None
+    ) -> Ruling:
+        """Rule on a plan that the agent carries out itself, in later turns: see `SessionPlanEvent`.
+
+        Raises:
+            InvalidInput, OutOfPlace: a field is invalid, or the session is not open.
+        """
+        answer = self._take_told(SessionPlanEvent, session, as_of, {}, steps=steps)
+        return _require_kind(Ruling, answer)
+
+    def ready(self, session: str, id: str, *, as_of: _Moment = None) -> OpeningRuling:
+        """Open an allowed call that waits for others. Send the `args` of the ruling.
+
+        Raises:
+            InvalidInput, OutOfPlace: it does not wait, or what it waits for has not ended.
+        """
+        answer = self._take_told(ReadyEvent, session, as_of, {}, id=id)
+        return _require_kind(OpeningRuling, answer)
+
     def result(
         self,
         session: str,
@@ -149,14 +179,18 @@ class EventMethods:
         approver: str,
         *,
         expires_at: datetime | str = _ABSENT,
+        late: bool = False,
         as_of: _Moment = None,
-    ) -> Ruling:
+    ) -> Ruling | OpeningRuling:
         """Pass on a person's answer to the open question: see `AnswerEvent`.
+
+        An answer to a question about an opened call has the form of the ruling that asked.
 
         Args:
             plan_digest: the digest in the ruling that asked.
             yes: whether they approved.
             approver: who answered. The caller authenticates them.
+            late: they were shown where each value comes from that is not there yet.
 
         Raises:
             NoOpenQuestion: the session has no open question.
@@ -164,7 +198,11 @@ class EventMethods:
         """
         given = {} if expires_at is _ABSENT else {"expires_at": expires_at}
         said = {"plan_digest": plan_digest, "yes": yes, "approver": approver, **given}
-        return _require_kind(Ruling, self._take_told(AnswerEvent, session, as_of, {}, **said))
+        known = {"late": True if late else None}
+        answer = self._take_told(AnswerEvent, session, as_of, known, **said)
+        if isinstance(answer, OpeningRuling):
+            return answer
+        return _require_kind(Ruling, answer)
 
     def close(
         self, session: str, outputs: Mapping[str, Any] | None = None, *, as_of: _Moment = None

@@ -23,8 +23,10 @@ from harness.errors import HarnessError
 from harness.failures import describe_failure
 from harness.guard.answer_words import AnswerWords
 from harness.guard.command_world import CommandWorld
-from harness.guard.course import Answered, Course, NoOpenQuestion, OutOfPlace, apply_event
+from harness.guard.course import Answered, Course
+from harness.guard.course_answers import NoOpenQuestion, OutOfPlace
 from harness.guard.course_opening import open_course, time_after
+from harness.guard.event_dispatch import apply_event
 from harness.guard.event_faults import event_error
 from harness.guard.event_methods import EventMethods
 from harness.guard.guard_parts import PathText, clock_from, keeper_of, log_at, policy_at
@@ -48,6 +50,7 @@ from harness.guard.session_events import (
     CloseEvent,
     OpenEvent,
     SessionEvent,
+    SessionPlanEvent,
     event_of,
     require_event_size,
 )
@@ -342,10 +345,10 @@ class Guard(EventMethods):
         entry = None if event is None else self._entries.get(event.session)
         if event is not None and not isinstance(error, LogError):  # it would fail once more
             self._record_failure(value, message, entry)
-        if not isinstance(event, CallsEvent | AnswerEvent):
+        if not isinstance(event, CallsEvent | SessionPlanEvent | AnswerEvent):
             return event_error(value, OutOfPlace("", f"critic_error: {message}"))
         turn = 0 if entry is None else entry.course.session.turn
-        turn += isinstance(event, CallsEvent)
+        turn += isinstance(event, CallsEvent | SessionPlanEvent)
         return Ruling.of_failure(event.session, turn, message)
 
     def _record_failure(self, value: Any, message: str, entry: OpenSession | None) -> None:

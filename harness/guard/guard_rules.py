@@ -6,7 +6,7 @@ from typing import Any
 
 from evals.escaping import escape_name
 from harness.errors import HarnessError
-from harness.guard.course import OutOfPlace
+from harness.guard.course_answers import OutOfPlace
 from harness.policy import Policy
 
 

@@ -9,14 +9,16 @@ from typing import Annotated
 from pydantic import Field
 
 from critic.session import SessionRules, SessionState, session_of, state_of
-from critic.session.call_batch import RunningBatch
+from critic.session.call_batch import Call, RunningBatch
 from critic.session.contradictions import ContradictoryState
 from critic.session.session_state import BatchState, asked_of, running_state
+from evals.context import CallId
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, OnlyTrue
 from evals.json_value import Text
 from evals.timestamps import Time
 from harness.canonical import canonical_bytes, digest
-from harness.guard.course import Course, open_question
+from harness.guard.course import Course
+from harness.guard.course_answers import AskedOpening, open_question
 from harness.guard.session_time import SessionTime
 from harness.policy import GuardSettings
 from harness.record import Digest
@@ -37,6 +39,26 @@ class ToldTime(Envelope):
     clock: Time
 
 
+class RestState(Envelope):
+    """A call that comes after the one that is asked about, and its step."""
+
+    id: CallId
+    step: Count
+
+
+class OpeningState(Envelope):
+    """A question about a call that was opened last: its batch and step.
+
+    Where the agent carries out a plan, `rest` are the calls that come after it in one event.
+    """
+
+    turn: Count
+    step: Count
+    id: CallId
+    rest: Annotated[tuple[RestState, ...], ARRAY] = ()
+    carries_out: bool = False
+
+
 class GuardState(Envelope):
     """The whole state of one session.
 
@@ -50,6 +72,7 @@ class GuardState(Envelope):
     as_of: Annotated[Time | None, OPTIONAL] = None
     told: Annotated[ToldTime | None, OPTIONAL] = None
     question: Annotated[BatchState | None, OPTIONAL] = None
+    opening: Annotated[OpeningState | None, OPTIONAL] = None
     lapsed: Annotated[OnlyTrue | None, OPTIONAL] = None
     asked: Count
     denied: Annotated[tuple[Text, ...], ARRAY]
@@ -69,12 +92,16 @@ def state_of_course(
 ) -> GuardState:
     """Return a session as an envelope, with the beginnings without an end, by turn."""
     question = course.question
-    asked = question and running_state(RunningBatch.of(question.batch, question.verdict))
+    opening = None if question is None else question.opening
+    asked = None
+    if question is not None and opening is None:
+        asked = running_state(RunningBatch.of(question.batch, question.verdict))
     return GuardState(
         session=state_of(course.session),
         as_of=course.time.latest,
         told=_told_time(course.time),
         question=asked,
+        opening=None if opening is None else _opening_state(opening),
         lapsed=True if question and question.has_lapsed else None,
         asked=course.asked,
         denied=tuple(sorted(key.decode() for key in course.denied)),
@@ -83,6 +110,13 @@ def state_of_course(
         mark=mark,
         begun=tuple(BegunState(turn=turn, hash=hash) for turn, hash in begun.items()),
     )
+
+
+def _opening_state(asked: AskedOpening) -> OpeningState:
+    turn, step = asked.place
+    rest = tuple(RestState(id=name, step=at) for name, at in asked.rest)
+    name, carries_out = asked.call.id, asked.carries_out
+    return OpeningState(turn=turn, step=step, id=name, rest=rest, carries_out=carries_out)
 
 
 def _told_time(time: SessionTime) -> ToldTime | None:
@@ -127,7 +161,7 @@ def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -
             raise _refuse_state(error, "") from None
         question = open_question(settings, batch, verdict, digest(batch.plan))
         question = question._replace(has_lapsed=bool(state.lapsed))
-    return Course(
+    course = Course(
         settings=settings,
         session=session,
         time=_session_time(state),
@@ -136,6 +170,26 @@ def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -
         denied=frozenset(key.encode() for key in state.denied),
         has_halted=state.has_halted,
     )
+    return course if state.opening is None else _with_question(course, state.opening)
+
+
+def _with_question(course: Course, opening: OpeningState) -> Course:
+    """Return a session with the question about a call that was opened.
+
+    Raises:
+        InvalidInput: there is another question, or no opening that asks.
+    """
+    if course.question is not None:
+        raise InvalidInput("/opening", "cannot go on from it: two questions are open")
+    from harness.guard.call_openings import ask_again  # noqa: PLC0415 - few sessions need it
+
+    rest = tuple((one.id, one.step) for one in opening.rest)
+    place, call = (opening.turn, opening.step), Call(opening.id, "", {})
+    asked = AskedOpening(place, call, rest, opening.carries_out)
+    try:
+        return ask_again(course, asked)
+    except ValueError as error:
+        raise InvalidInput("/opening", f"cannot go on from it: {error}") from None
 
 
 def _refuse_state(error: ValueError, at: str) -> InvalidInput:

@@ -5,7 +5,8 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from evals.escaping import escape_name
-from harness.guard.course import Answered, Course, OutOfPlace
+from harness.guard.course import Answered, Course
+from harness.guard.course_answers import OutOfPlace
 from harness.guard.permits import CallPermit, permit_of
 from harness.guard.session_events import ResultEvent, SessionEvent
 from harness.guard.session_journal import Marks
@@ -45,7 +46,9 @@ class OpenSession:
         if isinstance(event, ResultEvent):
             self._withdraw(event.id)
         for batch in (record.batch for record in answered.records if record.begins):
-            self.permits |= {call.id: permit_of(call) for call in batch.calls}
+            if not (batch.is_plan or batch.is_late):  # else each call is opened first
+                self.permits |= {call.id: permit_of(call) for call in batch.calls}
+        self.permits |= {call.id: permit_of(call) for call in answered.opened}
 
     def go_on(self, course: Course) -> None:
         """Continue from the state of another process. Calls that finished there have no permit."""

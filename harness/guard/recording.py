@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 from critic import consolidate
 from harness.clock import SystemClock
 from harness.errors import HarnessError
-from harness.guard.course import Answered, Course, OutOfPlace, ToRecord
+from harness.guard.course import Answered, Course
+from harness.guard.course_answers import OutOfPlace, ToRecord
 from harness.guard.guard_state import GuardState
 from harness.guard.log_claims import OPENED, KeepsClaims, id_claim, require_stored
 from harness.guard.reopening import carried_of, find_closed
-from harness.guard.rulings import Ruling
+from harness.guard.rulings import OpeningRuling, Ruling
 from harness.guard.session_events import CloseEvent
 from harness.guard.session_journal import (
     JournalAltered,
@@ -285,7 +286,8 @@ class RulingRecorder:
         """Return the step of an event; None if sessions are not kept."""
         if marks.place is None:
             return None
-        ruled = answered.answer.action if isinstance(answered.answer, Ruling) else None
+        answer = answered.answer
+        ruled = answer.action if isinstance(answer, Ruling | OpeningRuling) else None
         is_end = isinstance(told.event, CloseEvent)
         body = b"" if is_end else event_body(told, ruled)
         return marks.place.step(body, marks.last, is_end=is_end)
@@ -428,6 +430,7 @@ def _decision_of(
         decision_key=inputs.batch.rules.batch_spec.id,
         verify=entry.verdict,
         score=entry.score,
+        opening=entry.refused_opening,
         decided_at=decided_at,
     )
     begun = None if entry.ended is None else marks.begun.get(entry.batch.turn)

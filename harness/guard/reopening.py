@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 from evals.escaping import escape_name
-from harness.guard.course import Course, OutOfPlace
+from harness.guard.course import Course
+from harness.guard.course_answers import OutOfPlace
 from harness.guard.log_claims import KeepsClaims, id_claim, require_stored
 from harness.guard.session_journal import JournalPlace, KeepsSessions, Marks, claim_prefix
 from harness.record import CarriedSession, RawRecord, SessionClosedRecord

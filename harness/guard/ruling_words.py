@@ -7,7 +7,7 @@ Rule: texts are added to answers, never to records: they may change at any time.
 
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from critic import Refused
 from critic.prepared import prepare_plan
@@ -15,14 +15,18 @@ from critic.replies.model_texts import BARE, word_unknown_tool
 from critic.replies.plan_facts import Asking, PlanFacts
 from critic.replies.quoting import write_text
 from critic.replies.wording import join_says, silence_refusal, word_by
-from critic.session.call_batch import Batch
+from critic.session.call_batch import Batch, Call
+from evals.escaping import escape_name
 from evals.json_value import detach_json
 from evals.plan import is_command_part, parts_by_command
 from harness.canonical import canonical_json
 from harness.guard.course import Course
-from harness.guard.rulings import Question, Ruling, UnknownCall
+from harness.guard.rulings import OpeningRuling, Question, Ruling, UnknownCall
 from harness.policy import Policy
 from harness.policy.policy_rules import catalogue_of
+
+if TYPE_CHECKING:
+    from critic.session.waiting_calls import OpenedCall
 
 
 class RulingWords:
@@ -53,6 +57,14 @@ class RulingWords:
             told["reply"] = BARE if self._is_silent else "\n".join(said)
         return ruling.model_copy(update=told) if told else ruling
 
+    def word_opening(
+        self, ruling: Ruling | OpeningRuling, opened: "OpenedCall"
+    ) -> dict[str, object]:
+        """Return the members of a ruling on an opened call that have texts."""
+        from harness.guard.opening_words import word_opening  # noqa: PLC0415 - few turns need it
+
+        return word_opening(ruling, opened, self._catalogue, is_silent=self._is_silent)
+
     def _word_unknown(self, call: UnknownCall) -> UnknownCall:
         if self._is_silent:
             return call.model_copy(update={"say": BARE})
@@ -74,7 +86,7 @@ class RulingWords:
                 call=call.id,
                 tool=call.tool,
                 args=detach_json(dict(call.args)),
-                ask=ask,
+                ask=ask + _late_values(call),
                 reason=violation.reason,
                 path=violation.path,
             )
@@ -103,6 +115,15 @@ def _first_of_commands(batch: Batch, verdict: Refused, asked: dict[int, str]) ->
         begun = verdict.violations[first.setdefault(of, number)].offending_step
         others.setdefault(of, set()).update({step} - {begun})
     return {number: count_others(asked[number], others.get(of, ())) for of, number in first.items()}
+
+
+def _late_values(call: Call) -> str:
+    """Return where the values come from that are not there yet, for the person who is asked."""
+    return "".join(
+        f"\n{escape_name(take.arg)}: what call {escape_name(take.call)} returns"
+        + (f" at {escape_name(take.at)}" if take.at else "")
+        for take in call.takes
+    )
 
 
 def _find_asking(ruling: Ruling) -> Asking:

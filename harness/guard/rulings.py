@@ -74,6 +74,30 @@ class Ruling(Envelope):
         return cls(session=session, turn=turn, action="refuse", critic_error=message, reply=FAILED)
 
 
+class OpeningRuling(Envelope):
+    """The ruling on a call that was opened. In an `if` it is true only if the call may be made.
+
+    `args` are what to send then, with the values that the call takes. `plan_digest` is that of the
+    plan with its values, which an answer to its `questions` names. `reply` is the message to the
+    model.
+    """
+
+    session: SessionId
+    turn: Count
+    id: CallId
+    action: Action
+    verdict: VerifyVerdict
+    plan_digest: Identifier
+    args: Annotated[JsonObject | None, OPTIONAL] = None
+    questions: Annotated[tuple[Question, ...] | None, OPTIONAL, ARRAY] = None
+    expires_at: Annotated[Time | None, OPTIONAL] = None
+    note: Annotated[Text | None, OPTIONAL] = None
+    reply: Annotated[Text | None, OPTIONAL] = None
+
+    def __bool__(self) -> bool:
+        return self.action == "allow"
+
+
 class EventFault(Envelope):
     """The place of an error in an event, and the fix: one line, safe to print."""
 
@@ -94,5 +118,5 @@ class EventError(Envelope):
         return False
 
 
-Answer = Ruling | SessionReport | EventError | None
+Answer = Ruling | OpeningRuling | SessionReport | EventError | None
 """What an event is answered. `open`, `said` and `result` are answered by None where all is well."""

@@ -1,5 +1,7 @@
 """The events of a session on the wire: one JSON object a line, strict like every envelope."""
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
@@ -7,18 +9,29 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from evals.context import CallId, SessionId, Sha256
-from evals.envelope import ARRAY, MEMBERS, OPTIONAL, RESTRICTION, Array, Count, Envelope, Identifier
+from evals.envelope import (
+    ARRAY,
+    MEMBERS,
+    OPTIONAL,
+    RESTRICTION,
+    Array,
+    Count,
+    Envelope,
+    Identifier,
+    OnlyTrue,
+)
 from evals.escaping import escape_name
 from evals.json_value import JsonObject, JsonValue, PresentJson, PresentObject, Text
+from evals.pointers import InnerPointer, Pointer
 from evals.run import CallStatus
 from evals.timestamps import Time
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, build, parse_json
 
 MAX_SPOKEN_BYTES: Final = 1024 * 1024
-"""The largest `open`, `said` or `calls`: what a person or a model writes, not what a tool returns.
-"""
+"""The largest `open`, `said`, `calls` or `plan`: what people and models write, and no tool."""
 _MOST_VALUES: Final = 50_000
-_SPOKEN: Final = ("open", "said", "calls")
+_SPOKEN: Final = ("open", "said", "calls", "plan")
+_SOME: Final = Field(min_length=1)
 
 
 class _Event(Envelope):
@@ -71,10 +84,24 @@ class SaidEvent(_Event):
     text: Text
 
 
+class RequestedTake(Envelope):
+    """A value of a call's arguments that another call of its list returns.
+
+    `arg` is its place in the arguments, and `at` the place in what the call returns, where `*`
+    stands for the only member or element.
+    """
+
+    arg: InnerPointer
+    call: CallId
+    at: Pointer
+
+
 class RequestedCall(Envelope):
     """A call that the agent requests. `tool` is any name, in the policy or not.
 
-    `shell` are the facts by which its shell command is read: see `ShellFacts`.
+    `shell` are the facts by which its shell command is read: see `ShellFacts`. It may take values
+    from other calls of its list, and comes after those that `after` names. Then each call of the
+    list waits for its `ready` event.
     """
 
     id: CallId
@@ -82,6 +109,13 @@ class RequestedCall(Envelope):
     args: JsonObject
     estimated_tokens: Annotated[Count | None, RESTRICTION] = None
     shell: Annotated[PresentObject, OPTIONAL] = None
+    takes: Annotated[tuple[RequestedTake, ...] | None, RESTRICTION, ARRAY, _SOME] = None
+    after: Annotated[tuple[CallId, ...] | None, RESTRICTION, ARRAY, _SOME] = None
+
+    @property
+    def waits_for(self) -> tuple[str, ...]:
+        """The ids of the calls that it waits for."""
+        return (*(one.call for one in self.takes or ()), *(self.after or ()))
 
 
 class CallsEvent(_Event):
@@ -102,16 +136,64 @@ class CallsEvent(_Event):
 
     @model_validator(mode="after")
     def _told_apart(self) -> Self:
-        seen: set[str] = set()
-        for call in self.calls:
-            if call.id in seen:
-                raise PydanticCustomError(
-                    "duplicate_entry",
-                    "two calls have the id {id}: give each its own",
-                    {"id": escape_name(call.id)},
-                )
-            seen.add(call.id)
+        _require_calls(self.calls)
         return self
+
+
+class SessionPlanEvent(_Event):
+    """A plan that the agent carries out itself, in later turns. Once allowed it is open.
+
+    Calls of later turns that are those of `steps`, in tool and arguments, carry it out, and make
+    no turn of their own. Any other calls, another plan and `said` end it.
+    """
+
+    event: Literal["plan"] = "plan"
+    steps: Annotated[tuple[RequestedCall, ...], ARRAY, _SOME]
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            session: str,
+            steps: Array[RequestedCall],
+            as_of: datetime | str | None = None,
+        ) -> None: ...
+
+    @model_validator(mode="after")
+    def _told_apart(self) -> Self:
+        _require_calls(self.steps)
+        return self
+
+
+class ReadyEvent(_Event):
+    """Opens an allowed call whose turn has calls that wait for one another, before it is made.
+
+    It is judged again with the values that it takes. Send the `args` of the answer.
+    """
+
+    event: Literal["ready"] = "ready"
+    id: CallId
+
+
+def _require_calls(calls: Sequence[RequestedCall]) -> None:
+    """Require that calls have ids of their own, and wait for calls of their list."""
+    seen = {call.id for call in calls}
+    if len(seen) < len(calls):
+        counts = Counter(call.id for call in calls)
+        raise PydanticCustomError(
+            "duplicate_entry",
+            "two calls have the id {id}: give each its own",
+            {"id": escape_name(next(name for name, count in counts.items() if count > 1))},
+        )
+    for call in calls:
+        for name in call.waits_for:
+            if name not in seen:
+                raise PydanticCustomError(
+                    "unknown_call",
+                    "call {id} waits for {other}, which is not in the list: leave it out",
+                    {"id": escape_name(call.id), "other": escape_name(name)},
+                )
 
 
 class SentCall(Envelope):
@@ -147,7 +229,9 @@ class ResultEvent(_Event):
 class AnswerEvent(_Event):
     """A person's answer to the open question, with the digest of its plan.
 
-    The caller authenticates `approver`. The approval expires at `expires_at`.
+    The caller authenticates `approver`. The approval expires at `expires_at`. `late`: the person
+    was shown where each value comes from that is not there yet; without, a yes covers no call that
+    takes one.
     """
 
     event: Literal["answer"] = "answer"
@@ -155,6 +239,7 @@ class AnswerEvent(_Event):
     yes: bool
     approver: Identifier
     expires_at: Annotated[Time | None, RESTRICTION] = None
+    late: Annotated[OnlyTrue | None, OPTIONAL] = None
 
 
 class CloseEvent(_Event):
@@ -164,13 +249,24 @@ class CloseEvent(_Event):
     outputs: Annotated[dict[Identifier, JsonValue], MEMBERS] = Field(default_factory=dict)
 
 
-SessionEvent = OpenEvent | SaidEvent | CallsEvent | ResultEvent | AnswerEvent | CloseEvent
+SessionEvent = (
+    OpenEvent
+    | SaidEvent
+    | CallsEvent
+    | SessionPlanEvent
+    | ReadyEvent
+    | ResultEvent
+    | AnswerEvent
+    | CloseEvent
+)
 """An event of a session. `event` tells which."""
 
 _EVENTS: dict[str, type[SessionEvent]] = {
     "open": OpenEvent,
     "said": SaidEvent,
     "calls": CallsEvent,
+    "plan": SessionPlanEvent,
+    "ready": ReadyEvent,
     "result": ResultEvent,
     "answer": AnswerEvent,
     "close": CloseEvent,

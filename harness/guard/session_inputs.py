@@ -186,11 +186,11 @@ class BatchInputs(RecordInputs):
     def __init__(self, batch: Batch) -> None:
         """Spell the new parts."""
         self.batch: Final = batch
-        self._bare: Final = batch.rules.compiled_for(call.tool for call in batch.calls)
+        self._bare: Final = batch.tools
         self._tools: Final = _tools_of(self._bare, batch.trail)
         # Without the evidence, which is looked at in the batch.
         self.proposal = Proposal(
-            ctx=batch.ctx, compiled=self._bare, spec=batch.rules.batch_spec, plan=batch.plan
+            ctx=batch.ctx, compiled=self._bare, spec=batch.spec, plan=batch.plan
         )
         root = batch.trail.root
         acts = _ACTS.get(root) or _ACTS.keep(root, _Acts())
@@ -198,7 +198,7 @@ class BatchInputs(RecordInputs):
         self._rest: Final = {
             "ctx": ctx,
             "plan": canonical_bytes(batch.plan),
-            "spec": _spec_of(batch.rules.batch_spec),
+            "spec": _spec_of(batch.spec),
         }
         state = batch.trail.digest_state()
         state.update(self._tools.ending + finish_object(self._rest))

@@ -25,9 +25,10 @@ from evals.envelope import OPTIONAL, Envelope, Identifier
 from evals.json_value import JsonObject, Text
 from evals.timestamps import Time
 from harness.canonical import canonical_bytes, canonical_json
-from harness.guard.course import Answered, Course, OutOfPlace, ToRecord
+from harness.guard.course import Answered, Course
+from harness.guard.course_answers import OutOfPlace, ToRecord
 from harness.guard.guard_state import GuardState, course_of, state_of_course
-from harness.guard.rulings import Ruling
+from harness.guard.rulings import OpeningRuling, Ruling
 from harness.guard.session_events import SessionEvent, event_of
 from harness.log.journal_rows import JournalRow, JournalStep
 from harness.policy import GuardSettings
@@ -257,7 +258,8 @@ class JournalReader:
         if body.policy not in (None, self._rules.digest):
             raise JournalAltered("it is of another policy")
         answered = self._apply(course, event_of(body.event), body.clock, marks.last)
-        ruled = answered.answer.action if isinstance(answered.answer, Ruling) else None
+        answer = answered.answer
+        ruled = answer.action if isinstance(answer, Ruling | OpeningRuling) else None
         if ruled != body.action:
             raise JournalAltered(f"it says {body.action}, and these rules say {ruled}")
         marks.note_ends(answered.records, row.begun)

@@ -5,7 +5,8 @@ from typing import NamedTuple
 from critic.session import Call
 from evals.json_value import detach_json
 from harness.guard.answer_words import AnswerWords
-from harness.guard.course import Course, OpenQuestion
+from harness.guard.course import Course
+from harness.guard.course_answers import OpenQuestion
 from harness.guard.rulings import Question, Ruling
 from harness.guard.session_events import RequestedCall
 
@@ -72,7 +73,11 @@ def _pending_question(
         note=course.question_note,
     )
     calls = tuple(map(_requested_call, batch.calls))
-    ruling = words.word_ruling(ruling, batch, course)
+    asked = question.opening
+    if asked is not None and asked.opened is not None:
+        ruling = words.word_opening(ruling, asked.opened)
+    else:
+        ruling = words.word_ruling(ruling, batch, course)
     return PendingQuestion(ruling, calls, frozenset(call.id for call in question.doubted))
 
 

@@ -73,7 +73,8 @@ class GuardSettings(Envelope):
     rulings that were not enforced. `scope` lists the tools that requests are for by default.
     `budget` is for a whole session. A yes to a question counts for at most
     `question_expires_after_s`, and while its evidence is fresh. With `say = "none"`, a model learns
-    that its call did not run, but not why.
+    that its call did not run, but not why. With `turns = "ordered"`, which needs `late` of the
+    spec, each call of a turn that has effects waits for the calls before it that only read.
     """
 
     safety_mode: ApprovalMode
@@ -85,6 +86,7 @@ class GuardSettings(Envelope):
     scope: Annotated[Scope | None, OPTIONAL] = None
     budget: Annotated[RunBudget | None, RESTRICTION] = None
     say: Annotated[Literal["none"] | None, RESTRICTION] = None
+    turns: Annotated[Literal["ordered"] | None, OPTIONAL] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -100,6 +102,7 @@ class GuardSettings(Envelope):
             scope: Literal["all"] | Array[str] | None = None,
             budget: RunBudget = ...,
             say: Literal["none"] = ...,
+            turns: Literal["ordered"] | None = None,
         ) -> None: ...
 
 
@@ -373,12 +376,21 @@ class Policy(KeywordNamed):
         return CompiledContext(manifests=manifests, pack_version=self.digest())
 
     def _entries(self, tools: Iterable[PolicyTool]) -> Iterator[ToolCapability]:
-        """Yield the entries of the tool manifest for plans, late ones if the spec allows them."""
+        """Return the entries of the tool manifest for plans, late ones if the spec allows them."""
         expiries = self.expiries()
-        for tool in tools:
-            entry = tool.capability
-            late = self.spec.late is not None
-            yield entry.model_copy(update=tool.told_of_results(expiries)) if late else entry
+        return (self.told_entry(tool, expiries) for tool in tools)
+
+    def told_entry(
+        self, tool: PolicyTool, expiries: Mapping[tuple[str, str], int]
+    ) -> ToolCapability:
+        """Return the entry of a tool with what late plans are judged by, if the spec allows them.
+
+        Args:
+            expiries: for how many seconds results are fresh, by the ids of their tool.
+        """
+        if self.spec.late is None:
+            return tool.capability
+        return tool.capability.model_copy(update=tool.told_of_results(expiries))
 
     def context(self, trace_id: str, as_of: datetime | str | None = None) -> RunContext:
         """Return the context of one plan, with the safety mode, scope and budget of the guard."""
@@ -409,6 +421,14 @@ class Policy(KeywordNamed):
                     'tool {name} takes shell commands: add [shell] with table = "common-1"',
                     {"name": escape_name(tool.called)},
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _ordered_turns_are_late(self) -> Self:
+        if self.guard.turns is not None and self.spec.late is None:
+            raise PydanticCustomError(
+                "needs_late", 'turns = "ordered" of the guard needs late in the spec: add it'
+            )
         return self
 
     @model_validator(mode="after")

@@ -27,6 +27,7 @@ def rules_of(policy: Policy) -> SessionRules:
             tool.capability if tool.shell is None else _carrier_of(tool),
             result_class=tool.result_class,
             expires_after_s=expiries.get(tool.pair),
+            told=policy.told_entry(tool, expiries),
         )
         for name, tool in policy.tools.items()
     }

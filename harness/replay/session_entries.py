@@ -28,7 +28,8 @@ class BatchCall(NamedTuple):
 class RulingEntry(NamedTuple):
     """A ruling on a batch: what was known then, and what it adds to that, if it may run.
 
-    `evidence` are the digests of what was seen before it.
+    `evidence` are the digests of what was seen before it. Where it is `late`, each call adds what
+    it adds when it is opened: the record of its end says so.
     """
 
     facts: SessionFacts
@@ -38,6 +39,7 @@ class RulingEntry(NamedTuple):
     sent: tuple[SentValues, ...]
     verified: bool
     runs: bool
+    late: bool = False
 
 
 class BeginningEntry(NamedTuple):
@@ -54,7 +56,8 @@ class EndEntry(NamedTuple):
     A record does not say of which class a result is: `possible` holds what was made only if it is
     of a class that it does not contradict. `sent` is what calls sent that were made in the place of
     the allowed ones; `spent` are the digests of such calls that are destructive, and
-    `possible_spent` of those that may be.
+    `possible_spent` of those that may be. Of a late batch they are those of all its calls, and
+    `approved` and `waived` are what approvals of its openings gave.
     """
 
     begun: str | None
@@ -64,6 +67,8 @@ class EndEntry(NamedTuple):
     sent: tuple[SentValues, ...] = ()
     spent: tuple[str, ...] = ()
     possible_spent: tuple[str, ...] = ()
+    approved: tuple[ApprovedValue, ...] = ()
+    waived: tuple[WaivedCall, ...] = ()
 
 
 class LostEntry(NamedTuple):

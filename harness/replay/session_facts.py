@@ -274,7 +274,11 @@ def _differences(life: Life, turn: RuledTurn, ruled: RulingEntry) -> Iterator[_D
         ("approved", ran.approved, facts.approved),
         ("waived", ran.waived, facts.waived),
     ):
-        yield from _other_values(name, [*dict.fromkeys(in_turn(kept))], given, yes_key)
+        keys = [*dict.fromkeys(in_turn(kept))]
+        if ran.any_late:
+            yield from _other_yeses(name, {*keys}, {*map(yes_key, given or ())}, ran)
+        else:
+            yield from _other_values(name, keys, given, yes_key)
 
 
 def _differences_at_end(life: Life, closed: ClosedEntry) -> Iterator[_Difference]:
@@ -284,6 +288,17 @@ def _differences_at_end(life: Life, closed: ClosedEntry) -> Iterator[_Difference
     ran = life.ran_before(life.last + 1)
     yield from _spent_differences(ran, closed.spent)
     yield from _sent_differences(ran, closed.sent)
+
+
+def _other_yeses(name: str, kept: set[Key], given: set[Key], ran: RanSum) -> Iterator[_Difference]:
+    """Yield that what a person approved is other than it should be, in any order.
+
+    What was approved when a call was opened is on record once its batch has ended.
+    """
+    if not kept <= given:
+        yield _Difference(name, is_less=True)
+    elif kept != given and not ran.any_awaited:
+        yield _Difference(name, is_less=False)
 
 
 def _other_values(
@@ -315,7 +330,7 @@ def _spent_differences(ran: RanSum, spent: Spent | None) -> Iterator[_Difference
         return
     given = {one.args_digest for one in spent.calls or ()}
     calls = [*_outside("spent.calls", ran.spent, given, ran.possible_spent)]
-    if spent.steps > ran.steps:
+    if spent.steps > ran.steps + ran.waiting:
         yield _Difference("spent.steps", is_less=False)
     if spent.steps > ran.steps or ran.any_awaited:
         yield from (one for one in calls if one.is_less)

@@ -113,6 +113,8 @@ class RuledTurn:
     spent_by_others: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
     approved: tuple[Key, ...] = ()
     waived: tuple[Key, ...] = ()
+    late: bool = False
+    is_over: bool = False
 
     @classmethod
     def of(cls, entry: SessionEntry, ruled: RulingEntry) -> "RuledTurn":
@@ -126,11 +128,19 @@ class RuledTurn:
             sent=tuple(map(sent_key, ruled.sent)),
             verified=ruled.verified,
             runs=ruled.runs,
+            late=ruled.late,
         )
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has ended, if only one of its calls; a late one as a whole."""
+        return self.is_over if self.late else bool(self.ended)
 
     @property
     def is_settled(self) -> bool:
         """Whether no later record can change it: all of its calls ended, or none can begin."""
+        if self.late and self.runs:
+            return self.is_over
         return len(self.ended) >= len(self.tools) if self.runs else not self.verified
 
     def begin(self, began: BeginningEntry) -> None:
@@ -142,8 +152,10 @@ class RuledTurn:
 
     def end(self, ended: EndEntry) -> None:
         """Note how its calls ended: what has an end ran, whatever was ruled."""
-        self.runs = True
+        self.runs = self.is_over = True
         self.ended |= dict(ended.statuses)
+        self.approved += tuple(map(yes_key, ended.approved))
+        self.waived += tuple(map(yes_key, ended.waived))
         self.made, self.possible = _keys_of(ended.made), _keys_of(ended.possible)
         self.sent_by_others = tuple(map(sent_key, ended.sent))
         self.spent_by_others = ended.spent, ended.possible_spent
@@ -152,7 +164,8 @@ class RuledTurn:
         """Yield the tools that completed; `certain`: that surely did, by the records so far."""
         for step, tool in enumerate(self.tools):
             status = self.ended.get(step)
-            if status == "completed" or (status is None and not certain):
+            is_open = status is None and not (self.late and self.is_over)
+            if status == "completed" or (is_open and not certain):
                 yield tool
 
     def spent_calls(self, *, certain: bool) -> Iterator[str]:
@@ -197,6 +210,8 @@ class RanSum:
         waived: the calls that a person approved, by turn.
         all_ended: whether each verified batch has ended, if only one of its calls.
         any_awaited: whether a batch has not ended: of its calls others may have been made.
+        waiting: how many calls late batches have that have not ended: any of them may have begun.
+        any_late: whether a batch is late: what a person approves of it comes at any time.
     """
 
     steps: int = 0
@@ -211,11 +226,15 @@ class RanSum:
     waived: dict[int, tuple[Key, ...]] = field(default_factory=dict)
     all_ended: bool = True
     any_awaited: bool = False
+    waiting: int = 0
+    any_late: bool = False
 
     def add(self, number: int, turn: RuledTurn) -> None:
         """Add a batch that ran."""
-        self.steps += len(turn.tools)
-        self.any_awaited = self.any_awaited or not turn.ended
+        self.steps += len(turn.ended) if turn.late else len(turn.tools)
+        self.waiting += len(turn.tools) if turn.late and not turn.is_over else 0
+        self.any_late = self.any_late or turn.late
+        self.any_awaited = self.any_awaited or not turn.has_ended
         self.spent.update(turn.spent_calls(certain=True))
         self.possible_spent.update(turn.spent_calls(certain=False))
         for kept, more in (
@@ -230,7 +249,7 @@ class RanSum:
             self.possible_tools.update(turn.completed_tools(certain=False))
             self.made |= turn.made
             self.possible |= turn.possible
-            self.all_ended = self.all_ended and bool(turn.ended)
+            self.all_ended = self.all_ended and turn.has_ended
 
     def plus(self, turns: Mapping[int, RuledTurn]) -> "RanSum":
         """Return the sum with more batches that ran, by their numbers."""

@@ -20,7 +20,7 @@ from critic.session.session_values import (
 from evals.capability import ToolCapability, ToolName
 from evals.context import ApprovedValue, OwnValue, SentValues, SessionFacts, WaivedCall
 from evals.manifest import EvidenceItem
-from evals.plan import Proposal, ToolStep, is_command_part, parts_by_command
+from evals.plan import Proposal, ToolStep, is_command_part, is_late_plan, parts_by_command
 from evals.run import ToolCall
 from evals.side_table import Beside
 from harness.canonical import canonical_json, digest
@@ -74,6 +74,14 @@ def _end_entry(record: DecisionRecord, proposal: Proposal) -> EndEntry | None:
         value = record_of(SessionTool.of(tool), result, FieldTables())
         possible += things_made(tool, call.args, value)
         made += things_made(tool, call.args, value if tables.is_of_every_class(value) else None)
+    if is_late_plan(proposal.plan):
+        from harness.replay.late_acts import LateRun  # noqa: PLC0415 - for late plans only
+
+        late = LateRun(record.run.run_of(proposal))
+        return EndEntry(
+            *(record.begun, statuses, tuple(made), tuple(possible)),
+            **late.list_acts(),
+        )
     others = [*_other_calls(record.run.calls, proposal)]
     seen = len(proposal.compiled.manifests.evidence_manifest)
     return EndEntry(
@@ -126,17 +134,18 @@ def _ruling_entry(record: DecisionRecord, facts: SessionFacts, proposal: Proposa
     calls, sent = list[BatchCall](), list[SentValues]()
     tools = proposal.compiled.manifests.tools
     seen = len(proposal.compiled.manifests.evidence_manifest)
+    is_late = is_late_plan(proposal.plan)
     acting = acting_commands(proposal.plan, proposal.compiled)
     for at, step in enumerate(proposal.plan.steps):
         if not isinstance(step, ToolStep) or is_command_part(step):
             continue
         name = ToolName(adapter_id=step.adapter_id, capability_id=step.capability_id)
         tool = tools.get((step.adapter_id, step.capability_id))
-        destructive = tool is not None and tool.approval_mode == "destructive"
+        destructive = tool is not None and tool.approval_mode == "destructive" and not is_late
         calls.append(BatchCall(name, sha256(canonical_json(step.args)) if destructive else None))
         values = values_sent(step.args)
         acts = tool is None or tool.approval_mode != "read_only" or at in acting
-        if acts and values:
+        if acts and values and not is_late:
             sent.append(SentValues(seq=seen, values=values))
     verified = record.report.verify.ok
     return RulingEntry(
@@ -147,6 +156,7 @@ def _ruling_entry(record: DecisionRecord, facts: SessionFacts, proposal: Proposa
         sent=tuple(sent),
         verified=verified,
         runs=record.action == "shadow",
+        late=is_late,
     )
 
 

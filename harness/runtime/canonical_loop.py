@@ -149,14 +149,13 @@ async def run_canonical_loop(
 
     To go on with a plan that waited for an approval, run the loop again with a FixedPlanner.
 
-    `compiled` is read at the first turn with this very object, which makes later turns cheap. Later
-    changes of it in place do not count: give another context.
+    `compiled` is read at the first turn with this very object: later changes of it do not count.
 
     Raises:
         ExecutionFailed: the executor raised, returned without having redeemed its permit, or is not
             OpensSteps while the plan is late; the decision is recorded with the calls it made.
-        NotRecorded: the log failed; the decision is in the exception. If the log did not take the
-            beginning, nothing was executed, and the decision has no run.
+        NotRecorded: the log failed; the decision is in the exception, without a run if the log did
+            not take the beginning: nothing was executed.
         TypeError: the clock has no zone; nothing was executed.
         asyncio.CancelledError: cancelled; a decision whose execution had begun is recorded first.
         Exception: what the planner raised; nothing was executed.

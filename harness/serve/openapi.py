@@ -140,7 +140,16 @@ _DECISION: Final[Json] = {
     "properties": {"decision": {"type": "boolean"}, "context": _OBJECT},
     "required": ["decision"],
 }
-_KINDS_OF_EVENTS: Final = ("Open", "Said", "Calls", "Result", "Answer", "Close")
+_KINDS_OF_EVENTS: Final = (
+    "Open",
+    "Said",
+    "Calls",
+    "SessionPlan",
+    "Ready",
+    "Result",
+    "Answer",
+    "Close",
+)
 _EVENTS: Final = tuple(f"{name}Event" for name in _KINDS_OF_EVENTS)
 _PROBLEM: Final[Json] = {
     "type": "object",
@@ -224,9 +233,12 @@ _FAULTS: Final[Mapping[int, str]] = {
 }
 
 
+_ANSWERS: Final = ("Ruling", "OpeningRuling", "SessionReport")
+
+
 def _openapi_document() -> Json:
     """Return the document."""
-    verdict, ruling = _ref("VerifyVerdict"), {"oneOf": [_ref("Ruling"), _ref("SessionReport")]}
+    verdict, ruling = _ref("VerifyVerdict"), {"oneOf": [_ref(name) for name in _ANSWERS]}
     event = _ref("PostedEvent")
     paths: Json = {
         "/v1/verify": _post("Judge a plan before it runs.", _ref("Proposal"), {200: verdict}),

@@ -8,6 +8,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -51,8 +52,11 @@ from harness.integrations.seam.guarded import AskedCall, CallReply, GuardedSessi
 from harness.log.commits import Append, SharedCommits
 from harness.loops.agents.journal import Journal, JournalError, MemoryStore
 from harness.loops.agents.journal_file import FileStore
+from harness.record.inputs import HeldInputs
 from harness.runtime.loop_events import EventEmitter
+from harness.runtime.opening_desk import OpeningDesk
 from harness.runtime.recorder import CallRecorder, ExecutionEnded
+from harness.single_use import PermitError
 from harness.wire import parse
 from tests.support.guarding import NOON, call, close, desk, guard_of, open_, policy_of
 from tests.support.held_locks import (
@@ -66,6 +70,7 @@ from tests.support.held_locks import (
 )
 from tests.support.langchain_agents import LOOKUP, REFUND, Shop, answer, asks_for
 from tests.support.langchain_agents import guard as guard_of_shop
+from tests.support.late_refund import late_refund
 from tests.support.paths import FIXTURES
 
 Scene = Callable[[Site, Path], None]
@@ -481,13 +486,28 @@ def tool_call(made: Proposal) -> Any:
     )
 
 
-@at("harness/runtime/recorder.py", "CallRecorder.close")
+@at("harness/runtime/recorder.py", "CallRecorder.close", "CallRecorder.calls")
 def the_end_has_all_that_was_taken(site: Site, _: Path) -> None:
     recorder = CallRecorder()
     made = parse(Proposal, (FIXTURES / "refund" / "plan_b.json").read_bytes())
-    with Held(site, recorder, "_lock", recorder.close) as held:
+    works: dict[str, Callable[[], Any]] = {"close": recorder.close, "calls": recorder.calls}
+    with Held(site, recorder, "_lock", works[site.function.rpartition(".")[2]]) as held:
         recorder(tool_call(made))
     assert len(held.result) == 1
+
+
+@at("harness/runtime/opening_desk.py", "OpeningDesk.permit_step")
+def a_step_is_opened_once(site: Site, _: Path) -> None:
+    desk = OpeningDesk(HeldInputs.of(late_refund()), tuple, lambda: NOON)
+    opened: list[Any] = []
+
+    async def work() -> None:
+        with suppress(PermitError):
+            opened.append(await desk.permit_step(0))
+
+    hold_task(site, desk, "_lock", work, work)
+    assert [one.step for one in opened] == [0]
+    assert [one.step for one in desk.openings] == [0]
 
 
 @at("harness/runtime/loop_events.py", "EventEmitter._tell")

@@ -165,9 +165,10 @@ SESSION = """
 """
 GUARD = """
     Answer AnswerEvent AsyncGuard CallPermit CallsEvent CloseEvent DiskWorld EventError EventFault
-    Guard JournalAltered KeepsSessions NoOpenQuestion OpenEvent OutOfPlace PendingQuestion
-    PolicyError Question RequestedCall ResultEvent Ruling SaidEvent SessionEvent SessionFolder
-    SessionReport SessionStatus UnknownTool WentOnElsewhere parse_event
+    Guard JournalAltered KeepsSessions NoOpenQuestion OpenEvent OpeningRuling OutOfPlace
+    PendingQuestion PolicyError Question ReadyEvent RequestedCall RequestedTake ResultEvent Ruling
+    SaidEvent SessionEvent SessionFolder SessionPlanEvent SessionReport
+    SessionStatus UnknownTool WentOnElsewhere parse_event
 """
 
 

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator
 
 from critic import Refused
 from critic.session import SessionReport
+from evals.escaping import escape_name
 from harness.commands.documents import InputDocument
 from harness.commands.formats.format_entries import EntryOutcome, JudgedEntry, entry_reporter
 from harness.commands.formats.judgement import DocumentMessage, Level
-from harness.guard import Answer, EventError, Ruling
+from harness.guard import Answer, EventError, OpeningRuling, Ruling
 from harness.record import Decision
 
 
@@ -35,7 +36,7 @@ class TurnReporter:
 
 
 def _describe_answer(
-    answer: Ruling | SessionReport | EventError,
+    answer: Ruling | OpeningRuling | SessionReport | EventError,
 ) -> tuple[EntryOutcome, str, Iterator[DocumentMessage]]:
     match answer:
         case EventError():
@@ -52,11 +53,12 @@ def _describe_answer(
             failed = DocumentMessage("error", "critic_error", why)
             return "error", f"{answer.session} turn {answer.turn}", iter((failed,))
         case _:
-            name = f"{answer.session} turn {answer.turn}: {answer.action}"
+            call = f" call {escape_name(answer.id)}" if isinstance(answer, OpeningRuling) else ""
+            name = f"{answer.session} turn {answer.turn}{call}: {answer.action}"
             return "failure" if answer.action == "refuse" else "pass", name, _reasons(answer)
 
 
-def _reasons(ruling: Ruling) -> Iterator[DocumentMessage]:
+def _reasons(ruling: Ruling | OpeningRuling) -> Iterator[DocumentMessage]:
     level: Level = "error" if ruling.action == "refuse" else "warning"
     if isinstance(ruling.verdict, Refused):
         for one in ruling.verdict.violations:

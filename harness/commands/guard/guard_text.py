@@ -1,5 +1,6 @@
 """The turns of sessions for a person: calls, tiers, origins of values, rulings, reasons."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -16,6 +17,7 @@ from harness.guard import (
     CallsEvent,
     EventError,
     OpenEvent,
+    OpeningRuling,
     Ruling,
     SaidEvent,
     SessionEvent,
@@ -90,11 +92,13 @@ class Explainer:
         return "".join(f"{line}\n" for line in self._explain_answer(event, answer))
 
     def _explain_answer(
-        self, event: SessionEvent | None, answer: Ruling | SessionReport | None
+        self, event: SessionEvent | None, answer: Ruling | OpeningRuling | SessionReport | None
     ) -> Iterator[str]:
         match answer:
             case Ruling():
                 yield from self._turn(event, answer)
+            case OpeningRuling():
+                yield from _describe_opening(event, answer)
             case SessionReport():
                 yield f"{escape_name(answer.session)} closed: {answer.status}: {answer.rationale}"
             case None:
@@ -116,6 +120,20 @@ class Explainer:
             yield f"  why: {escape_line(ruling.note)}"
         if isinstance(ruling.verdict, Refused):
             yield from (f"  why: {one.reason}" for one in ruling.verdict.violations)
+
+
+def _describe_opening(event: SessionEvent | None, ruling: OpeningRuling) -> Iterator[str]:
+    """Yield what became of a call once its values were there."""
+    head = f"{escape_name(ruling.session)} turn {ruling.turn} call {escape_name(ruling.id)}"
+    yield f"{head}: {ruling.action}"
+    if ruling.args is not None:
+        yield f"  args: {_cut(json.dumps(ruling.args, ensure_ascii=False))}"
+    if isinstance(event, AnswerEvent) and event.yes:
+        yield f"  why: approved by {escape_name(event.approver)}"
+    if ruling.note:
+        yield f"  why: {escape_line(ruling.note)}"
+    if isinstance(ruling.verdict, Refused):
+        yield from (f"  why: {escape_line(one.reason)}" for one in ruling.verdict.violations)
 
 
 def _describe_error(answer: EventError, source: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evals.envelope import is_identifier
-from harness.guard.course import OutOfPlace
+from harness.guard.course_answers import OutOfPlace
 from harness.guard.guard import Guard
 from harness.guard.rulings import Answer, EventError, Ruling
 from harness.guard.session_events import AnswerEvent, event_of

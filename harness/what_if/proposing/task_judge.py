@@ -9,7 +9,9 @@ from critic import Refused, Violation
 from critic.session import Action, Session
 from evals.escaping import escape_name
 from evals.pointers import values_at
-from harness.guard.course import Course, OutOfPlace, apply_event
+from harness.guard.course import Course
+from harness.guard.course_answers import OutOfPlace
+from harness.guard.event_dispatch import apply_event
 from harness.guard.guard_rules import choose_scope
 from harness.guard.rulings import Ruling
 from harness.guard.session_events import AnswerEvent, CallsEvent, SaidEvent

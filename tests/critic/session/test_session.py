@@ -29,6 +29,7 @@ from critic.session import (
 from critic.session.call_batch import OtherCall
 from critic.session.changed import change_fields
 from critic.session.session import Closed
+from critic.session.whole_run import make_whole_run
 from evals.canonical_json import canonical_json
 from evals.capability import ToolName
 from evals.context import DEFAULT_SESSION_TOKENS, OwnValue, SentValues, Spent, SpentCall
@@ -555,7 +556,8 @@ def test_a_turn_that_is_answered_late_stays_in_its_place(earlier: int) -> None:
 
 def test_a_whole_run_declares_what_is_required_and_what_there_is() -> None:
     session = opened(spec={"required_outputs": ("x", "y")})
-    run = session._whole_run({"y": 1, "z": 2}, is_measured=True)
+    known = session.rules, session.ledger, session.trace_id
+    run = make_whole_run(known, (), {"y": 1, "z": 2}, is_measured=True)
     assert run.proposal.plan.declared_outputs == ("x", "y", "z")
 
 

@@ -1,0 +1,393 @@
+"""Calls that wait for one another in a session: each is opened before it is made."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from critic import Refused
+from harness.guard import EventError, Guard, OpeningRuling, Ruling
+from harness.log import SqlDecisionLog
+from harness.policy import Policy
+from harness.replay import check_log, replay
+from harness.single_use import PermitError
+from harness.wire import build
+from tests.support.guarding import Json, answers_to
+from tests.support.late_refund import ORDER, SENT, WINDOW, late_policy
+
+READS: list[Json] = [
+    {"id": "a", "tool": "lookup", "args": {"id": "ord_881"}},
+    {"id": "b", "tool": "refund_window", "args": {"id": "ord_881"}},
+]
+PAY: Json = {
+    "id": "c",
+    "tool": "issue_refund",
+    "args": {"id": "pay_8861"},
+    "takes": [{"arg": "/amount_inr", "call": "a", "at": "/payment/amount_inr"}],
+    "after": ["a", "b"],
+}
+TURN: Json = {"event": "calls", "session": "s", "calls": [*READS, PAY]}
+PLAN: Json = {"event": "plan", "session": "s", "steps": [*READS, PAY]}
+TIME = "2026-05-09T12:00:00Z"
+
+
+def guard_of(spec: Json | None = None, log: Any = None, **settings: Any) -> Guard:
+    wire = late_policy(spec).wire()
+    return Guard(build(Policy, {**wire, "guard": {**wire["guard"], **settings}}), log=log)
+
+
+def opened(request: str = "Refund order ord_881") -> Json:
+    return {"event": "open", "session": "s", "request": request, "as_of": TIME}
+
+
+def ready(name: str) -> Json:
+    return {"event": "ready", "session": "s", "id": name}
+
+
+def result(name: str, output: Any = None, **fields: Any) -> Json:
+    told = {"event": "result", "session": "s", "id": name, "status": "completed", **fields}
+    return told if output is None else {**told, "output": output}
+
+
+def calls(*given: Json) -> Json:
+    return {"event": "calls", "session": "s", "calls": list(given)}
+
+
+def answer(yes: bool = True, **fields: Any) -> Json:
+    told = {"event": "answer", "session": "s", "plan_digest": "$LAST", "yes": yes}
+    return {**told, "approver": "emma", **fields}
+
+
+def close() -> Json:
+    return {"event": "close", "session": "s"}
+
+
+def read_both(order: Any = ORDER, window: Any = WINDOW) -> list[Json]:
+    return [ready("a"), ready("b"), result("a", order), result("b", window)]
+
+
+SAID = {"event": "said", "session": "s", "text": "is that right?"}
+
+
+def test_three_dependent_calls_of_one_turn_run(tmp_path: Path) -> None:
+    events = [opened(), TURN, *read_both(), ready("c"), result("c", {"ok": True}), close()]
+    with guard_of(log=tmp_path / "log") as guard:
+        answers = answers_to(guard, events)
+    assert answers[1]["action"] == "allow"
+    assert {one["kind"] for one in answers[1]["verdict"]["conditions"]} >= {"value", "evidence"}
+    assert (answers[6]["action"], answers[6]["args"], answers[6]["turn"]) == ("allow", SENT, 1)
+    assert answers[8]["status"] == "partial"  # the outputs of the session are not given
+    with SqlDecisionLog.open(tmp_path / "log") as log:
+        records = list(log.records())
+        assert [one.status for one in replay(log)] == ["same"] * 4
+        assert check_log(log).text() == ""
+    (ran,) = [one.run for one in records if getattr(one, "run", None) is not None]
+    assert ran is not None
+    assert [(one.step, one.after) for one in ran.openings or ()] == [(0, 0), (1, 0), (2, 2)]
+
+
+def test_a_turn_in_order_needs_no_words_of_the_agent() -> None:
+    plain = {name: PAY[name] for name in ("id", "tool")} | {"args": SENT}
+    events = [opened(), calls(*READS, plain), *read_both(), ready("c")]
+    assert answers_to(guard_of(), events)[1]["action"] == "refuse"
+    answers = answers_to(guard_of(turns="ordered"), events)
+    assert answers[1]["action"] == "allow"
+    assert (answers[6]["action"], answers[6]["args"]) == ("allow", SENT)
+
+
+def test_a_turn_that_only_reads_is_plain_in_order_too() -> None:
+    events = [opened(), calls(*READS), result("a", ORDER), ready("b")]
+    answers = answers_to(guard_of(turns="ordered"), events)
+    assert answers[1]["action"] == "allow"
+    assert answers[3]["error"]["path"] == "/id"
+
+
+@pytest.mark.parametrize("name", ["a", "b", "c", "x", ""])
+def test_nothing_is_made_of_what_was_not_opened(name: str) -> None:
+    answers = answers_to(guard_of(), [opened(), TURN, result(name, ORDER)])
+    assert "error" in answers[2]
+
+
+def test_the_permit_of_a_call_comes_with_its_opening() -> None:
+    guard = guard_of()
+    answers_to(guard, [opened(), TURN])
+    with pytest.raises(PermitError):
+        guard.permit("s", "a")
+    answers_to(guard, read_both())
+    answer = guard.ready("s", "c")
+    assert answer.args == SENT
+    with pytest.raises(PermitError, match="not the call that was allowed"):
+        guard.permit("s", "c").redeem("issue_refund", {**SENT, "amount_inr": 50000})
+
+
+WRONG: dict[str, tuple[Any, Any]] = {
+    "too much": ({"payment": {"id": "pay_8861", "amount_inr": 50001}}, WINDOW),
+    "of another payment": ({"payment": {"id": "pay_1", "amount_inr": 5}}, WINDOW),
+    "nothing": ({}, WINDOW),
+    "no window": (ORDER, {**WINDOW, "window_open": False}),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_refused_opening_ends_its_batch(case: str, tmp_path: Path) -> None:
+    events = [opened(), TURN, *read_both(*WRONG[case]), ready("c"), ready("c"), result("c", {})]
+    with guard_of(log=tmp_path / "log") as guard:
+        answers = answers_to(guard, [*events, calls(READS[0]), close()])
+    assert answers[6]["action"] == "refuse"
+    assert answers[6]["reply"].startswith(("Not run", "issue_refund not run"))
+    assert "args" not in answers[6]
+    assert "error" in answers[7]
+    assert "error" in answers[8]
+    assert answers[9]["action"] == "allow"  # the ids are free again
+    with SqlDecisionLog.open(tmp_path / "log") as log:
+        assert {one.status for one in replay(log)} == {"same"}
+        ended = [one for one in log.records() if getattr(one, "run", None) is not None]
+    assert ended[0].report.refused_at == "open"
+
+
+VALUES: Json = {"approval_required_from": "destructive", "late": "values"}
+
+
+@pytest.mark.parametrize("way", ["alone", "in a log", "handed over", "in another process"])
+def test_a_person_is_asked_with_the_values(way: str, tmp_path: Path) -> None:
+    place = tmp_path / "log" if way in ("in a log", "in another process") else None
+    guard = guard_of(VALUES, place)
+    answers = answers_to(guard, [opened(), TURN, *read_both(), ready("c")])
+    asked = answers[6]
+    assert asked["action"] == "ask"
+    (question,) = asked["questions"]
+    assert (question["call"], question["args"]) == ("c", SENT)
+    status = guard.status("s")
+    assert status is not None
+    assert status.question is not None
+    assert status.question.plan_digest == asked["plan_digest"]
+    if way == "handed over":
+        data = guard.export("s")
+        guard = guard_of(VALUES)
+        guard.resume(data)
+        assert guard.export("s") != b""
+        guard = guard_of(VALUES)
+        guard.resume(data)
+    if way == "in another process":
+        guard = guard_of(VALUES, place)
+    said = answers_to(guard, [{**answer(), "plan_digest": asked["plan_digest"]}])[0]
+    assert (said["action"], said["id"], said["args"]) == ("allow", "c", SENT)
+    answers_to(guard, [result("c", {"ok": True})])
+    assert answers_to(guard, [close()])[0]["status"] == "partial"
+    if place is not None:
+        with SqlDecisionLog.open(place) as log:
+            assert {one.status for one in replay(log)} == {"same"}
+
+
+def test_a_no_ends_the_batch_and_counts_for_later_values() -> None:
+    guard = guard_of(VALUES)
+    answers = answers_to(guard, [opened(), TURN, *read_both(), ready("c"), answer(yes=False)])
+    assert (answers[7]["action"], answers[7]["note"]) == ("refuse", "denied by emma")
+    again = answers_to(guard, [TURN, *read_both(), ready("c")])
+    assert again[5]["action"] == "refuse"
+    assert again[5]["note"] == "a person said no to this call in this session"
+
+
+def test_a_value_of_another_turn_ends_a_question_about_an_opening() -> None:
+    guard = guard_of(VALUES)
+    events = [opened(), TURN, *read_both(), ready("c"), calls({**READS[0], "id": "d"}), answer()]
+    answers = answers_to(guard, events)
+    assert answers[7]["action"] == "allow"
+    assert "error" in answers[8]
+
+
+def test_an_approval_names_its_sources_or_covers_no_late_value() -> None:
+    spec = {"approval_required_from": "destructive"}
+    for late, action in ((None, "refuse"), (True, "allow")):
+        given = answer() if late is None else answer(late=True)
+        answers = answers_to(guard_of(spec), [opened(), TURN, given])
+        assert answers[1]["action"] == "ask"
+        assert "what call a returns" in answers[1]["questions"][0]["ask"]
+        assert answers[2]["action"] == action
+
+
+def test_an_agent_carries_out_its_plan(tmp_path: Path) -> None:
+    spec = {"approval_required_from": "destructive"}
+    events = [
+        *(opened(), PLAN, answer(late=True)),
+        *(calls({**READS[0], "id": "k1"}), result("k1", ORDER)),
+        *(calls({**READS[1], "id": "k2"}), result("k2", WINDOW)),
+        *(calls({"id": "k3", "tool": "issue_refund", "args": SENT}), result("k3", {"ok": True})),
+        close(),
+    ]
+    with guard_of(spec, tmp_path / "log") as guard:
+        answers = answers_to(guard, events)
+    assert [answers[at]["action"] for at in (1, 2, 3, 5, 7)] == ["ask", *["allow"] * 4]
+    assert {answers[at]["turn"] for at in (1, 2, 3, 5, 7)} == {1}
+    with SqlDecisionLog.open(tmp_path / "log") as log:
+        assert {one.status for one in replay(log)} == {"same"}
+        assert len(list(log.records())) == 3  # asked, answered and ended
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        SAID,
+        calls({"id": "k", "tool": "lookup", "args": {"id": "ord_9"}}),
+        calls({**READS[0], "id": "k"}, {**READS[0], "id": "k2"}),
+        {**PLAN, "steps": READS},
+        calls({"id": "k", "tool": "no_tool", "args": {}}),
+        calls({"id": "k", "tool": "issue_refund", "args": SENT}),
+    ],
+)
+def test_a_deviation_ends_a_plan(other: Json) -> None:
+    guard = guard_of()
+    answers_to(guard, [opened(), PLAN, other])
+    later = answers_to(guard, [calls({**READS[0], "id": "k9"})])[0]
+    assert later["turn"] > 1 or other == {**PLAN, "steps": READS}
+    assert later["action"] == "allow"
+
+
+def test_a_plain_plan_is_carried_out_without_openings(tmp_path: Path) -> None:
+    events = [
+        *(opened(), {**PLAN, "steps": READS}),
+        *(calls({**READS[1], "id": "k1"}, {**READS[0], "id": "k2"}), result("k1", WINDOW)),
+        *(result("k2", ORDER), close()),
+    ]
+    with guard_of(log=tmp_path / "log") as guard:
+        answers = answers_to(guard, events)
+    assert (answers[2]["action"], answers[2]["turn"]) == ("allow", 1)
+    with SqlDecisionLog.open(tmp_path / "log") as log:
+        assert {one.status for one in replay(log)} == {"same"}
+
+
+def test_a_shadow_opens_what_has_its_values_and_says_the_truth(tmp_path: Path) -> None:
+    order = {"payment": {"id": "pay_8861", "amount_inr": 50001}}
+    events = [opened(), TURN, *read_both(order), ready("c"), result("c", {"ok": True}), close()]
+    with guard_of(log=tmp_path / "log", shadow=True) as guard:
+        answers = answers_to(guard, events)
+    assert answers[6]["action"] == "allow"
+    assert answers[6]["args"] == {**SENT, "amount_inr": 50001}
+    assert not answers[6]["verdict"]["ok"]
+    with SqlDecisionLog.open(tmp_path / "log") as log:
+        assert {one.status for one in replay(log)} == {"same"}
+
+
+def test_what_is_not_opened_spends_nothing() -> None:
+    guard = guard_of(budget={"max_steps": 5, "bucket_tokens": 10**6})
+    events = [opened(), TURN, ready("a"), result("a", ORDER), SAID]
+    again = [{**one, "id": f"{one['id']}2"} for one in READS]
+    answers_to(guard, [*events, calls(*again)])
+    more = [{**READS[0], "id": f"x{at}"} for at in range(3)]
+    answers = answers_to(guard, [calls(*more[:2]), calls(more[2])])
+    assert [one["action"] for one in answers.values()] == ["allow", "refuse"]
+
+
+ERRORS: dict[str, tuple[list[Json], str]] = {
+    "twice": ([opened(), TURN, ready("a"), ready("a")], "/id"),
+    "too early": ([opened(), TURN, ready("a"), ready("c")], "/id"),
+    "plain": ([opened(), calls(*READS), ready("a")], "/id"),
+    "refused": ([opened(), calls(*READS, {**PAY, "args": SENT}), ready("c")], "/id"),
+    "an id that waits": ([opened(), TURN, calls(READS[0])], "/calls/0/id"),
+    "of another list": ([opened(), calls(PAY)], ""),
+    "no takes": ([opened(), calls({**READS[0], "takes": []})], "/calls/0/takes"),
+    "after null": ([opened(), calls({**READS[0], "after": None})], "/calls/0/after"),
+    "late false": ([opened(), TURN, answer(late=False)], "/late"),
+    "the empty pointer": (
+        [opened(), calls(*READS, {**PAY, "takes": [{**PAY["takes"][0], "arg": ""}]})],
+        "/calls/2/takes/0/arg",
+    ),
+    "no steps": ([opened(), {**PLAN, "steps": []}], "/steps"),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_an_event_out_of_place_is_an_error_and_uses_nothing_up(case: str) -> None:
+    events, path = ERRORS[case]
+    guard = guard_of()
+    answers = answers_to(guard, events)
+    assert answers[len(events) - 1]["error"]["path"] == path
+    before = guard.export("s")
+    assert before
+
+
+def test_a_call_takes_nothing_of_a_tool_that_never_runs() -> None:
+    other = {"id": "z", "tool": "no_tool", "args": {}}
+    answers = answers_to(guard_of(), [opened(), calls(other, {**READS[0], "after": ["z"]})])
+    assert (answers[1]["action"], answers[1]["verdict"]["kind"]) == ("refuse", "loop_guard")
+
+
+def test_turns_in_order_need_late_plans() -> None:
+    wire = late_policy().wire()
+    wire["spec"].pop("late")
+    wire["guard"]["turns"] = "ordered"
+    with pytest.raises(ValueError, match="needs late"):
+        build(Policy, wire)
+
+
+def test_hostile_names_of_late_values_are_escaped_for_whoever_is_asked() -> None:
+    spec = {"approval_required_from": "destructive"}
+    bad = {**READS[0], "id": "a\u202e<b>"}
+    pay = {**PAY, "takes": [{**PAY["takes"][0], "call": bad["id"]}], "after": [bad["id"], "b"]}
+    answers = answers_to(guard_of(spec), [opened(), calls(bad, READS[1], pay)])
+    ask = answers[1]["questions"][0]["ask"]
+    assert "\u202e" not in ask
+    assert "<b>" not in ask
+
+
+def test_a_session_travels_between_any_two_events() -> None:
+    """What is handed over between two events answers the next one as the session would."""
+    events = [
+        opened(),
+        TURN,
+        *read_both(),
+        ready("c"),
+        answer(),
+        result("c", {"ok": True}),
+        close(),
+    ]
+    for spec in ({}, VALUES):
+        whole = answers_to(guard_of(spec), events)
+        last, told = guard_of(spec), dict[int, Json]()
+        for at, event in enumerate(events):
+            named = event
+            if event.get("plan_digest") == "$LAST":
+                named = {**event, "plan_digest": told.get(6, {}).get("plan_digest", "0" * 64)}
+            told |= {at + place: one for place, one in answers_to(last, [named]).items()}
+            if at < len(events) - 1:
+                data = last.export("s")
+                last = guard_of(spec)
+                last.resume(data)
+        assert told == whole
+
+
+def test_types_of_the_answers() -> None:
+    guard = guard_of()
+    guard.open("s", "Refund order ord_881", as_of=TIME)
+    assert isinstance(guard.handle_line(b'{"event":"ready","session":"s","id":"a"}'), EventError)
+    answers = answers_to(guard, [TURN])
+    assert isinstance(build(Ruling, answers[0]), Ruling)
+    opening = guard.ready("s", "a")
+    assert isinstance(opening, OpeningRuling)
+    assert bool(opening)
+    assert not isinstance(opening.verdict, Refused)
+
+
+SHELL: Json = {"id": "x", "tool": "Bash", "args": {"command": "rm -r build"}}
+
+
+@pytest.mark.parametrize(
+    "event", [calls(*READS, {**SHELL, "after": ["a"]}), {**PLAN, "steps": [SHELL]}]
+)
+def test_what_a_shell_command_does_waits_for_nothing(event: Json) -> None:
+    """A command is read, and judged by what it does, when it is asked for: it is not opened."""
+    answers = answers_to(shell_guard(), [opened(), event])
+    assert "shell command" in answers[1]["error"]["message"]
+
+
+def test_a_turn_with_a_shell_command_is_judged_as_it_stands() -> None:
+    answers = answers_to(shell_guard(turns="ordered"), [opened(), calls(*READS, SHELL)])
+    assert "conditions" not in answers[1]["verdict"]
+
+
+def shell_guard(**settings: Any) -> Guard:
+    wire = late_policy().wire()
+    tool = {"adapter_id": "os", "capability_id": "bash", "name": "Bash", "shell": "command"}
+    wire["tool"] = [*wire["tool"], {**tool, "approval_mode": "destructive"}]
+    wire["shell"] = {"table": "common-1"}
+    return Guard(build(Policy, {**wire, "guard": {**wire["guard"], **settings}}))
