@@ -163,6 +163,11 @@ class _Tool(NamedTuple):
         return MODE_RANK[self.tool.approval_mode]
 
     @property
+    def yields(self) -> str:
+        """The class of its results; "" where it names none."""
+        return self.tool.yields or ""
+
+    @property
     def roles(self) -> Mapping[str, str]:
         return self.tool.arg_roles or {}
 
@@ -232,7 +237,7 @@ def _backings(placed: _Tool) -> Iterator[_Backing]:
 
 
 def _makes(placed: _Tool) -> Findings:
-    """Yield made things that no argument names, that are not found, or that existed before."""
+    """Yield made things that no argument names, that are not found, existed, or others choose."""
     makes = (placed.tool.result.makes if placed.tool.result else None) or {}
     for name, kind in makes.items():
         path = pointer("result", "makes", name)
@@ -256,6 +261,12 @@ def _makes(placed: _Tool) -> Findings:
                 'write format = "json"'
             )
             yield placed.report_finding("makes_without_format", path, message)
+        elif name[:1] == "/" and (who := placed.known.writer_at(placed.tool, placed.yields, name)):
+            message = (
+                f"{escape_name(name)} of its result names the {shown} that was made, and "
+                f"{_WHO[who]}: take a place that a system fills"
+            )
+            yield placed.report_finding("makes_what_others_write", path, message)
 
 
 def _formats(placed: _Tool) -> Findings:

@@ -55,6 +55,7 @@ PAGE = changed(
     yields="page",
 )
 WEB = {"author": "public", "web": True, "format": "json"}
+MADE = {"format": "json", "makes": {"/id": "order"}}
 OPENS = changed(FINDS, name="open", capability_id="open", approval_mode="local_write")
 
 
@@ -153,6 +154,18 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         shop(changed(OPENS, result={**TEXT, "makes": {"/id": "order"}}, yields=...)),
         shop(changed(OPENS, result={**TEXT, "makes": {"order": "order"}}, yields=...)),
         'write format = "json"',
+    ),
+    "an id of what was made that anybody may write": (
+        "makes_what_others_write",
+        shop(makes({"/note": "order"})),
+        shop(makes({"/id": "order"})),
+        "/note of its result names the order that was made, and anybody may write",
+    ),
+    "an id of what was made in a record of no class": (
+        "makes_what_others_write",
+        shop(changed(OPENS, result={**MADE, "author": "public"}, yields=...)),
+        shop(changed(OPENS, result={**MADE, "author": "system"}, yields=...)),
+        "take a place that a system fills",
     ),
     "records of no class": (
         "format_without_class",
