@@ -24,7 +24,7 @@ def caveats_of(case: PreparedPlan) -> tuple[str, ...]:
 def _caveats(case: PreparedPlan) -> Iterator[str]:
     if calls := [index for index, tool, _ in case.steps if tool.leaves_args_unchecked]:
         yield f"args not checked, no args_schema: {_steps(calls)}"
-    if missing := [*_without_estimate(case)]:
+    if missing := [step for step, _, fields in case.steps if fields["estimated_tokens"] is None]:
         yield f"tokens not estimated by the plan: {_steps(missing)}"
     declared, required = case.plan.declared_outputs, case.spec.required_outputs
     if case.traits & PRODUCES_ANYTHING or len(set(declared)) != len(set(required)):
@@ -42,12 +42,6 @@ def _caveats(case: PreparedPlan) -> Iterator[str]:
         yield f"bound arguments without a value: {_steps(without_value)}"
     if with_keys := [index for index, tool, fields in bound if _has_keys(tool, fields)]:
         yield f"keys of bound object arguments not checked: {_steps(with_keys)}"
-
-
-def _without_estimate(case: PreparedPlan) -> Iterator[int]:
-    for step, _, fields in case.steps:
-        if fields["estimated_tokens"] is None and fields.get("of") is None:
-            yield step
 
 
 def _of_roles(case: PreparedPlan) -> Iterator[str]:

@@ -52,9 +52,11 @@ class PreparedPlan:
     @property
     def called_steps(self) -> int:
         """How many steps are called: those of sessions but for what their commands do."""
-        if self.ctx.session is None:
-            return len(self.steps)
-        return sum(fields.get("of") is None for _, _, fields in self.steps)
+        return sum(map(self.is_called, self.steps)) if self.ctx.session else len(self.steps)
+
+    def is_called(self, step: tuple[int, ToolEntry, Mapping[str, Any]]) -> bool:
+        """Return whether a step is called: in a session, what its command does is not."""
+        return self.ctx.session is None or step[2].get("of") is None
 
     def is_approved(self, index: int) -> bool:
         """Return whether a valid approval covers the step. Ask of steps that need one only.

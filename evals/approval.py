@@ -103,13 +103,16 @@ class Approvals:
     def _covered_steps(self, approvals: list[Approval]) -> frozenset[int]:
         if any(approval.steps is None for approval in approvals):
             return frozenset(range(len(self._plan.steps)))
-        covered = frozenset(step for approval in approvals for step in approval.steps or ())
-        # A command is approved with all that it does, or not at all.
+        return frozenset(step for approval in approvals for step in self._listed(approval))
+
+    def _listed(self, approval: Approval) -> set[int]:
+        """Return the steps of an approval: a command with all that it does, or not at all."""
+        listed = {*(approval.steps or ())}
         for command, parts in parts_by_command(self._plan).items():
             whole = {command, *parts}
-            if not whole <= covered:
-                covered -= whole
-        return covered
+            if not whole <= listed:
+                listed -= whole
+        return listed
 
 
 _Covered = tuple[frozenset[int], frozenset[int]]

@@ -19,7 +19,12 @@ def evaluate(run: Run) -> EvaluatorVerdict:
     share = 1 - len(missed) / len(required) if required else 1.0
     called = {call.step for call in run.calls}
     steps = enumerate(run.proposal.plan.steps)
-    tools = [index for index, step in steps if type(step) is ToolStep and step.of is None]
+    in_session = run.proposal.ctx.session is not None
+    tools = [
+        index
+        for index, step in steps
+        if type(step) is ToolStep and not (in_session and step.of is not None)
+    ]
     uncalled = [index for index in tools if index not in called]
     errors = [*missed, *(f"step {index} was planned but not called" for index in uncalled)]
     findings = [Finding(severity="error", message=message) for message in errors]

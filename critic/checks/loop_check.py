@@ -42,7 +42,8 @@ def check_loop(case: PreparedPlan) -> Iterator[Found]:
     `/steps`, for too many tokens. Approvable is a call that only an earlier plan made.
     """
     budget, spent = case.ctx.run_budget, case.ctx.spent
-    steps_before, steps = (spent.steps if spent else None) or 0, case.called_steps
+    steps_before = (spent.steps if spent else None) or 0
+    steps = case.called_steps
     if steps_before + steps > (budget.max_steps if budget else DEFAULT_MAX_STEPS):
         words = partial(_too_many_steps, steps, steps_before)
         yield Found("loop", "loop_guard", None, words)
@@ -100,7 +101,7 @@ def _late_dependencies(
 def _repeats(case: PreparedPlan) -> Iterator[Found]:
     if not case.traits & 1 << _DESTRUCTIVE:
         return
-    calls = [one for one in case.steps if one[1].rank == _DESTRUCTIVE and one[2].get("of") is None]
+    calls = [one for one in case.steps if one[1].rank == _DESTRUCTIVE and case.is_called(one)]
     spent = case.ctx.spent.calls if case.ctx.spent else None
     if len(calls) == 1 and not spent:
         return

@@ -72,7 +72,9 @@ def _part_of(
         args["content"] = step.text
     if step.carries:
         args[CARRIES] = [step_name(steps, number) for number in step.carries]
-    return ToolStep(adapter_id=SHELL_ADAPTER, capability_id=name, args=args, of=of)
+    return ToolStep(
+        adapter_id=SHELL_ADAPTER, capability_id=name, args=args, estimated_tokens=0, of=of
+    )
 
 
 def _objects_of(step: ShellStep) -> Iterator[str]:

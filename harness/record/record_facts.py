@@ -47,7 +47,7 @@ def facts_of_record(record: Any, ctx: Any, plan: Any) -> RecordFacts:
         ruled &= ~RecordFacts.REFUSED
     if ruled & RecordFacts.ALLOWED and approvals_of(ctx, record):
         answer |= RecordFacts.YES
-    return ruled | answer | _facts_of_run(record, plan)
+    return ruled | answer | _facts_of_run(record, ctx, plan)
 
 
 def _ruling_of(record: Any) -> RecordFacts:
@@ -67,7 +67,7 @@ def approvals_of(ctx: Any, record: Any) -> int:
     )
 
 
-def _facts_of_run(record: Any, plan: Any) -> RecordFacts:
+def _facts_of_run(record: Any, ctx: Any, plan: Any) -> RecordFacts:
     run = member_of(record, "run")
     if run is None and not (type(record) is dict and "run" in record):
         return _NO_RULING
@@ -82,17 +82,19 @@ def _facts_of_run(record: Any, plan: Any) -> RecordFacts:
     planned = [planned_step(call, steps) for call in calls]
     if None in planned:
         facts |= RecordFacts.STRAYED
-    if not {*_tool_steps(steps)} <= {*planned}:
+    in_session = ctx is None or member_of(ctx, "session") is not None
+    if not {*_tool_steps(steps, in_session=in_session)} <= {*planned}:
         facts |= RecordFacts.IN_PART
     return facts
 
 
-def _tool_steps(steps: Sequence[Any]) -> Iterator[int]:
-    """Yield the steps that are called: what a command does is none."""
+def _tool_steps(steps: Sequence[Any], *, in_session: bool) -> Iterator[int]:
+    """Yield the steps that are called: in a session, what a command does is none."""
     return (
         at
         for at, step in enumerate(steps)
-        if member_of(step, "kind") == "tool" and member_of(step, "of") is None
+        if member_of(step, "kind") == "tool"
+        and not (in_session and member_of(step, "of") is not None)
     )
 
 

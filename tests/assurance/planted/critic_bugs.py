@@ -238,8 +238,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "one-step-too-many",
         _LOOP,
         "one step more than max_steps passes",
-        "if steps_before + len(case.steps) > (",
-        "if steps_before + len(case.steps) - 1 > (",
+        "if steps_before + steps > (",
+        "if steps_before + steps - 1 > (",
     ),
     slip(
         "repeats-by-spelling",

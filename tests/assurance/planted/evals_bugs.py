@@ -198,8 +198,8 @@ EVALS_BUGS: Final[tuple[Bug, ...]] = (
         "leak-over-the-network",
         _SAFETY,
         "confined content may go out through calls at network",
-        '[call.args, call.idempotency_key] if _reaches(tool, "network") else None',
-        '[call.args, call.idempotency_key] if _reaches(tool, "delegated") else None',
+        'any(_reaches(self._tools.get(name), "network") for name in names)',
+        'any(_reaches(self._tools.get(name), "delegated") for name in names)',
     ),
     slip(
         "unknown-tool-is-safe",

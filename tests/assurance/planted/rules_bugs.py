@@ -24,8 +24,8 @@ _WHAT_LEAVES: Final[tuple[Bug, ...]] = (
         "network-sends-nothing",
         _SURFACE,
         "confined content may be sent at network, and is found after it was",
-        "        if tool.rank >= _NETWORK\n",
-        "        if tool.rank > _NETWORK\n",
+        "        if tool.rank >= _NETWORK or index in commands\n",
+        "        if tool.rank > _NETWORK or index in commands\n",
     ),
     slip(
         "network-leaves-nothing",

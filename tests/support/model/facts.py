@@ -164,9 +164,23 @@ def approved(p: Json, step: int) -> bool:
             continue
         if late and "late" not in approval:
             continue
-        if step in approval.get("steps", [step]) and unexpired(p, approval):
+        if covers(p, approval, step) and unexpired(p, approval):
             return True
     return False
+
+
+def is_called(p: Json, step: Json) -> bool:
+    """Return whether a step is a call: in a session, what a command does is none."""
+    return "session" not in p["ctx"] or "of" not in step
+
+
+def covers(p: Json, approval: Json, step: int) -> bool:
+    """Return whether an approval lists a step, with all that the command of its call does."""
+    steps = p["plan"]["steps"]
+    command = steps[step].get("of", step)
+    with_it = [at for at, one in enumerate(steps) if one.get("of") == command]
+    group = {step, *([command, *with_it] if with_it else [])}
+    return "steps" not in approval or all(at in approval["steps"] for at in group)
 
 
 def tier_faults(p: Json, tool: Json, step: int) -> list[str]:

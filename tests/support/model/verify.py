@@ -16,6 +16,7 @@ from tests.support.model.facts import (
     digest_of,
     distinct,
     find_tool,
+    is_called,
     joined,
     same_args,
     same_pair,
@@ -88,13 +89,19 @@ def surface(p: Json) -> Iterator[Found]:
             continue
         for place in early_places(p, index, tool.get("args_schema", True)):
             yield at(index, "args", *place)
-        if RANKS.index(tool["approval_mode"]) >= RANKS.index("network"):
+        if any(RANKS.index(one["approval_mode"]) >= 2 for one in acts(p, index)):
             leaking = [name for name, value in step["args"].items() if leaks(p, {name: value})]
             for name in sorted(leaking)[:1]:
                 yield at(index, "args", name)
         doubted = index in late
         if late[index].tool_is_refused if doubted else tool_is_refused(p, step):
             yield at(index)
+
+
+def acts(p: Json, index: int) -> list[Json]:
+    """Return the tool of a step, and those of what its command does."""
+    steps = [one for at, one in enumerate(p["plan"]["steps"]) if index in (at, one.get("of"))]
+    return [tool for one in steps if (tool := find_tool(p, one)) is not None]
 
 
 def faulty_takes(p: Json, index: int) -> Iterator[Found]:
@@ -171,7 +178,8 @@ def late_evidence(p: Json, index: int, tool: Json, doubted: LateDoubts | None) -
 def loop(p: Json) -> Iterator[Found]:
     steps = p["plan"]["steps"]
     spent, budget = p["ctx"].get("spent", {}), p["ctx"].get("run_budget", {})
-    if spent.get("steps", 0) + len(steps) > budget.get("max_steps", 12):
+    called = [step for step in steps if is_called(p, step)]
+    if spent.get("steps", 0) + len(called) > budget.get("max_steps", 12):
         yield None, "/steps", False
     for index, step in enumerate(steps):
         earlier_ids = [earlier["id"] for earlier in steps[:index] if "id" in earlier]
@@ -196,15 +204,16 @@ def is_destructive(p: Json, step: Json) -> bool:
 def is_repeat(p: Json, index: int) -> bool:
     """Return whether an earlier step of the plan makes the same destructive call."""
     step = p["plan"]["steps"][index]
-    if not is_destructive(p, step):
+    if not is_destructive(p, step) or not is_called(p, step):
         return False
-    same_tool = [one for one in p["plan"]["steps"][:index] if same_pair(one, step)]
+    earlier = [one for one in p["plan"]["steps"][:index] if is_called(p, one)]
+    same_tool = [one for one in earlier if same_pair(one, step)]
     return any(same_args(one, step) and equal_takes(one, step) for one in same_tool)
 
 
 def is_repeat_over_turns(p: Json, step: Json) -> bool:
     """Return whether an earlier plan of the trace made the same destructive call."""
-    if not is_destructive(p, step):
+    if not is_destructive(p, step) or not is_called(p, step):
         return False
     made = [one for one in p["ctx"].get("spent", {}).get("calls", []) if same_pair(one, step)]
     digest = digest_of(step["args"])
