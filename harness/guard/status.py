@@ -1,9 +1,12 @@
 """The status of an open session: whether it has halted, and its open question."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from critic.session import Call
+from critic.session.call_batch import RunningBatch
 from evals.json_value import detach_json
+from evals.plan import ToolStep
 from harness.guard.answer_words import AnswerWords
 from harness.guard.course import Course
 from harness.guard.course_answers import OpenQuestion
@@ -43,12 +46,16 @@ class SessionStatus(NamedTuple):
         has_halted: it halted at a refusal; only `close` is possible.
         question: the open question, if any.
         awaited: the ids of the allowed calls without a result.
+        waiting: the ids of the allowed calls that wait to be opened.
+        ready: those of them that wait for no other call any more.
     """
 
     turn: int
     has_halted: bool
     question: PendingQuestion | None
     awaited: frozenset[str] = frozenset()
+    waiting: frozenset[str] = frozenset()
+    ready: frozenset[str] = frozenset()
 
 
 def session_status(course: Course, words: AnswerWords) -> SessionStatus:
@@ -56,7 +63,21 @@ def session_status(course: Course, words: AnswerWords) -> SessionStatus:
     question = course.question
     pending = None if question is None else _pending_question(course, question, words)
     awaited = frozenset(course.session.open_calls)
-    return SessionStatus(course.session.turn, course.has_halted, pending, awaited)
+    running = [one for one in course.session.running.values() if one.waits and not one.is_plan]
+    waiting = frozenset(name for one in running for name in one.waiting_ids)
+    ready = frozenset(name for one in running for name in _ready_ids(one))
+    return SessionStatus(course.session.turn, course.has_halted, pending, awaited, waiting, ready)
+
+
+def _ready_ids(running: RunningBatch) -> Iterator[str]:
+    """Yield the ids of the calls that wait for no other call any more."""
+    ended = {running.plan.steps[call.step].id for call in running.ended}
+    for step in running.waiting:
+        planned = running.plan.steps[step]
+        assert isinstance(planned, ToolStep)  # noqa: S101 - the plan of a batch has no others
+        taken = (take.step for take in planned.takes or ())
+        if {*taken, *(planned.evidence_steps or ())} <= ended:
+            yield running.calls[step].id
 
 
 def _pending_question(
@@ -72,8 +93,8 @@ def _pending_question(
         expires_at=question.expires_at,
         note=course.question_note,
     )
-    calls = tuple(map(_requested_call, batch.calls))
     asked = question.opening
+    calls = tuple(map(_requested_call, batch.calls if asked is None else [asked.call]))
     if asked is not None and asked.opened is not None:
         ruling = words.word_opening(ruling, asked.opened)
     else:

@@ -94,6 +94,7 @@ class CriticGuard(AgentMiddleware[Any]):
         """Make a call in its place, where the gate rules on it."""
         request, place = self._place_request(request)
         try:
+            place.session.wait_turn(place.call)
             with place.take_place():
                 result = handler(request)
         except CallRefused as refused:
@@ -105,6 +106,7 @@ class CriticGuard(AgentMiddleware[Any]):
         """Make a call in its place, where the gate rules on it."""
         request, place = self._place_request(request)
         try:
+            await asyncio.to_thread(place.session.wait_turn, place.call)
             with place.take_place():
                 result = await handler(request)
         except CallRefused as refused:

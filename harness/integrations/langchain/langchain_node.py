@@ -269,6 +269,7 @@ class GuardedToolNode(ToolNode):
         def make(request: Any) -> Any:
             if (known := _known_result(request)) is not None:
                 return known
+            _wait_turn(request)
             try:
                 with _call_place(request) as asked:
                     return _keep_result(request, execute(asked))
@@ -282,6 +283,7 @@ class GuardedToolNode(ToolNode):
         async def make(request: Any) -> Any:
             if (known := _known_result(request)) is not None:
                 return known
+            await asyncio.to_thread(_wait_turn, request)
             try:
                 with _call_place(request) as asked:
                     return _keep_result(request, await execute(asked))
@@ -325,6 +327,11 @@ def _noting_halts() -> Iterator[None]:
     except GuardHalted as halted:
         _current_execution().halted = halted
         raise
+
+
+def _wait_turn(request: Any) -> None:
+    """Wait for the calls of a turn that a call comes after: the node runs all at once."""
+    _current_execution().run.session.wait_turn(request.tool_call["id"] or "")
 
 
 @contextmanager

@@ -130,6 +130,7 @@ class GuardedSdkRun:
         Raises:
             GuardHalted: the run may not go on.
         """
+        await asyncio.to_thread(self.session.wait_turn, call.id)
         return _go_on(await asyncio.to_thread(self.session.start, call))
 
     async def report_end(self, call: AskedCall, status: str, **facts: Any) -> None:

@@ -149,6 +149,7 @@ class GuardedRun:
         """
         await self._rule_late(ctx, part)
         asked = call_as_executed(ctx, part, args)
+        await _run_in_thread(partial(self.session.wait_turn, asked.id))
         async with self._lock:  # a handler may approve several calls at once, each by itself
             ruling = await _run_in_thread(partial(self.session.start, asked))
             is_answer = ctx.tool_call_approved and asked.id in self._asked

@@ -7,6 +7,8 @@ Rule 1: total. Whatever fails here or in the guard is a refusal; only `began` an
         there is nothing to refuse, raise.
 Rule 2: an allowance is good once, for exactly these arguments. A call that was edited, tried again,
         or never ruled on is ruled on anew, as a turn of its own. A refusal stands.
+        A call that waits for others of its turn is opened when it starts, which `wait_turn` waits
+        for. Where that is refused, the calls that are left of its turn are refused too.
 Rule 3: a person's yes is to calls with their arguments. A call that was edited, or that is left
         over where others were denied, is ruled on anew and approved by that answer.
 Rule 4: a sub-agent acts in the session of the call that runs it, or in one of its own where another
@@ -20,17 +22,28 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import count
 from threading import RLock
+from time import sleep
 from typing import Any, Final, NamedTuple
 
 from harness.canonical import canonical_json
 from harness.failures import describe_error
-from harness.guard import EventError, Guard, PendingQuestion, RequestedCall, Ruling
+from harness.guard import (
+    EventError,
+    Guard,
+    OpeningRuling,
+    PendingQuestion,
+    ReadyEvent,
+    RequestedCall,
+    Ruling,
+)
 from harness.guard.session_events import event_of
 from harness.integrations.seam.ruling_replies import (
+    BEFORE_REFUSED,
     GuardHalted,
     SeamRuling,
     failed_ruling,
     not_approved,
+    opening_ruling,
     seam_ruling,
     unknown_rulings,
     unread_ruling,
@@ -40,6 +53,9 @@ from harness.tool_results import to_json_value
 from harness.wire import InvalidInput, parse_json
 
 _LONGEST_ID: Final = 256
+_PATIENCE_S: Final = 10.0
+"""How long a call waits while no other call of its session runs."""
+_PAUSE_S: Final = 0.01
 _OUTER: Final[ContextVar[tuple["GuardedSession", str] | None]] = ContextVar("outer", default=None)
 
 
@@ -128,6 +144,24 @@ class GuardedSession:
                 return self._start_call(call)
             except Exception as error:
                 return failed_ruling(error)
+
+    def wait_turn(self, call: str) -> None:
+        """Wait until a call waits for no other call of its turn, which run meanwhile.
+
+        It returns at once for a call that waits for none, and without a word where nothing goes
+        on any more: then it is refused when it starts.
+        """
+        name, seen, left = self._id(call), None, _PATIENCE_S
+        while left > 0:
+            with suppress(Exception):  # then it is refused when it starts
+                status = self.guard.status(self.session)
+                if status is None or name not in status.waiting - status.ready:
+                    return
+                now = status.awaited, status.waiting, status.ready
+                left = _PATIENCE_S if now != seen or status.awaited else left
+                seen = now
+            sleep(_PAUSE_S)
+            left -= _PAUSE_S
 
     def answer(
         self,
@@ -240,6 +274,9 @@ class GuardedSession:
         if (against := self._find_against(call.id)) is not None:
             return against
         requested, name = self._requested_call(call), self._id(call.id)
+        opened = self._open_call(call.id)
+        if opened is not None and not opened:
+            return opened
         try:
             args = self.guard.permit(self.session, name).redeem(call.tool, requested["args"])
         except PermitError:
@@ -248,6 +285,23 @@ class GuardedSession:
                 return ruling
             args = self.guard.permit(self.session, name).redeem(call.tool, requested["args"])
         return SeamRuling("allow", "ok", reply="", args=args)
+
+    def _open_call(self, call: str) -> SeamRuling | None:
+        """Open a call that waits for others of its turn; None where it does not wait."""
+        name, before = self._id(call), self.guard.status(self.session)
+        if before is None or name not in before.waiting:
+            return None
+        event = ReadyEvent(session=self.session, id=name)
+        answer, after = self.guard.handle(event), self.guard.status(self.session)
+        ruling = opening_ruling(answer, halts=after is not None and after.has_halted)
+        if ruling or ruling.action == "ask" or isinstance(answer, EventError):
+            return ruling
+        self._stand(call, ruling)
+        gone = before.waiting - (frozenset() if after is None else after.waiting) - {name}
+        told = replace(ruling, action="refuse", reply=BEFORE_REFUSED)
+        for other in gone:
+            self._stand(other.removeprefix(self._prefix), told)
+        return ruling
 
     def _find_against(self, call: str) -> SeamRuling | None:
         if (standing := self._standing.get(call)) is not None:
@@ -329,6 +383,9 @@ class GuardedSession:
 
     def _handle_event(self, event: dict[str, Any]) -> SeamRuling:
         answer = self.guard.handle(event_of({**event, "session": self.session}))
+        if isinstance(answer, OpeningRuling):
+            status = self.guard.status(self.session)
+            return opening_ruling(answer, halts=status is not None and status.has_halted)
         if not isinstance(answer, Ruling | EventError):
             raise TypeError(f"the guard answered {type(answer).__name__}")
         status = self.guard.status(self.session)

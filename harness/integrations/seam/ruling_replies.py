@@ -1,17 +1,19 @@
 """The replies to an agent of a framework about its calls, and how a run ends that may not go on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from critic import Refused
 from harness.errors import HarnessError
 from harness.failures import describe_error
-from harness.guard import EventError, Ruling
+from harness.guard import EventError, OpeningRuling, Ruling
 from harness.guard.rulings import FAILED, NOT_RUN
 
 SeamAction = Literal["allow", "ask", "refuse", "halt"]
 
 _OWN_FAILURE: Final = "critic_error: "
+BEFORE_REFUSED: Final = "Not run: a call before it in its turn was not run."
+"""What a model is told of a call that waited for one that was refused."""
 _UNASKED: Final = (
     "Not run: it needs a person's yes, and nobody can be asked at this point:"
     " tell the user what you wanted to do."
@@ -81,6 +83,20 @@ def seam_ruling(answer: Ruling | EventError, *, halts: bool) -> SeamRuling:
             return SeamRuling(action, "unknown_tool", reasons, _reply_in(answer), answer)
         case _:
             return SeamRuling(action, "critic_error", _note(answer), FAILED, answer)
+
+
+def opening_ruling(answer: OpeningRuling | EventError, *, halts: bool) -> SeamRuling:
+    """Return what a guard answered about a call that it opened, as an agent is told."""
+    if isinstance(answer, EventError):
+        return seam_ruling(answer, halts=halts)
+    names = ("session", "turn", "action", "verdict", "plan_digest", "questions", "expires_at")
+    told = {name: getattr(answer, name) for name in (*names, "note", "reply")}
+    whole = Ruling(**{name: value for name, value in told.items() if value is not None})
+    if answer.action == "refuse" and answer.verdict:  # a person said no to it before
+        action: SeamAction = "halt" if halts else "refuse"
+        return SeamRuling(action, "approval_mode_mismatch", _note(whole), _reply_in(whole), whole)
+    ruling = seam_ruling(whole, halts=halts)
+    return replace(ruling, args=answer.args) if answer else ruling
 
 
 def unknown_rulings(ruling: SeamRuling) -> dict[str, SeamRuling]:
