@@ -1,6 +1,7 @@
 """The parser of `critic guard`."""
 
 from harness.commands.arguments import Commands, add_ci_format, add_command, positive_number
+from harness.commands.folder_world import add_folder
 
 
 def add_guard(commands: Commands) -> None:
@@ -15,11 +16,7 @@ def add_guard(commands: Commands) -> None:
     )
     guard.add_argument("--policy", required=True, metavar="FILE", help="the policy of the sessions")
     guard.add_argument("--log", help="decision log to append each ruling to, made if missing")
-    guard.add_argument(
-        "--cwd",
-        metavar="DIR",
-        help="read shell commands by what the disk has in this folder (default: not understood)",
-    )
+    add_folder(guard)
     guard.add_argument(
         "--explain",
         action="store_true",

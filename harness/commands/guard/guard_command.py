@@ -4,22 +4,20 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Protocol
 
 from critic.session import SessionReport
-from evals.escaping import escape_name
 from harness.canonical import ascii_json
 from harness.commands.arguments import CI_FORMATS
 from harness.commands.documents import InputDocument, read_lines, size_limit
 from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
+from harness.commands.folder_world import find_world
 from harness.commands.guard.guard_text import Explainer
 from harness.commands.policy.policy_command import load_policy
 from harness.errors import UsageError
 from harness.guard import Answer, EventError, EventFault, Guard, Ruling
 from harness.log.sql import SqlDecisionLog
 from harness.record import Decision
-from harness.runtime.ports import ShellWorld
 
 
 def run(args: argparse.Namespace) -> int:
@@ -37,28 +35,13 @@ def run(args: argparse.Namespace) -> int:
                 continue
             if guard is None:  # opened for the first event only: without one, no empty log is left
                 log = stack.enter_context(SqlDecisionLog.open(args.log)) if args.log else None
-                world = _find_world(args.cwd)
+                world = find_world(args.cwd)
                 guard = Guard(policy, log=log, on_decision=printer.note, world=world)
             answer = _answer_document(guard, document, size_limit(args))
             printer.answer(document, answer)
             status = max(status, _exit_status(answer))
     printer.close()
     return status
-
-
-def _find_world(folder: str | None) -> ShellWorld | None:
-    """Return the disk around a folder, if one is named.
-
-    Raises:
-        UsageError: there is no such folder.
-    """
-    if folder is None:
-        return None
-    from harness.guard.shell_world import DiskWorld  # noqa: PLC0415 - rarely needed
-
-    if not Path(folder).is_dir():
-        raise UsageError(f"--cwd {escape_name(folder)}: there is no such folder")
-    return DiskWorld.around(Path(folder).absolute())
 
 
 class _Printer(Protocol):

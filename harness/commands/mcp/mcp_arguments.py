@@ -3,6 +3,7 @@
 import argparse
 
 from harness.commands.arguments import Commands, add, add_command, identifier_argument
+from harness.commands.folder_world import add_folder
 
 
 def add_mcp_proxy(commands: Commands) -> None:
@@ -20,6 +21,7 @@ def add_mcp_proxy(commands: Commands) -> None:
     proxy.add_argument("--log", help="decision log to append each ruling to, made if missing")
     _add_pins(proxy)
     _add_session(proxy)
+    add_folder(proxy)
     proxy.add_argument(
         "--allow-method",
         action="append",

@@ -7,6 +7,7 @@ import sys
 from contextlib import ExitStack
 
 from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_INVALID, EXIT_OK
+from harness.commands.folder_world import find_world
 from harness.commands.mcp.pin_files import pin_file
 from harness.commands.policy.policy_command import load_policy
 from harness.errors import HarnessError, UsageError, escape_text
@@ -46,7 +47,8 @@ def _guard_server(args: argparse.Namespace, log: SqlDecisionLog | None) -> Guard
         raise UsageError(f"the policy has no tool of adapter {escape_text(args.adapter)}")
     pins = pin_file(args.policy, args.pins)
     pins.read()
-    guard, session = Guard(policy, log=log), f"mcp-{secrets.token_hex(8)}"
+    world = find_world(args.cwd)
+    guard, session = Guard(policy, log=log, world=world), f"mcp-{secrets.token_hex(8)}"
     given = {"scope": args.scope, "user": args.user, "tenant": args.tenant}
     known = {name: value for name, value in given.items() if value}
     wire = {"event": "open", "session": session, "request": args.request, **known}

@@ -148,7 +148,12 @@ _UNUSED: Final = "a fact that this case does not depend on; where one does, it i
 _SESSION: Final = "read by the session, which gives each result its source; not judged here"
 _OTHER_USES: Final = "not judged by score: verify has judged it"
 
+_REPLAYED: Final = "says how a command was read, which replay does again"
+
 STAYS: Final = _named(
+    ("verify", "plan.steps[].shell", "delete", _REPLAYED),
+    ("verify", "plan.steps[].shell.argument", "delete", _REPLAYED),
+    ("verify", "plan.steps[].shell.table", "delete", _REPLAYED),
     ("both", "ctx.run_id", "delete", _MET),
     ("both", "ctx.tenant_id", "delete", _RECORDED),
     ("both", "ctx.user_id", "delete", _RECORDED),
