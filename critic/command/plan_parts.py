@@ -1,12 +1,15 @@
 """The steps of a command as steps of a plan, each a call of the tool of its effect.
 
-Rule: what the user asked for by its words is not asked about again: it has no `object`, and what is
-      deleted counts as what is made again.
+Rule 1: what the user asked for by its words is not asked about again: it has no `object`, and what
+        is deleted counts as what is made again.
+Rule 2: the commands of one turn may run at once. Where one of them may change what another means,
+        none of them is understood. A command that waits for a value is none.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
@@ -17,29 +20,98 @@ from critic.command.shell_facts import ShellFacts
 from critic.command.steps import CommandSteps, ShellStep, read_steps, unknown_steps
 from evals.plan import SHELL_ADAPTER, ToolStep
 
+_CHANGE_NOTHING: Final = ("read", "list", "read_outside", "read_secret", "fetch")
+"""The effects after which paths lead where they led before."""
+
+_ASKED: Final[Mapping[str, None]] = MappingProxyType(
+    dict.fromkeys(("links", "git", "refs", "remotes", "path_safe"))
+)
+"""The facts that are asked for, line by line."""
+
+_AT_ONCE: Final = "commands of one turn, of which one may change what another means"
+
 _JUDGED: Final = ("run", "install", "fetch", "send")
 """The effects whose objects provenance judges, where the user did not ask for them."""
 
 
-def command_parts(
-    command: object,
-    facts: Mapping[str, Any] | None,
-    table: CommandTable,
-    *,
-    texts: Iterable[str],
-    of: int,
-) -> list[ToolStep]:
-    """Return the steps of the command of a call, at least one; never raises.
+class CallCommand(NamedTuple):
+    """The command of a call.
 
-    Args:
+    Attributes:
+        of: the index of the step of the call.
         command: the argument that should be the text of the command.
         facts: ShellFacts as JSON; None where nobody asked the world.
-        texts: what the user said.
-        of: the index of the step of the call.
+        waits: whether the call takes values that earlier calls return.
     """
-    read, root = read_command(command, facts, table)
-    words = RequestedDeeds(texts, root)
+
+    of: int
+    command: object
+    facts: Mapping[str, Any] | None
+    waits: bool = False
+
+
+def parts_of_commands(
+    commands: Sequence[CallCommand], table: CommandTable, texts: Iterable[str]
+) -> list[ToolStep]:
+    """Return the steps of the commands of one turn, at least one each; never raises.
+
+    Args:
+        texts: what the user said.
+    """
+    said = [*texts]
+    read = [(one, *read_command(one.command, one.facts, table)) for one in commands]
+    if len(read) > 1 and not _fit_together(commands, [steps for _, steps, _ in read], table):
+        read = [(one, unknown_steps(_text_of(one), _AT_ONCE), root) for one, _, root in read]
+    return [
+        part
+        for one, steps, root in read
+        for words in [RequestedDeeds(said, root)]
+        for part in ([_late_part(one)] if one.waits else _parts_of(steps, words, one.of))
+    ]
+
+
+def _parts_of(read: CommandSteps, words: RequestedDeeds, of: int) -> list[ToolStep]:
     return [_part_of(step, read.steps, words, of) for step in read.steps]
+
+
+def _fit_together(
+    commands: Sequence[CallCommand], read: Sequence[CommandSteps], table: CommandTable
+) -> bool:
+    """Return whether no command of a turn changes what another one means, if they run at once."""
+    if all(step.effect in _CHANGE_NOTHING for one in read for step in one.steps):
+        return True
+    facts = [one.facts or {} for one in commands]
+    if any({**one, **_ASKED} != {**facts[0], **_ASKED} for one in facts):
+        return False
+    asked = {
+        name: {key: value for one in facts for key, value in (one.get(name) or {}).items()}
+        for name in ("links", "git", "remotes")
+        if any(name in one for one in facts)
+    }
+    both = " &\n".join(f"( {_text_of(one)}\n)" for one in commands)
+    return read_command(both, {**_joined(facts), **asked}, table)[0].is_understood
+
+
+def _joined(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what all facts together say; of two values, the first."""
+    return {name: value for one in reversed(facts) for name, value in one.items()}
+
+
+def _text_of(command: CallCommand) -> str:
+    return command.command if type(command.command) is str else ""
+
+
+def _late_part(command: CallCommand) -> ToolStep:
+    """Return the step of a command that is not there yet. It has no tool: nothing clears it."""
+    why = "takes values of earlier calls, which no command may"
+    args = {"command": _text_of(command), "why": why}
+    return ToolStep(
+        adapter_id=SHELL_ADAPTER,
+        capability_id="late",
+        args=args,
+        estimated_tokens=0,
+        of=command.of,
+    )
 
 
 def read_command(

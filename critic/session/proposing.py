@@ -124,9 +124,14 @@ def _parts_of_commands(rules: SessionRules, calls: Sequence[Call], trail: Trail)
     """Yield what the shell commands of the calls do."""
     if rules.shell is None or not rules.has_commands(call.tool for call in calls):
         return
-    texts = texts_said(trail.items)
-    for at, call in enumerate(calls):
-        yield from rules.shell.parts_at(at, call.tool, call.args, call.shell, texts)
+    from critic.command.plan_parts import CallCommand  # noqa: PLC0415 - for shell commands only
+
+    commands = [
+        CallCommand(at, call.args.get(argument), call.shell, waits=bool(call.takes))
+        for at, call in enumerate(calls)
+        if (argument := rules.shell.arguments.get(call.tool)) is not None
+    ]
+    yield from rules.shell.parts_of(commands, texts_said(trail.items))
 
 
 def facts_in(step: Step) -> dict[str, Any] | None:

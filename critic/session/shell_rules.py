@@ -5,12 +5,12 @@ Rule 1: the step of the call itself only carries the command: what the command d
 Rule 2: a command of which a part is not understood has one step, which is destructive.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from critic.command.command_table import CommandTable
-from critic.command.plan_parts import command_parts
+from critic.command.plan_parts import CallCommand, parts_of_commands
 from evals.capability import ToolCapability
 from evals.plan import ToolStep
 
@@ -39,21 +39,10 @@ class ShellRules:
         known = {} if facts is None else {"facts": dict(facts)}
         return {"argument": argument, **self.source, **known}
 
-    def parts_at(
-        self,
-        at: int,
-        tool: str,
-        args: Mapping[str, Any],
-        facts: Mapping[str, Any] | None,
-        texts: Iterable[str],
-    ) -> list[ToolStep]:
-        """Return what the command of a call does, nothing for another tool.
+    def parts_of(self, commands: Sequence[CallCommand], texts: Iterable[str]) -> list[ToolStep]:
+        """Return what the commands of a turn do.
 
         Args:
-            at: the index of the call.
             texts: what the user said.
         """
-        argument = self.arguments.get(tool)
-        if argument is None:
-            return []
-        return command_parts(args.get(argument), facts, self.table, texts=texts, of=at)
+        return parts_of_commands(commands, self.table, texts)

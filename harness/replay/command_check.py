@@ -4,13 +4,12 @@ Rule 1: steps that do not follow from command, facts, table and request are a co
 Rule 2: where the table is another by now, nothing is derived, and that is drift.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from pydantic import ValidationError
 
 from critic.command.command_table import CommandTable
-from critic.command.plan_parts import command_parts
+from critic.command.plan_parts import CallCommand, parts_of_commands
 from critic.session.proposing import texts_said
 from evals.plan import Proposal, ToolStep
 from harness.policy.shell_settings import ShellSettings
@@ -32,18 +31,18 @@ def check_commands(proposal: Proposal, problems: Problems) -> None:
         problems.contradiction("its steps are not what its shell commands do")
 
 
-def _derive_parts(proposal: Proposal) -> Iterator[ToolStep | None]:
+def _derive_parts(proposal: Proposal) -> Sequence[ToolStep | None]:
+    """Return what the commands of a plan do; None among it where a table is not here any more."""
     texts = texts_said(proposal.compiled.manifests.evidence_manifest)
+    commands, tables = list[CallCommand](), list[CommandTable | None]()
     for at, step in enumerate(proposal.plan.steps):
-        if not isinstance(step, ToolStep) or step.shell is None or step.of is not None:
-            continue
-        table = _table_of(step.shell)
-        if table is None:
-            yield None
-            continue
-        command, facts = step.args.get(step.shell["argument"]), step.shell.get("facts")
-        yield from command_parts(command, facts, table, texts=texts, of=at)
-
-
-def _table_of(shell: Mapping[str, Any]) -> CommandTable | None:
-    return ShellSettings.table_from(shell)
+        if isinstance(step, ToolStep) and step.shell is not None and step.of is None:
+            command, facts = step.args.get(step.shell["argument"]), step.shell.get("facts")
+            commands.append(CallCommand(at, command, facts, waits=bool(step.takes)))
+            tables.append(ShellSettings.table_from(step.shell))
+    known = [table for table in tables if table is not None]
+    if len(known) < len(tables):
+        return [None]
+    if any(table != known[0] for table in known):
+        raise ValueError("the commands of one turn are read by one table")
+    return parts_of_commands(commands, known[0], texts) if known else []

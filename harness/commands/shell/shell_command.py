@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from critic.command.effect_tools import CARRIES
-from critic.command.plan_parts import command_parts, read_command
+from critic.command.plan_parts import CallCommand, read_command
 from critic.command.steps import ShellStep
 from critic.session.shell_rules import ShellRules
 from evals.escaping import escape_line, escape_name
@@ -76,7 +76,7 @@ def _tell_steps(
     tiers = {one.capability_id: one.approval_mode for one in rules.effects}
     read, _ = read_command(line, facts, rules.table)
     for step, part in zip(
-        read.steps, command_parts(line, facts, rules.table, texts=texts, of=0), strict=True
+        read.steps, rules.parts_of([CallCommand(0, line, facts)], texts), strict=True
     ):
         tier = tiers.get(part.capability_id, step.tier)
         yield _Told(step, part.capability_id, tier, tuple(part.args.get(CARRIES, ())))
