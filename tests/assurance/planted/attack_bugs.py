@@ -25,7 +25,7 @@ ATTACK_BUGS: Final[tuple[Bug, ...]] = (
         "id-comes-back",
         "harness/guard/course.py",
         "a call takes the id of one that runs, whose result then counts as its own",
-        "if call.id in self.session.open_calls:",
+        "if self.session.is_awaited(call.id):",
         "if call.id in ():",
     ),
     slip(
@@ -53,7 +53,7 @@ ATTACK_BUGS: Final[tuple[Bug, ...]] = (
         "unknown-tool-halts",
         "harness/guard/course.py",
         "a batch of an unknown tool ends a session that halts at a refusal",
-        "return self._lapse_question()._replace(answer=ruling)",
+        "return self.lapse_question()._replace(answer=ruling)",
         "return Answered(replace(self, has_halted=bool(unknown)), ruling)",
     ),
     slip(

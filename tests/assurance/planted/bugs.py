@@ -12,6 +12,7 @@ from tests.assurance.planted.evals_bugs import EVALS_BUGS
 from tests.assurance.planted.facts_bugs import FACTS_BUGS
 from tests.assurance.planted.harness_bugs import HARNESS_BUGS
 from tests.assurance.planted.journal_bugs import JOURNAL_BUGS
+from tests.assurance.planted.late_bugs import LATE_BUGS
 from tests.assurance.planted.life_bugs import LIFE_BUGS
 from tests.assurance.planted.member_bugs import MEMBER_BUGS
 from tests.assurance.planted.near_bugs import NEAR_BUGS
@@ -39,6 +40,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *STREAM_BUGS,
     *JOURNAL_BUGS,
     *LIFE_BUGS,
+    *LATE_BUGS,
     *TOOLS_BUGS,
     *WORDS_BUGS,
     *ATTACK_BUGS,

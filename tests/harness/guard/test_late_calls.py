@@ -224,6 +224,14 @@ def test_an_agent_carries_out_its_plan(tmp_path: Path) -> None:
         assert len(list(log.records())) == 3  # asked, answered and ended
 
 
+def test_a_call_with_other_args_does_not_carry_out_a_plan() -> None:
+    reads = [calls({**one, "id": f"k{at}"}) for at, one in enumerate(READS)]
+    events = [opened(), PLAN, reads[0], result("k0", ORDER), reads[1], result("k1", WINDOW)]
+    other = {"id": "k3", "tool": "issue_refund", "args": {**SENT, "amount_inr": 5}}
+    answers = answers_to(guard_of(), [*events, calls(other)])
+    assert (answers[6]["action"], answers[6]["turn"]) == ("refuse", 2)
+
+
 @pytest.mark.parametrize(
     "other",
     [

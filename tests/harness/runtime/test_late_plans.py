@@ -470,6 +470,21 @@ def test_a_score_believes_no_opening_that_does_not_follow() -> None:
     assert found.message == "call 2 of step 2 is of a late plan, and was not opened"
 
 
+def test_nothing_counts_as_opened_after_a_refusal() -> None:
+    read = late_refund().plan.steps[0].wire()
+    proposal = late_refund({**read, "id": "again"})
+    shop = Shop({"payment": {"id": "pay_8861", "amount_inr": 50001}})
+    ran = decide(shop.executor, proposal=proposal).run
+    assert ran is not None
+    wire = ran.wire()
+    wire["openings"].append({**wire["openings"][2], "step": 3})
+    _flip(wire["openings"][3])
+    named = {"adapter_id": "adp_orders", "capability_id": "lookup"}
+    wire["calls"].append({"step": 3, **named, "args": read["args"], "status": "completed"})
+    (found,) = score(build(Run, wire)).scorecard.scores.policy.findings
+    assert found.message == "call 2 of step 3 is of a late plan, and was not opened"
+
+
 def test_openings_of_a_plain_plan_fail_policy() -> None:
     ran = decide(Shop().executor).run
     assert ran is not None

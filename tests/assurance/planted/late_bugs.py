@@ -1,0 +1,128 @@
+"""Bugs of late plans: a step is opened too soon, twice, by too little, or not at all."""
+
+from typing import Final
+
+from tests.assurance.planted.bug import Bug, slip
+
+_OPENINGS: Final = "critic/late/openings.py"
+_RUN: Final = "critic/late/opened_run.py"
+_VALUES: Final = "critic/late/settled_values.py"
+_DESK: Final = "harness/runtime/opening_desk.py"
+_POLICY: Final = "evals/policy.py"
+_CALLS: Final = "harness/guard/call_openings.py"
+_BATCH: Final = "critic/session/call_batch.py"
+
+LATE_BUGS: Final[tuple[Bug, ...]] = (
+    slip(
+        "late-value-of-a-failed-call",
+        _VALUES,
+        "what a call returned that failed is taken",
+        'if call.status != "completed":',
+        'if call.status == "unknown":',
+    ),
+    slip(
+        "late-null-taken",
+        _VALUES,
+        "null at the place is a value",
+        "if len(found) == 1 and found[0] is not None:",
+        "if len(found) == 1:",
+    ),
+    slip(
+        "late-approval-of-args",
+        _OPENINGS,
+        "an approval of who saw only args covers a value",
+        "late.cover_late(step)",
+        "late.cover(step)",
+    ),
+    slip(
+        "opened-twice",
+        _OPENINGS,
+        "a step is opened again after it was",
+        "if step in self._by_step:",
+        "if step in ():",
+    ),
+    slip(
+        "opened-before-its-sources",
+        _OPENINGS,
+        "a step is opened while what it waits for runs",
+        "or not self._outputs.has_ended(source):",
+        "or source < 0:",
+    ),
+    slip(
+        "opened-by-its-record",
+        _RUN,
+        "a run that says that an opening passed is believed",
+        "if judged.verdict.ok and opening.verdict.ok and not is_refused:",
+        "if opening.verdict.ok and not is_refused:",
+    ),
+    slip(
+        "opened-after-a-refusal",
+        _RUN,
+        "what comes after a refused opening counts as opened",
+        "if judged.verdict.ok and opening.verdict.ok and not is_refused:",
+        "if judged.verdict.ok and opening.verdict.ok:",
+    ),
+    slip(
+        "late-args-of-the-executor",
+        _POLICY,
+        "a call of a late plan may have any arguments",
+        "if canonical_json(call.args) != opening.args:",
+        "if canonical_json(call.args) == b'':",
+    ),
+    slip(
+        "late-call-unopened",
+        _POLICY,
+        "a call of a late plan need not have been opened",
+        'return "is of a late plan, and was not opened"',
+        "return None",
+    ),
+    slip(
+        "desk-goes-on-after-a-refusal",
+        _DESK,
+        "after a refused opening other steps are opened",
+        'self._ended = f"the opening of step {step} was refused"',
+        "self._ended = None",
+    ),
+    slip(
+        "desk-takes-other-args",
+        _DESK,
+        "a call with other arguments than it was opened with goes unnoticed",
+        "if canonical_json(call.args) != self._bodies[call.step]:",
+        "if call.step not in self._bodies:",
+    ),
+    slip(
+        "desk-asks-about-anything",
+        _DESK,
+        "a person is asked about what no yes would clear",
+        "or settled is None or not refused.approvable:",
+        "or settled is None:",
+    ),
+    slip(
+        "refused-opening-goes-on",
+        _CALLS,
+        "a turn goes on after the opening of a call was refused",
+        "    elif not course.settings.shadow:\n",
+        "    elif course.settings.shadow:\n",
+    ),
+    slip(
+        "no-forgotten-at-an-opening",
+        _CALLS,
+        "what a person said no to is made once it is a late value",
+        "if has_values and course.is_denied(call):",
+        "if has_values and course.settings.shadow and course.is_denied(call):",
+    ),
+    slip(
+        "late-batch-ends-early",
+        _BATCH,
+        "a batch is scored while calls of it wait to be opened",
+        "return len(self.ended) == len(self._to_end) and not self.waiting",
+        "return len(self.ended) == len(self._to_end)",
+    ),
+    slip(
+        "plan-of-other-args",
+        "critic/session/waiting_calls.py",
+        "any arguments carry out a plan",
+        "if planned is not None and same_args(planned) == sent:",
+        "if planned is not None and sent:",
+    ),
+)
