@@ -103,9 +103,9 @@ class Approvals:
     def _covered_steps(self, approvals: list[Approval]) -> frozenset[int]:
         if any(approval.steps is None for approval in approvals):
             return frozenset(range(len(self._plan.steps)))
-        return frozenset(step for approval in approvals for step in self._listed(approval))
+        return frozenset(step for approval in approvals for step in self._steps_listed_by(approval))
 
-    def _listed(self, approval: Approval) -> set[int]:
+    def _steps_listed_by(self, approval: Approval) -> set[int]:
         """Return the steps of an approval: a command with all that it does, or not at all."""
         listed = {*(approval.steps or ())}
         for command, parts in parts_by_command(self._plan).items():

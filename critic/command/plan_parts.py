@@ -89,10 +89,10 @@ def _fit_together(
         if any(name in one for one in facts)
     }
     both = " &\n".join(f"( {_text_of(one)}\n)" for one in commands)
-    return read_command(both, {**_joined(facts), **asked}, table)[0].is_understood
+    return read_command(both, {**_join_facts(facts), **asked}, table)[0].is_understood
 
 
-def _joined(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _join_facts(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what all facts together say; of two values, the first."""
     return {name: value for one in reversed(facts) for name, value in one.items()}
 

@@ -100,20 +100,16 @@ class Arrival:
         Raises:
             ValueError: it is fresh for some seconds, and there is no time.
         """
-        completed = result.status == "completed"
-        output, kind, author = self._read_output(tool, result)
+        does = running.effects_of(call)
+        output, kind, author = self._read_output(tool, result, does)
         made = [(output, kind, author)] if output is not None else []
         if result.error is not None:
             made.append((result.error, FAILED_CLASS, "public"))  # an attacker writes errors as well
-        if not made and not completed and not result.cut:
+        if not made and result.status != "completed" and not result.cut:
             return []
         optional = self._optional_of(tool)
         standing = self._find_standing(running, call, tool)
-        does = running.effects_of(call)
         subject, marks = _subject(call, tool), _marks_of(tool, result, does)
-        if any(one.startswith(_OF_OTHERS) for one in does):
-            made = [(content, name, "public") for content, name, _ in made]
-            author = "public"
         return [
             EvidenceItem(
                 id=f"{CALL_ID}{first + at}",
@@ -131,11 +127,18 @@ class Arrival:
             return {}
         return {"expires_at": self._expiry_after(tool.expires_after_s)}
 
-    def _read_output(self, tool: SessionTool | None, result: CallResult) -> tuple[Any, str, Author]:
-        """Return what a call returned, its class, and who writes it."""
+    def _read_output(
+        self, tool: SessionTool | None, result: CallResult, does: Collection[str]
+    ) -> tuple[Any, str, Author]:
+        """Return what a call returned, its class, and who writes it.
+
+        Args:
+            does: the effects of its command.
+        """
         if result.status != "completed":
             return result.output, FAILED_CLASS, "public"
-        if tool is None or tool.capability.result is None:
+        is_of_others = any(one.startswith(_OF_OTHERS) for one in does)
+        if tool is None or tool.capability.result is None or is_of_others:
             author: Author = "public"
         else:
             author = tool.capability.result.author
