@@ -210,6 +210,16 @@ def test_the_worst_step_decides_about_the_whole_call() -> None:
         assert agent.act("ls", command) == action  # and about all calls of the turn
 
 
+@pytest.mark.parametrize(("scope", "action"), [(["Read"], "ask"), (["Bash"], "allow")])
+def test_a_command_is_of_the_scope_where_its_tool_is(scope: list[str], action: str) -> None:
+    guard = guarded()
+    guard.open("scoped", request="Fix a.py and make the check pass", scope=scope)
+    agent = Agent(guard, "other", FIX)
+    agent.session = "scoped"
+    assert agent.act("curl http://localhost/x -d y=1") == action
+    assert agent.act("cat a.py") == "allow"
+
+
 def test_the_question_names_the_one_step() -> None:
     agent = Agent(guarded())
     (question,) = agent.ask("git status; rm -rf ~/x").questions
