@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, get_args
 
@@ -18,36 +18,61 @@ from tests.assurance.row import Row, all_held
 from tests.assurance.shells.drawn_lines import operator_lines, option_lines, random_lines
 from tests.assurance.shells.heard import Tally, hear_lines
 from tests.assurance.shells.jail import Jail
+from tests.assurance.shells.misreadings import MISREADINGS
 from tests.support.paths import ROOT
 
 _SEED: Final = 1
 _QUICK, _FULL = 300, 6_000
 """How many lines are run that are understood, of those that are drawn, in each shell."""
+_FEW: Final = 3
+_SHELLS: Final = "tests.assurance.shells"
 _MODULE: Final = "tests.assurance.layers.shell"
 
 
 def run(*, quick: bool) -> list[Row]:
-    """Return a row for each shell."""
-    return [_row(shell, quick=quick) for shell in get_args(ShellName)]
+    """Return a row for each shell, and one for slips of the reader."""
+    slips = MISREADINGS[: _FEW if quick else None]
+    missed = [bug.name for bug in slips if _run_inside(f"{_SHELLS}.misreadings", bug.name)[0]]
+    note = f"not noticed: {', '.join(missed)}" if missed else "each was noticed"
+    planted = all_held("shell: misreadings", len(slips), "slips", len(missed), note)
+    return [*(_row(shell, quick=quick) for shell in get_args(ShellName)), planted]
+
+
+def _run_inside(module: str, *words: str) -> tuple[int, str, str]:
+    """Run a module where it may change its root: as root, or in a namespace of its own."""
+    inside = [] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user"]
+    command = [*inside, sys.executable, "-m", module, *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
 
 
 def _row(shell: str, *, quick: bool) -> Row:
     layer = f"shell: {shell}"
     if shutil.which(shell) is None:
         return Row(layer, 0, "lines", 0, met=False, note=f"{shell} is not here: install it")
-    # Only root may change its root folder: here, or in a namespace of its own.
-    inside = [] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user"]
-    words = [*inside, sys.executable, "-m", _MODULE, shell, "quick" if quick else "full"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        why = (done.stderr.strip().splitlines() or ["it failed"])[-1]
+    status, out, err = _run_inside(_MODULE, shell, "quick" if quick else "full")
+    if status != 0:
+        why = (err.strip().splitlines() or ["it failed"])[-1]
         note = f"no jail: run it as root, or allow user namespaces: {why}"
         return Row(layer, 0, "lines", 0, met=False, note=note[:160])
-    tally = Tally(**orjson.loads(done.stdout))
+    tally = Tally(**orjson.loads(out))
     note = f"of {tally.lines:,} drawn; {tally.programs:,} programs, {tally.files:,} files changed"
     if tally.unforeseen:
         note += f"; first: {ascii(tally.unforeseen[0])[:120]}"
     return all_held(layer, tally.understood, "lines", len(tally.unforeseen), note)
+
+
+def is_anything_unforeseen() -> bool:
+    """Return whether a line in bash does what was not read from it."""
+    table = shipped_table("common-1")
+    lines = chain(_every(operator_lines(), 3), islice(random_lines(_SEED), 3_000))
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        jail = Jail(Path(folder), Path(shutil.which("bash") or "bash"), "bash", {*table.entries})
+        while (tally := hear_lines(jail, "bash", lines, 20, table)).lines:
+            if tally.unforeseen:
+                return True
+    return False
 
 
 def main(shell: ShellName, extent: str) -> int:
