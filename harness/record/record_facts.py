@@ -5,8 +5,10 @@ be, is not a fact.
 """
 
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from typing import Any
 
+from evals.pointers import array_index, segments
 from harness.canonical import canonical_json
 from harness.record.fates import RecordFacts
 from harness.record.members import elements_of, member_of
@@ -80,7 +82,7 @@ def _facts_of_run(record: Any, ctx: Any, plan: Any) -> RecordFacts:
     if plan is None:
         return facts
     planned = [planned_step(call, steps) for call in calls]
-    if None in planned:
+    if None in planned or not {*planned} <= _opened_steps(run, steps):
         facts |= RecordFacts.STRAYED
     in_session = ctx is None or member_of(ctx, "session") is not None
     if not {*_tool_steps(steps, in_session=in_session)} <= {*planned}:
@@ -105,7 +107,43 @@ def planned_step(call: Any, steps: Sequence[Any]) -> int | None:
     names = ("adapter_id", "capability_id")
     if step is None or any(member_of(call, name) != member_of(step, name) for name in names):
         return None
-    return at if _is_same(member_of(call, "args"), member_of(step, "args")) else None
+    sent = _without_taken(member_of(call, "args"), elements_of(member_of(step, "takes")))
+    return at if _is_same(sent, member_of(step, "args")) else None
+
+
+def _opened_steps(run: Any, steps: Sequence[Any]) -> set[int | None]:
+    """Return the steps of which a call may be: of a late plan those that were opened."""
+    is_late = any(member_of(one, "takes") or member_of(one, "evidence_steps") for one in steps)
+    if not is_late:
+        return {*range(len(steps))}
+    openings = elements_of(member_of(run, "openings"))
+    passed = (one for one in openings if member_of(member_of(one, "verdict"), "ok") is True)
+    return {at for one in passed if type(at := member_of(one, "step")) is int}
+
+
+def _without_taken(sent: Any, takes: Sequence[Any]) -> Any:
+    """Return what was sent without what the step takes: what the plan says that it sends."""
+    if not takes or type(sent) is not dict:
+        return sent
+    kept: Any = deepcopy(sent)
+    for take in reversed(takes):
+        arg = member_of(take, "arg")
+        *way, last = segments(arg) if isinstance(arg, str) and arg[:1] == "/" else [""]
+        parent: Any = kept
+        for name in way:
+            parent = _member_at(parent, name)
+        if type(parent) is dict:
+            parent.pop(last, None)
+        elif type(parent) is list and array_index(last) == len(parent) - 1:
+            parent.pop()
+    return kept
+
+
+def _member_at(value: Any, name: str) -> Any:
+    if type(value) is dict:
+        return value.get(name)
+    index = array_index(name) if type(value) is list else None
+    return value[index] if index is not None and index < len(value) else None
 
 
 def _is_same(sent: Any, planned: Any) -> bool:

@@ -47,7 +47,7 @@ HANDS_ON = {"harness.policy"}
 
 BUDGETS = {
     "from critic import verify, Proposal": 6_560,
-    "from harness.guard import Guard": 25_700,
+    "from harness.guard import Guard": 25_900,
     "from harness.guard import Guard\n"
     "from harness.policy import read_policy\n"
     "from harness.log import SqlDecisionLog": 29_400,

@@ -13,6 +13,7 @@ from evals.plan import Plan, ToolStep
 from evals.plan_verdicts import Refused, Verified, Violation
 from evals.run import ToolCall
 from evals.timestamps import format_time, is_unexpired
+from harness.audit.report.late_details import place_late_facts
 from harness.audit.report.parsed_inputs import ShownInputs
 from harness.audit.report.record_rows import Checked, record_line, tool_name
 from harness.audit.report.told_words import ToolsOfPage, told_words
@@ -46,6 +47,8 @@ def opened_record(
     if isinstance(record, DecisionRecord):
         detail |= _of_decision(record, inputs, tools)
         _place_calls(detail, record, inputs)
+        if inputs is not None and inputs.plan is not None:
+            place_late_facts(detail, record, inputs.plan.steps)
     elif isinstance(record, BegunRecord):
         detail["permit"] = record.permit
         detail["used"] = [make_visible(one.approval_id) for one in record.approvals or ()]
@@ -236,6 +239,8 @@ def _call_detail(call: ToolCall, planned: Any) -> dict[str, Any]:
     sent, tool = visible_json(call.args), make_visible(tool_name(call))
     if not isinstance(planned, ToolStep) or tool_name(planned) != tool_name(call):
         return {**shown, "other_tool": tool, "other_args": sent}
+    if planned.takes:
+        return {**shown, "other_args": sent, "late": True}
     # Compared as bytes: to Python, `True` equals `1`.
     return shown if _is_same(planned.args, call.args) else {**shown, "other_args": sent}
 

@@ -213,9 +213,36 @@ def _describe_plan(shown: RecordShown) -> Iterator[str]:
             yield f"       needs {_value(needs)}"
         if pinned := step.get("evidence_refs"):
             yield f"       relies on {_value(pinned)}"
+        yield from _late_lines(shown, index, step)
         told = map(_describe_violation, violations)
         yield from (f"     {_MARK} {_name_refusal(shown)}: {one}" for one in told)
     yield from (f"  caveat: {_line(one)}" for one in shown.verdict.get("caveats", ()))
+
+
+def _late_lines(shown: RecordShown, index: int, step: Json) -> Iterator[str]:
+    """Yield what a step takes and waits for, its conditions, and its openings."""
+    for take in _objects(step.get("takes")):
+        place = _line(take.get("at")) or "the output"
+        yield f"       takes {_line(take.get('arg'))} from step {_name(take.get('step'))}: {place}"
+    if waits := step.get("evidence_steps"):
+        yield f"       relies on what steps return: {_value(waits)}"
+    for one in _objects(shown.verdict.get("conditions")):
+        if one.get("step") == index:
+            yield f"       condition {_line(one.get('kind'))}: {_line(one.get('reason'))}"
+    for one in _objects(_object(shown.record.get("run")).get("openings")):
+        if one.get("step") == index:
+            yield f"       {_describe_opening(one)}"
+
+
+def _describe_opening(opening: Json) -> str:
+    verdict = _object(opening.get("verdict"))
+    by = [_name(one.get("approver")) for one in _objects(opening.get("approvals"))]
+    when = f"after {_line(opening.get('after'))} calls"
+    told = f", approved by {', '.join(by)}" if by else ""
+    if verdict.get("ok") is True:
+        return f"opened {when}{told}"
+    found = map(_describe_violation, _objects(verdict.get("violations")))
+    return f"{_MARK} not opened {when}{told}: {'; '.join(found)}"
 
 
 def _describe_part(step: Json) -> str:
@@ -272,8 +299,12 @@ def _describe_call(call: Json, step: Json) -> str:
     if any(call.get(name) != step.get(name) for name in ("adapter_id", "capability_id")):
         said.append(f"another tool than planned: {_describe_tool(call)}")
     planned, actual = _object(step.get("args")), _object(call.get("args"))
+    taken = {str(one.get("arg")).partition("/")[2] for one in _objects(step.get("takes"))}
     said += [
-        f"{_name(name)} planned {_value(planned.get(name))}, called with {_value(actual.get(name))}"
+        f"{_name(name)} taken: {_value(actual.get(name))}"
+        if name in taken
+        else f"{_name(name)} planned {_value(planned.get(name))}, "
+        f"called with {_value(actual.get(name))}"
         for name in sorted({*planned, *actual})
         if planned.get(name) != actual.get(name)
     ]

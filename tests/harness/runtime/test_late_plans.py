@@ -9,9 +9,12 @@ import pytest
 
 from critic import Proposal, Refused, Run, ToolCall, ToolStep, digest, score
 from evals.run import refused_opening
+from harness.audit.report.late_details import place_late_facts
 from harness.log import SqlDecisionLog
 from harness.record import DecisionRecord
+from harness.record.fates import RecordFacts
 from harness.record.index_row import index_row
+from harness.record.record_facts import facts_of_record
 from harness.replay import check_log, replay
 from harness.runtime.approving import approve
 from harness.runtime.canonical_loop import ExecutionFailed, Outcome
@@ -22,6 +25,7 @@ from harness.runtime.ports import Execution, Recorder
 from harness.runtime.step_permits import StepPermit, StepRefused, issue_step_permit
 from harness.single_use import PermitError
 from harness.wire import build
+from tests.harness.console import Critic
 from tests.harness.replay.forging import forged
 from tests.harness.runtime.world import KeptLog, Scripted, Ticking, turn
 from tests.support.late_refund import ORDER, REFUNDED, SENT, WINDOW, late_refund, pay_step
@@ -120,6 +124,8 @@ def test_a_late_refund_runs_with_the_amount_that_was_found(log: SqlDecisionLog) 
     assert [one.status for one in replay(log)] == ["same", "same"]
     assert check_log(log).text() == ""
     assert score(outcome.run) == outcome.report.score
+    facts = facts_of_record(outcome.record, outcome.proposal.ctx, outcome.proposal.plan)
+    assert facts == RecordFacts.ALLOWED | RecordFacts.RAN
 
 
 REFUSED: dict[str, tuple[Any, Any, str]] = {
@@ -233,6 +239,8 @@ def test_a_refund_with_another_amount_fails_policy(log: SqlDecisionLog) -> None:
         await send(permit, record, 2, REFUNDED, args={**SENT, "amount_inr": 50000})
 
     outcome = decide(Opens(act), log)
+    facts = facts_of_record(outcome.record, outcome.proposal.ctx, outcome.proposal.plan)
+    assert facts & RecordFacts.RAN
     assert outcome.report.refused_at == "score"
     assert "call 2 of step 2 has other args than its step was opened with" in (
         outcome.report.rationale
@@ -503,3 +511,22 @@ def test_two_refunds_through_two_takes_are_a_repeat() -> None:
     assert outcome.report.refused_at == "open"
     assert "opening of step 3 failed" in outcome.report.rationale
     assert shop.refunds == [SENT]
+
+
+def test_a_record_shows_conditions_and_openings_beside_their_steps(
+    log: SqlDecisionLog, tmp_path: Path, critic: Critic
+) -> None:
+    recorded(log)
+    shown = critic("log", "show", tmp_path / "log", "2", "--format", "text").out
+    assert "takes /amount_inr from step look: /payment/amount_inr" in shown
+    assert "condition value: step 2: step look completes" in shown
+    assert "not opened after 2 calls: approval_mode_mismatch" in shown
+    assert "opened after 2 calls, approved by emma" in shown
+    assert "amount_inr taken: 24500" in shown
+    (record,) = [one for one in log.records() if one.run is not None]
+    steps: list[Json] = [{}, {}, {}]
+    place_late_facts({"plan": {"steps": steps}}, record, late_refund().plan.steps)
+    assert [one["ok"] for one in steps[2]["openings"]] == [False, True]
+    assert steps[2]["openings"][1]["by"] == ["emma"]
+    assert steps[2]["takes"] == ["/amount_inr: /payment/amount_inr of look"]
+    assert any("one value for" in one for one in steps[2]["conditions"])

@@ -148,7 +148,8 @@
     return make("div", null, tag(one.status, one.status === "completed" ? "yes" : "no"), " ",
       one.attempt > 1 && `attempt ${one.attempt}, `, spent.join(", "),
       one.other_tool && make("p", {class: "why"}, "Another tool was called than planned: ", make("code", null, one.other_tool)),
-      other ? make("div", null, make("p", {class: "why"}, "Sent, and not as planned:"), pre(one.other_args, "Arguments as sent"))
+      other ? make("div", null, one.late ? make("p", null, "Sent, with the values that it took:")
+          : make("p", {class: "why"}, "Sent, and not as planned:"), pre(one.other_args, "Arguments as sent"))
         : make("p", null, "Sent as planned."),
       one.error && make("p", {class: "why"}, one.error),
       one.output !== undefined && make("details", null, make("summary", null, "Result"), pre(one.output, "Result")));
@@ -167,6 +168,10 @@
         one.args && make("div", null, make("h4", null, "Planned arguments"), pre(one.args, `Arguments of step ${at}`)),
         detail.run && one.tool && make("div", null, make("h4", null, "What ran"),
           calls.length ? calls.map(call) : make("p", null, tag("not called", "eh")))),
+      one.takes && make("p", null, `Takes ${listed(one.takes)}`),
+      one.conditions && [make("h4", null, "Judged once its values were there"), make("ul", null, one.conditions.map((it) => make("li", null, it)))],
+      one.openings && one.openings.map((it) => make("p", it.ok ? null : {class: "why"}, tag(it.ok ? "opened" : "not opened", it.ok ? "yes" : "no"),
+        ` after ${many(it.after, "call")}${it.by ? `, approved by ${listed(it.by)}` : ""}${it.ok ? "" : `: ${it.reasons.join("; ")}`}`)),
       make("h4", null, "Evidence"),
       listed(one.demands) && make("p", null, `The tool requires: ${listed(one.demands)}`),
       listed(one.needs) && make("p", null, `The step requires: ${listed(one.needs)}`),
