@@ -16,7 +16,7 @@ from critic.command.deeds import Deed
 from critic.command.line_walk import walk_line
 from critic.command.path_effects import TIERS, PathEffects, ShellEffect
 from critic.command.place_names import GuardedNames
-from critic.command.shell_facts import FactNeeds, KnownFacts, ShellFacts
+from critic.command.shell_facts import FactNeeds, KnownFacts, ShellFacts, is_below
 from critic.command.shell_syntax import NotUnderstood
 from evals.capability import Role
 from evals.escaping import escape_line
@@ -30,6 +30,7 @@ RUN_KINDS: Final = ("test", "build", "lint", "format", "start")
 
 _CONFIDENTIAL: Final = ("read_secret", "read_outside")
 _LONGEST_TEXT: Final = 200
+_OUTSIDE: Final = ", outside the project"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,7 @@ class _Steps:
 
     def __init__(self, facts: ShellFacts, names: GuardedNames) -> None:
         self._effects: Final = PathEffects(facts, names)
+        self._root: Final = facts.root
 
     def read(self, deeds: list[Deed]) -> Iterator[ShellStep]:
         """Yield the steps of the deeds, in order."""
@@ -159,7 +161,8 @@ class _Steps:
         for effect, paths in by_effect.items():
             shown = tuple(dict.fromkeys(paths))
             argument = StepArgument("path", _PATH_ROLES.get(effect, "object"), shown)
-            yield self._step(deed, effect, (argument,))
+            inside = effect != "delete" or all(is_below(path, self._root) for path in shown)
+            yield self._step(deed, effect, (argument,), where="" if inside else _OUTSIDE)
         yield from self._own_steps(deed)
         if not by_effect and not deed.does and not deed.wraps:
             yield self._step(deed, "list", (), why="changes nothing")
@@ -181,6 +184,7 @@ class _Steps:
         args: tuple[StepArgument, ...],
         *,
         why: str = "",
+        where: str = "",
         kinds: tuple[str, ...] = (),
     ) -> ShellStep:
         said = (why or deed.note) if effect in deed.does or not args else ""
@@ -191,7 +195,7 @@ class _Steps:
             text=deed.text,
             folders=deed.folders,
             words=_exact_words(deed),
-            why=escape_line((said or _words(effect, args))[:_LONGEST_TEXT]),
+            why=escape_line((said or _words(effect, args))[:_LONGEST_TEXT]) + where,
             args=args,
             kinds=kinds,
         )

@@ -223,7 +223,8 @@ def test_a_command_is_of_the_scope_where_its_tool_is(scope: list[str], action: s
 def test_the_question_names_the_one_step() -> None:
     agent = Agent(guarded())
     (question,) = agent.ask("git status; rm -rf ~/x").questions
-    assert question.ask == 'step 2 of 2 "rm -rf ~/x": deletes /home/u/x: needs approval'
+    said = "deletes /home/u/x, outside the project: needs approval"
+    assert question.ask == f'step 2 of 2 "rm -rf ~/x": {said}'
     assert question.args == {"command": "git status; rm -rf ~/x", "cwd": "/w"}
     (question,) = agent.ask("rm b.py; rm c.py; rm d.py").questions
     assert question.ask.startswith('step 1 of 3 "rm b.py": deletes /w/b.py: needs approval')
