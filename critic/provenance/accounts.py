@@ -12,7 +12,8 @@ Rule 4: what doubts may be any run of groups.
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from functools import cache
+from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
 from critic.provenance.boundaries import CHANGES, UNSPACED, compile_pattern
@@ -67,6 +68,7 @@ _ENDS: Final = re.compile(
 _ENDS_BESIDE: Final = f"{_CLOSES}++[{UNSPACED}]|{CHANGES}"
 _MOST_SIGNS: Final = 8
 IBAN_SHAPE: Final = re.compile("[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{8,30}")
+_IBAN_HEAD: Final = re.compile("(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}")
 _OTHER_ACCOUNT: Final = re.compile("bc1[a-z0-9]{11,59}|0x[0-9a-f]{40}")
 _DIGIT: Final = re.compile("[0-9]")
 _LINE_BEGINS: Final = re.compile("\n([A-Za-z0-9]{1,7})(?![A-Za-z0-9])")
@@ -74,6 +76,7 @@ _LINE_ENDS: Final = re.compile("(?<![A-Za-z0-9])([A-Za-z0-9]{1,7})\n\\Z")
 _NO_GROUP: Final = 8
 """Characters of a number that nobody writes as one of its groups."""
 _SHORTEST, _LONG, _LONGEST, _MOST_GROUPS = 4, 16, 62, 12
+_SHORTEST_IBAN, _LONGEST_IBAN = 12, 34
 _SHORTEST_PHONE, _LONGEST_PHONE = 7, 15
 
 
@@ -126,19 +129,20 @@ def accounts_in(text: str) -> Iterator[str]:
     """Yield what is an account number in a text by lines, without what separates its groups."""
     for units in _units_for(text):
         run: list[_Group] = []
-        groups, since_digit = _groups_in(units, text), _MOST_GROUPS
+        groups, since_digit, is_beside = _groups_in(units, text), _MOST_GROUPS, False
         group = next(groups, None)
         while group is not None:
             following = next(groups, None)
-            if run and (group.is_whole or not _are_beside(text, run[-1], group)):
+            if run and (group.is_whole or not is_beside):
                 run.clear()
             run.append(group)
             del run[:-_MOST_GROUPS]
             since_digit = 0 if group.has_digit else since_digit + 1
-            is_end = following is None or not _goes_on(text, group, following)
+            is_beside = following is not None and _are_beside(text, group, following)
+            is_end = following is None or not is_beside or not _goes_on(group, following)
             # A run without a digit is no account.
-            is_end = is_end and (_may_end(text, group.end) or _is_in_cells(text, run))
-            if since_digit < len(run) and is_end:
+            is_end = is_end and since_digit < len(run)
+            if is_end and (_may_end(text, group.end) or _is_in_cells(text, run)):
                 yield from _ending_here(text, run)
             if group.is_whole:
                 run.clear()
@@ -158,6 +162,8 @@ def account_groups_in(text: str) -> Iterator[str]:
     """
     for units in _units_for(text):
         for group in _groups_in(units, text):
+            if len(group.text) < _SHORTEST:
+                continue  # nor has a telephone number as short enough digits
             if _INSIDE_AFTER.match(text, group.end) or _INSIDE_BEFORE.match(text, group.start):
                 continue
             written = text[group.start : group.end]
@@ -179,20 +185,21 @@ def _phone_beginnings(written: str) -> Iterator[str]:
                 yield f"+{joined}"
 
 
-def _goes_on(text: str, group: _Group, following: _Group) -> bool:
+def _goes_on(group: _Group, following: _Group) -> bool:
+    """Return whether a number goes on with the group beside its last one."""
     is_ended = group.is_whole and group.text[0] != "+"
-    is_more = following.has_digit and not following.is_whole and not is_ended
-    return is_more and _are_beside(text, group, following)
+    return following.has_digit and not following.is_whole and not is_ended
 
 
 def _ending_here(text: str, run: list[_Group]) -> Iterator[str]:
     """Yield the last groups of a run joined, one and more of them, unless they are a part."""
     joined, has_digit = "", False
-    for group, before in zip(reversed(run), [*reversed(run[:-1]), None], strict=True):
+    for at in range(len(run) - 1, -1, -1):
+        group = run[at]
         joined, has_digit = group.text + joined, has_digit or group.has_digit
         if len(joined) > _LONGEST:
             return  # so is any longer one
-        is_part = before is not None and before.has_digit
+        is_part = at > 0 and run[at - 1].has_digit
         if len(joined) < _SHORTEST or not has_digit or is_part:
             continue
         is_begun = _may_begin(text, group.start) or _is_cell(text, group.start, run[-1].end)
@@ -223,9 +230,11 @@ def _may_begin(text: str, at: int) -> bool:
 
 def _is_wrapped(text: str, first: _Group, last: _Group) -> bool:
     """Return whether a number may go on in the line before or behind it, in groups as short."""
-    behind = _LINE_BEGINS.match(text, last.end) if len(last.text) < _NO_GROUP else None
-    before = None
-    if len(first.text) < _NO_GROUP and first.text[0] != "+":
+    behind = before = None
+    if len(last.text) < _NO_GROUP and text.startswith("\n", last.end):
+        behind = _LINE_BEGINS.match(text, last.end)
+    begins_line = first.start and text[first.start - 1] == "\n"
+    if begins_line and len(first.text) < _NO_GROUP and first.text[0] != "+":
         before = _LINE_ENDS.search(text[max(0, first.start - _NO_GROUP - 1) : first.start])
     return any(one is not None and _DIGIT.search(one[1]) for one in (behind, before))
 
@@ -253,17 +262,20 @@ def _is_unspaced(char: str) -> bool:
 
 
 def _are_beside(text: str, one: _Group, other: _Group) -> bool:
-    return SEPARATED.fullmatch(text, one.end, other.start) is not None
+    gap = text[one.end : other.start]
+    return gap == " " or SEPARATED.fullmatch(gap) is not None
 
 
 def _groups_in(units: re.Pattern[str], text: str) -> Iterator[_Group]:
     """Yield the groups of a text. A whole number is one group."""
     at = 0
-    while (match := units.search(text, at)) is not None:
-        start, at = match.span()
-        one = match[0]
-        is_whole, is_sure = one[0] == "+", _COUNTED.fullmatch(one) is None
-        if is_whole or "(" in one:
+    for match in units.finditer(text):
+        start, end = match.span()
+        if start < at:
+            continue  # of the IBAN before
+        one, at, is_whole, is_sure = match[0], end, False, True
+        if one[0] == "+" or "(" in one:
+            is_whole, is_sure = one[0] == "+", _COUNTED.fullmatch(one) is None
             one = _DROPPED.sub("", one)
         elif (iban := _iban_at(units, text, match)) is not None:
             one, at = iban
@@ -277,8 +289,10 @@ def _iban_at(units: re.Pattern[str], text: str, head: re.Match[str]) -> tuple[st
     """Return the IBAN that begins with a group, and where it ends."""
     joined, end = head[0], head.end()
     length = iban_length(joined)
+    if length is None or _iban_of(_WRAPPED, length, text, head.start()) is None:
+        return None
     for _ in range(_MOST_GROUPS - 1):
-        if length is None or len(joined) >= length:
+        if len(joined) >= length:
             break
         gap = _WRAPPED.match(text, end)
         more = gap and units.match(text, gap.end())
@@ -288,31 +302,92 @@ def _iban_at(units: re.Pattern[str], text: str, head: re.Match[str]) -> tuple[st
     return (joined, end) if is_iban(joined) else None
 
 
-def wide_accounts_in(text: str) -> Iterator[str]:
-    """Yield what may be an account number in a wide text, without what separates its groups."""
-    more = () if text.isascii() else (_GROUPS, compile_pattern(_PARTED_GROUP))
-    for groups in (_ASCII_GROUPS, *more):
-        run: list[re.Match[str]] = []
-        since_digit = _MOST_GROUPS
-        for match in groups.finditer(text):
-            if run and _WIDE_GAPS.fullmatch(text, run[-1].end(), match.start()) is None:
-                run.clear()
-            run.append(match)
-            del run[:-_MOST_GROUPS]
-            since_digit = 0 if _DIGIT.search(match[0]) else since_digit + 1
-            if since_digit < len(run):
-                yield from _all_endings(run, since_digit)
+def _iban_of(gap: re.Pattern[str], length: int, text: str, at: int) -> str | None:
+    """Return the IBAN of a length that begins somewhere, whatever its groups; None without one."""
+    match = _iban_shape(gap.pattern, length).match(text, at)
+    joined = "" if match is None else gap.sub("", match[0])
+    return joined if is_iban(joined) else None
 
 
-def _all_endings(run: list[re.Match[str]], since_digit: int) -> Iterator[str]:
-    """Yield the last groups of a run joined, one and more of them, from the last with a digit."""
-    joined = ""
-    for count, group in enumerate(reversed(run)):
-        joined = group[0] + joined
-        if len(joined) > _LONGEST:
-            return  # so is any longer one
-        if len(joined) >= _SHORTEST and count >= since_digit:
+@cache
+def _iban_shape(gap: str, length: int) -> re.Pattern[str]:
+    return re.compile(f"[A-Za-z0-9](?:(?:{gap})?+[A-Za-z0-9]){{{length - 1}}}(?![A-Za-z0-9])")
+
+
+def wide_accounts_in(text: str, length: int | None = None) -> Iterator[str]:
+    """Yield what may be an account number in a wide text, without what separates its groups.
+
+    Args:
+        length: how long such a number is; None for all of them.
+    """
+    for groups in _wide_runs_in(text):
+        if length is None:
+            yield from _all_joined(groups)
+        else:
+            yield from _joined_to(groups, length)
+
+
+def _wide_runs_in(text: str) -> Iterator[list[str]]:
+    """Yield the groups of each run with a digit."""
+    more = () if text.isascii() else (_GROUP, _PARTED_GROUP)
+    for one in (_ASCII_GROUPS.pattern, *more):
+        runs = compile_pattern(f"{one}(?:(?>{_WIDE_GAPS.pattern})(?>{one}))*+")
+        for run in runs.finditer(text):
+            if _DIGIT.search(run[0]):
+                yield _WIDE_GAPS.split(run[0])
+
+
+def _all_joined(groups: list[str]) -> Iterator[str]:
+    """Yield the groups of a run joined, one and more of them that end somewhere, with a digit."""
+    since_digit = _MOST_GROUPS
+    for end, last in enumerate(groups, 1):
+        since_digit = 0 if _DIGIT.search(last) else since_digit + 1
+        joined = ""
+        for count in range(min(end, _MOST_GROUPS) if since_digit < _MOST_GROUPS else 0):
+            joined = groups[end - 1 - count] + joined
+            if len(joined) > _LONGEST:
+                break  # so is any longer one
+            if len(joined) >= _SHORTEST and count >= since_digit:
+                yield joined
+
+
+def _joined_to(groups: list[str], length: int) -> Iterator[str]:
+    """Yield the groups of a run joined to a length, with a digit."""
+    if not _SHORTEST <= length <= min(_LONGEST, _MOST_GROUPS * max(map(len, groups))):
+        return
+    joined, ends = "".join(groups), [*accumulate(map(len, groups))]
+    counts = {0: 0, **{end: count for count, end in enumerate(ends, 1)}}
+    for count, end in enumerate(ends, 1):
+        before = counts.get(end - length)
+        if before is not None and count - before <= _MOST_GROUPS:
+            one = joined[end - length : end]
+            if _DIGIT.search(one):
+                yield one
+
+
+def loose_ibans_in(text: str, length: int | None = None) -> Iterator[str]:
+    """Yield the IBANs in a wide text, whatever stands between their groups.
+
+    Args:
+        length: how long they are; None for all of them.
+    """
+    for head in _IBAN_HEAD.finditer(text):
+        wanted = iban_length(head[0])
+        if wanted is None or (length is not None and wanted != length):
+            continue
+        joined = _iban_of(_ANY_GAP, wanted, text, head.start())
+        if joined is not None and joined in _joined_loosely(text, head.start()):
             yield joined
+
+
+def _joined_loosely(text: str, at: int) -> Iterator[str]:
+    """Yield the groups that begin somewhere joined, one and more of them."""
+    joined, end = "", at
+    for group in islice(_ASCII_GROUPS.finditer(text, at), _MOST_GROUPS):
+        if joined and not _ANY_GAP.fullmatch(text, end, group.start()):
+            return
+        joined, end = joined + group[0], group.end()
+        yield joined
 
 
 def account_parts(text: str) -> Iterator[tuple[str, ...]]:
@@ -330,9 +405,10 @@ def account_parts(text: str) -> Iterator[tuple[str, ...]]:
         for more in islice(_ASCII_GROUPS.finditer(text, end), _MOST_GROUPS - 1):
             if _is_account(joined, is_loose=is_loose):
                 parts[joined] = None
-            if _ANY_GAP.fullmatch(text, end, more.start()) is None:
+            gap = text[end : more.start()]
+            if len(joined) >= _LONGEST_IBAN or (gap != " " and _ANY_GAP.fullmatch(gap) is None):
                 break
-            is_loose = is_loose or WIDELY_SEPARATED.fullmatch(text, end, more.start()) is None
+            is_loose = is_loose or (gap != " " and WIDELY_SEPARATED.fullmatch(gap) is None)
             joined, end = joined + more[0], more.end()
         if _is_account(joined, is_loose=is_loose):
             parts[joined] = None
@@ -341,7 +417,6 @@ def account_parts(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def _is_account(joined: str, *, is_loose: bool) -> bool:
-    """Return whether groups may be an account number. Loose ones stand in any sentence."""
-    if IBAN_SHAPE.fullmatch(joined) is None:
-        return False
-    return not is_loose or is_iban(joined)
+    """Return whether groups that begin as an IBAN may be one. Loose ones stand in any sentence."""
+    is_long_enough = _SHORTEST_IBAN <= len(joined) <= _LONGEST_IBAN
+    return is_long_enough and (not is_loose or is_iban(joined))

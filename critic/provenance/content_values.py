@@ -61,8 +61,10 @@ def content_values(text: str) -> Iterator[ContentValue]:
             Sought("address", one if one in addresses else "", wide_form(one)) for one in parts
         )
         yield ContentValue(parts[0], tuple(forms))
-    accounts = frozenset(wide_accounts_in(small))
-    for parts in dict.fromkeys(account_parts(folded)):
+    numbers = dict.fromkeys(account_parts(folded))
+    lengths = {len(one) for parts in numbers for one in parts}
+    accounts = {one for length in lengths for one in wide_accounts_in(small, length)}
+    for parts in numbers:
         forms = (Sought("account", one if one in accounts else "", one) for one in parts[::-1])
         yield ContentValue(parts[-1], tuple(forms))
     yield from _links(text)

@@ -1,5 +1,6 @@
 """IBANs: how long one is in each country, and whether its check digits are right."""
 
+from string import ascii_letters, digits
 from typing import Final
 
 _COUNTRIES: Final = {
@@ -24,6 +25,8 @@ _COUNTRIES: Final = {
 }
 _LENGTHS: Final = {one: length for length, names in _COUNTRIES.items() for one in names.split()}
 
+_DIGITS_OF: Final = {char: str(int(char, 36)) for char in digits + ascii_letters}
+
 
 def iban_length(head: str) -> int | None:
     """Return the length of an IBAN that begins so, in small letters; None where none does."""
@@ -34,4 +37,4 @@ def is_iban(joined: str) -> bool:
     """Return whether a text in small letters, without what parts its groups, is an IBAN."""
     if not joined.isascii() or not joined.isalnum() or len(joined) != iban_length(joined):
         return False
-    return int("".join(str(int(char, 36)) for char in joined[4:] + joined[:4])) % 97 == 1
+    return int("".join(map(_DIGITS_OF.__getitem__, joined[4:] + joined[:4]))) % 97 == 1

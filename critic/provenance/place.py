@@ -1,13 +1,16 @@
 """What sources of one kind show: fields by their narrow forms, texts in both forms, and days.
 
 Rule 1: an index is made when it is first asked for, and reads each entry once.
+Rule 2: any groups of digits beside each other may be one number for what doubts. Only those are
+        kept that are as long as a number which is looked for, until it is the fifth such length.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import chain
 from typing import Final, TypeVar
 
-from critic.provenance.accounts import account_groups_in, by_lines
+from critic.provenance.accounts import account_groups_in, by_lines, loose_ibans_in
 from critic.provenance.boundaries import ALL_CHANGES, ScriptPattern
 from critic.provenance.day_forms import Day, days_in, keys_of
 from critic.provenance.folding import narrow, small, wide, wide_links
@@ -18,7 +21,6 @@ from critic.provenance.texts import NARROW, PATHS, WIDE, Reading, Texts, as_writ
 from critic.provenance.value_kinds import (
     Sought,
     ValueForm,
-    account_parts,
     accounts_in,
     addresses_in,
     same_values,
@@ -32,6 +34,8 @@ from critic.provenance.written_lists import leaves, parse_list
 _MARKED: Final = r"(?:#|\b(?:ids?|numbers?|no)\b)\W{0,4}([0-9]{1,3})"
 _NO_MORE: Final = r"(?!\w|[./:@-]\w)"
 _NUMBERED: Final = ScriptPattern(f"{_MARKED}{_NO_MORE}", f"{_MARKED}(?:{_NO_MORE}|{ALL_CHANGES})")
+
+_MOST_LENGTHS: Final = 4
 
 _K = TypeVar("_K")
 _Key = tuple[ValueForm, str]
@@ -67,6 +71,7 @@ class Place:
         self._entries: Final[list[ItemText]] = []
         self._texts: dict[Reading, Texts] = {}
         self._indexes: dict[Callable[[ItemText], Iterable[_Key]], _Index[_Key]] = {}
+        self._lengths = set[int]()
         self._days = _Index(self._entries, _field_days), _Index(self._entries, _text_days)
 
     def add(self, entry: ItemText) -> None:
@@ -129,7 +134,15 @@ class Place:
             return self._first(_short_numbers, "text", value.narrow, shown)
         if value.form in ("text", "path"):
             return self.texts(WIDE).entry(value.wide, shown)
-        return self._first(_WIDE_IN[value.form], value.form, value.wide, shown)
+        is_account = value.form == "account"
+        keys_in = self._accounts_for(len(value.wide)) if is_account else _WIDE_IN[value.form]
+        return self._first(keys_in, value.form, value.wide, shown)
+
+    def _accounts_for(self, length: int) -> "_Keys":
+        """Return what yields the accounts of a length, or of any if there are too many lengths."""
+        if len(self._lengths) < _MOST_LENGTHS:
+            self._lengths.add(length)
+        return _wide_accounts(length if length in self._lengths else None)
 
     def mentions_host(self, host: str, shown: Shown | None) -> ItemText | None:
         """Return the first entry in whose text a host stands in its wide form, else a narrow."""
@@ -245,10 +258,16 @@ def _account_groups(entry: ItemText) -> Iterator[_Key]:
     return (("account", one) for one in account_groups_in(entry.text(by_lines)))
 
 
-def _wide_accounts(entry: ItemText) -> Iterator[_Key]:
-    text = entry.text(wide)
-    parts = (part for parts in account_parts(text) for part in parts)
-    return (("account", one) for one in chain(wide_accounts_in(text), parts))
+@cache
+def _wide_accounts(length: int | None) -> "_Keys":
+    """Return what yields the accounts of a length: one function for each, as there is an index."""
+
+    def keys(entry: ItemText) -> Iterator[_Key]:
+        text = entry.text(wide)
+        found = chain(wide_accounts_in(text, length), loose_ibans_in(text, length))
+        return (("account", one) for one in found)
+
+    return keys
 
 
 def _folded_apart(keys_in: "_Keys") -> "_Keys":
@@ -278,7 +297,6 @@ _NARROW_IN: Final[dict[ValueForm, _Keys]] = {
 _WIDE_IN: Final[dict[ValueForm, _Keys]] = {
     "url": _wide_urls,
     "address": _wide_addresses,
-    "account": _wide_accounts,
 }
 _FOLDED_APART: Final[dict[ValueForm, _Keys]] = {
     "address": _folded_apart(_addresses),

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, NamedTuple
 from critic.checks.grounds import Ground
 from critic.doubts import Doubt
 from critic.prepared import PreparedPlan
+from critic.provenance.value_facts import KnownValues
 from critic.replies.catalogue import Catalogue, KnownTool
 from critic.replies.doubted import DoubtedValue, DoubtedValues
 from critic.replies.quoting import Pen
@@ -74,17 +75,19 @@ class PlanFacts:
     Attributes:
         names: the tools of the steps as the model calls them, where it has names of its own.
         made_in: returns the turn in which an earlier plan made the call of a step, if it is known.
+        known: what is known of values, if it is at hand. It is what the context says.
     """
 
     case: PreparedPlan
     catalogue: Catalogue
     names: tuple[str, ...] = ()
     made_in: Callable[[int], int | None] = lambda _index: None
+    known: KnownValues | None = None
 
     @cached_property
     def doubted(self) -> DoubtedValues:
         """The values that are doubted."""
-        return DoubtedValues(self.case)
+        return DoubtedValues(self.case, self.known)
 
     @cached_property
     def review(self) -> EvidenceReview:

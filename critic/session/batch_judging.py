@@ -3,6 +3,8 @@
 Rule 1: the verdict is that of the proposal. The indexes hold what the proposal says, and no more.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -31,10 +33,22 @@ def verify_batch(batch: Batch) -> Verified | Refused:
     if batch.is_late:  # its words to come are looked for in all that was seen
         return verify_proposal(batch.proposal)
     case = _prepare_batch(batch)
-    if needs_judging(case):
-        with batch.trail.seen_sources(batch.ctx.as_of) as seen:
-            doubts_of(case, _known_values(batch, seen))  # kept with the case
+    with known_of(batch, case) as known:
+        doubts_of(case, known)  # kept with the case
     return verdict_on(case)
+
+
+@contextmanager
+def known_of(batch: Batch, case: PreparedPlan) -> Iterator[KnownValues | None]:
+    """Give what is known of values, by the indexes of the session.
+
+    It is None where no value is judged, and in late plans, whose words to come no index holds.
+    """
+    if batch.is_late or not needs_judging(case):
+        yield None
+        return
+    with batch.trail.seen_sources(batch.ctx.as_of) as seen:
+        yield _known_values(batch, seen)
 
 
 def asked_about(batch: Batch) -> YesAbout:
@@ -42,10 +56,9 @@ def asked_about(batch: Batch) -> YesAbout:
     if batch.is_late:
         return yes_about(*doubts_about(batch.proposal))
     case = _prepare_batch(batch)
-    if not needs_judging(case):
-        return YesAbout((), ())
-    with batch.trail.seen_sources(batch.ctx.as_of) as seen:
-        known = _known_values(batch, seen)
+    with known_of(batch, case) as known:
+        if known is None:
+            return YesAbout((), ())
         return yes_about(case, doubts_of(case, known), known)
 
 
