@@ -9,7 +9,9 @@ from typing import Final, Literal
 
 from critic.provenance.folding import small
 
-_NAMED_TLD: Final = re.compile(r"[^\x00-@\[-`{-\xbf]{2,}")
+_NAMED_TLD: Final = re.compile(r"[^\x00-@\[-`{-\xbf]{2,}|xn--[a-z0-9-]+")
+_ENCODED: Final = "xn--"
+"""What an ending in another script begins with in ASCII: no other word does."""
 _FILE_ENDINGS: Final = frozenset(
     (
         *("bak", "bat", "bmp", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "dat"),
@@ -62,7 +64,7 @@ def looks_of(ending: str, *, has_page: bool) -> Looks:
     """Return what a reader takes a name with this ending for."""
     if ending in _FILE_ENDINGS or _NAMED_TLD.fullmatch(ending) is None:
         return "words"
-    if has_page or ending in _TLDS:
+    if has_page or ending in _TLDS or ending.startswith(_ENCODED):
         return "link"
     return "host" if len(ending) == 2 and ending.isascii() else "words"
 

@@ -26,7 +26,7 @@ LINKS = (
     rf"(?:[a-z][a-z0-9+.-]*://|//(?=[\w-]+\.|{BRACKETS}|{NUMBERS})|(?<![\w.@])www\.(?=[\w-]))"
     rf"(?:{BRACKETS})?(?:(?<=\])|[^\s<>\"'`|^{{}}()\[\]])[^\s<>\"'`|^{{}}()\[\]]*"
     r"|(?<![\w@/.])\d{1,3}(?:\.\d{1,3}){3}(?::[0-9]+)?/[^\s<>\"'`|^{}()\[\]]*"
-    r"|(?<![\w@/])(?<!(?<!\.)\.)(?:[\w-]+\.)+[a-z]{2,}(?::[0-9]+)?"
+    r"|(?<![\w@/])(?<!(?<!\.)\.)(?:[\w-]+\.)+(?:xn--[a-z0-9-]+|[a-z]{2,})(?::[0-9]+)?"
     r"(?:[/?#][^\s<>\"'`|^{}()\[\]]*|(?![\w@])|(?=[^\x00-\x7f]|_+(?!\w)))"
 )
 
@@ -90,7 +90,7 @@ def is_link(text: str) -> bool:
     host = re.split("[/?#:]", text)[0]
     if FILE_NAME.fullmatch(host):
         return host.endswith(FILE_HOSTS) and text[len(host) :].startswith(("/", "?"))
-    return host != text or host.endswith(ENDINGS)
+    return host != text or host.endswith(ENDINGS) or re.search(r"\.xn--[^.]*$", host) is not None
 
 
 def addresses_of(text: str) -> list[tuple[str, list[str]]]:
