@@ -14,6 +14,12 @@ from harness.policy.schema_lint import admits, property_names
 _MOST_NAMED: Final = 9
 
 
+_READERS: Final = frozenset(
+    {"classify", "extract", "llm", "parse", "reader", "summarise", "summarize", "translate"}
+)
+"""Words in the names of tools that make what they return from what they are given."""
+
+
 def lint_evidence(facts: PolicyFacts, effort: LintEffort) -> Findings:
     """Yield the findings about demands, bindings and the classes that they name."""
     for one in facts.tools:
@@ -21,6 +27,7 @@ def lint_evidence(facts: PolicyFacts, effort: LintEffort) -> Findings:
             yield one.report_finding("not_linted", "", TOO_MUCH)
             continue
         yield from _own_evidence(facts, one)
+        yield from _reader(facts, one)
         yield from _optional_bindings(one)
         yield from _apart(one)
         for index, demand in one.demands():
@@ -44,6 +51,19 @@ def _own_evidence(facts: PolicyFacts, one: ToolFacts) -> Findings:
             )
             yield one.report_finding("own_evidence", "/yields", message)
             return
+
+
+def _reader(facts: PolicyFacts, one: ToolFacts) -> Findings:
+    """Yield each tool that makes its result from its arguments, and does not say so."""
+    result = one.tool.result
+    if facts.policy.spec.late is None or one.rank > 0 or (result is not None and result.derived):
+        return
+    if any(_READERS & {*words} for words in one.names):
+        message = (
+            "its name says that it makes what it returns from its arguments: a late value of it is "
+            "judged by where else it stands only with derived = true in its result"
+        )
+        yield one.report_finding("reader_not_derived", "/result", message)
 
 
 def _optional_bindings(one: ToolFacts) -> Findings:

@@ -69,6 +69,15 @@ def named(part: Json, name: str, **fields: Any) -> Json:
     return changed(part, name=name, capability_id=name, **fields)
 
 
+READER: Json = {
+    "name": "extract_text",
+    "adapter_id": "shop",
+    "capability_id": "extract_text",
+    "approval_mode": "read_only",
+    "result": {"author": "public"},
+}
+
+
 def count(schema: Any) -> Json:
     schemas = {**UPDATES["args_schema"], "properties": {"order": ITEM, "count": schema}}
     return shop(changed(UPDATES, args_schema=schemas))
@@ -392,6 +401,12 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         shop(changed(REFUNDS, yields="order")),
         shop(changed(REFUNDS, yields="receipt")),
         "one call proves the next",
+    ),
+    "a reader that does not say so": (
+        "reader_not_derived",
+        shop(READER, spec={"late": "sources"}),
+        shop({**READER, "result": {"author": "public", "derived": True}}, spec={"late": "sources"}),
+        "derived = true",
     ),
     "a result that proves the twin's call": (
         "own_evidence",
