@@ -1,6 +1,6 @@
 """A guard tells where a session stands, and hands out nothing that it decides by."""
 
-from harness.guard import Guard, PendingQuestion
+from harness.guard import Guard, PendingQuestion, SessionStatus
 from tests.support.guarding import ASKS, answers_to, call, close, desk, guard_of, open_, result, yes
 
 TWO = {
@@ -19,7 +19,7 @@ def test_a_session_that_is_not_open_has_no_status() -> None:
     answers_to(guard, [open_()])
     status = guard.status("s")
     assert status is not None
-    assert status == (0, False, None, frozenset())
+    assert status == SessionStatus(0, has_halted=False, question=None)
     answers_to(guard, [close()])
     assert guard.status("s") is None
 

@@ -183,7 +183,7 @@ def _opened_over() -> Any:
 
 def _answered_late() -> Any:
     """An answer counts at the very moment at which it expires."""
-    question = Course._question
+    question = Course.find_question
 
     def late(self: Course, event: Any, as_of: Any) -> Any:
         until = event.expires_at
@@ -191,7 +191,7 @@ def _answered_late() -> Any:
             event = event.model_copy(update={"expires_at": None})
         return question(self, event, as_of)
 
-    return patch.object(Course, "_question", late)
+    return patch.object(Course, "find_question", late)
 
 
 def _fresh_longer() -> Any:
@@ -220,7 +220,7 @@ def _ids_again() -> Iterator[None]:
     def anew(self: Session, calls: Any, as_of: Any = None) -> Any:
         return propose(change_fields(self, open_calls={}), calls, as_of)
 
-    checks = patch.object(Course, "_require_new_ids", lambda *_: None)
+    checks = patch.object(Course, "require_new_ids", lambda *_: None)
     with checks, patch.object(Session, "propose", anew):
         yield
 
