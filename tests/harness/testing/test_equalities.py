@@ -56,7 +56,11 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     | {"scope": "the tool of a scope", "tenant": WORDS, "user": WORDS},
     "SaidEvent": {"session": "the session of words", "text": VALUES},
     "CallsEvent": {"session": "the session of calls"},
-    "RequestedCall": {"id": "a call whose result is awaited", "tool": "the tool of a call"}
+    "RequestedCall": {
+        "id": "a call whose result is awaited",
+        "tool": "the tool of a call",
+        "after": LATE,
+    }
     | {"args": "arguments redeemed for what was ruled on"},
     "ResultEvent": {"session": "the session of a result", "id": "the call of a result"}
     | {"error": VALUES},
@@ -146,7 +150,10 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "GuardState": {"denied": "a tool that was denied"},
     "SessionState": {"policy_digest": "the policy of a state", "scope": "the tool of a scope"}
     | {"tenant_id": WORDS, "user_id": WORDS},
-    "CallState": {"id": "the call of a result", "tool": STATE},
+    "CallState": {"id": "the call of a result", "tool": STATE, "args": STATE},
+    "OpeningState": {"id": STATE},
+    "RestState": {"id": STATE},
+    "RequestedTake": {"arg": LATE, "call": LATE, "at": LATE},
     "AwaitedState": {"id": "the call of a result"},
     "TurnReport": {"plan_digest": MADE},
     "BegunState": {"hash": "the end of an execution"},
