@@ -217,8 +217,8 @@ def _ids_again() -> Iterator[None]:
     """A call may have the id of one whose result is awaited."""
     propose = Session.propose
 
-    def anew(self: Session, calls: Any, as_of: Any = None) -> Any:
-        return propose(change_fields(self, open_calls={}), calls, as_of)
+    def anew(self: Session, *asked: Any, **how: Any) -> Any:
+        return propose(change_fields(self, open_calls={}), *asked, **how)
 
     checks = patch.object(Course, "require_new_ids", lambda *_: None)
     with checks, patch.object(Session, "propose", anew):
