@@ -67,6 +67,7 @@
         RequestRefused
         SeamBroken
         StateUnusable
+        StepRefused
         TablesUnusable
         ToolNotRun
         Unanswered

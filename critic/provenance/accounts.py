@@ -7,29 +7,23 @@ Rule 2: groups that are an IBAN, of the length that its country has and with the
         `+`, which counts. Round brackets do not.
         A short group at the end of a line may go on in the next one.
 Rule 3: what may stand beside a number is a list of signs. With any other it may be a part.
-Rule 4: what doubts may be any run of groups.
 """
 
 import re
 from collections.abc import Iterator
-from functools import cache
-from itertools import accumulate, islice
 from typing import Final, NamedTuple
 
 from critic.provenance.boundaries import CHANGES, UNSPACED, compile_pattern
 from critic.provenance.folding import QUOTES, WORD, mark_lines, small, wide
-from critic.provenance.ibans import iban_length, is_iban
+from critic.provenance.ibans import find_iban, iban_length, is_iban
 
 SEPARATED: Final = re.compile("[ -]+")
-WIDELY_SEPARATED: Final = re.compile("[ ./\u2010-\u2015\u2212-]+")
-_ANY_GAP: Final = re.compile("[ ./()_,:\u2010-\u2015\u2212-]+")
-"""What may stand between the groups of a number whose first group begins as that of an IBAN."""
+WIDE_GAPS: Final = re.compile("[ ./()\u2010-\u2015\u2212-]+")
 _WRAPPED: Final = re.compile("[ \n-]+")
-_WIDE_GAPS: Final = re.compile("[ ./()\u2010-\u2015\u2212-]+")
-_GROUP: Final = f"(?:(?!_){WORD})++"
-_PARTED_GROUP: Final = f"(?!_){WORD}(?:(?!_|{CHANGES}){WORD})*+"
-_GROUPS: Final = re.compile(_GROUP)
-_ASCII_GROUPS: Final = re.compile("[A-Za-z0-9]++")
+GROUP: Final = f"(?:(?!_){WORD})++"
+PARTED_GROUP: Final = f"(?!_){WORD}(?:(?!_|{CHANGES}){WORD})*+"
+_GROUPS: Final = re.compile(GROUP)
+ASCII_GROUPS: Final = re.compile("[A-Za-z0-9]++")
 _IN_BRACKETS: Final = r"\([0-9]{2,5}\)"
 _LONG_ENOUGH: Final = r"(?<![0-9][ -])(?=(?:[ ()-]*+[0-9]){7})"
 """Without a `+`, a number with brackets stands behind no other, and has seven digits."""
@@ -42,11 +36,11 @@ def _phone_of(ends: str) -> str:
 
 
 _ASCII_UNITS: Final = re.compile(r"(?<!\w)" + _phone_of(r"(?!\w)") + "|[A-Za-z0-9]++", re.ASCII)
-_UNITS: Final = f"(?<!{WORD}){_phone_of(f'(?!{WORD})')}|{_GROUP}"
+_UNITS: Final = f"(?<!{WORD}){_phone_of(f'(?!{WORD})')}|{GROUP}"
 _PARTED_UNITS: Final = (
     f"(?:(?<!{WORD})|(?<=[{UNSPACED}]))"
     + _phone_of(f"(?:(?!{WORD})|{CHANGES})")
-    + f"|{_PARTED_GROUP}"
+    + f"|{PARTED_GROUP}"
 )
 _ONE_PHONE: Final = re.compile(_phone_of(""))
 _COUNTED: Final = re.compile(
@@ -68,15 +62,12 @@ _ENDS: Final = re.compile(
 _ENDS_BESIDE: Final = f"{_CLOSES}++[{UNSPACED}]|{CHANGES}"
 _MOST_SIGNS: Final = 8
 IBAN_SHAPE: Final = re.compile("[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{8,30}")
-_IBAN_HEAD: Final = re.compile("(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}")
-_OTHER_ACCOUNT: Final = re.compile("bc1[a-z0-9]{11,59}|0x[0-9a-f]{40}")
 _DIGIT: Final = re.compile("[0-9]")
 _LINE_BEGINS: Final = re.compile("\n([A-Za-z0-9]{1,7})(?![A-Za-z0-9])")
 _LINE_ENDS: Final = re.compile("(?<![A-Za-z0-9])([A-Za-z0-9]{1,7})\n\\Z")
 _NO_GROUP: Final = 8
 """Characters of a number that nobody writes as one of its groups."""
-_SHORTEST, _LONG, _LONGEST, _MOST_GROUPS = 4, 16, 62, 12
-_SHORTEST_IBAN, _LONGEST_IBAN = 12, 34
+_SHORTEST, _LONG, _LONGEST, MOST_GROUPS = 4, 16, 62, 12
 _SHORTEST_PHONE, _LONGEST_PHONE = 7, 15
 
 
@@ -101,12 +92,12 @@ def account_form(text: str) -> str | None:
     is_one = _GROUPS.fullmatch(form.removeprefix("+")) is not None
     if not is_one or not _SHORTEST <= len(form) <= _LONGEST or _DIGIT.search(form) is None:
         return None
-    return form if len(_GROUPS.findall(plain)) <= _MOST_GROUPS else None
+    return form if len(_GROUPS.findall(plain)) <= MOST_GROUPS else None
 
 
 def wide_account_form(text: str) -> str:
     """Return the wide form of a number."""
-    return _WIDE_GAPS.sub("", wide(text)).removeprefix("+")
+    return WIDE_GAPS.sub("", wide(text)).removeprefix("+")
 
 
 def is_phone_like(text: str) -> bool:
@@ -129,14 +120,14 @@ def accounts_in(text: str) -> Iterator[str]:
     """Yield what is an account number in a text by lines, without what separates its groups."""
     for units in _units_for(text):
         run: list[_Group] = []
-        groups, since_digit, is_beside = _groups_in(units, text), _MOST_GROUPS, False
+        groups, since_digit, is_beside = _groups_in(units, text), MOST_GROUPS, False
         group = next(groups, None)
         while group is not None:
             following = next(groups, None)
             if run and (group.is_whole or not is_beside):
                 run.clear()
             run.append(group)
-            del run[:-_MOST_GROUPS]
+            del run[:-MOST_GROUPS]
             since_digit = 0 if group.has_digit else since_digit + 1
             is_beside = following is not None and _are_beside(text, group, following)
             is_end = following is None or not is_beside or not _goes_on(group, following)
@@ -289,9 +280,9 @@ def _iban_at(units: re.Pattern[str], text: str, head: re.Match[str]) -> tuple[st
     """Return the IBAN that begins with a group, and where it ends."""
     joined, end = head[0], head.end()
     length = iban_length(joined)
-    if length is None or _iban_of(_WRAPPED, length, text, head.start()) is None:
+    if length is None or find_iban(_WRAPPED, length, text, head.start()) is None:
         return None
-    for _ in range(_MOST_GROUPS - 1):
+    for _ in range(MOST_GROUPS - 1):
         if len(joined) >= length:
             break
         gap = _WRAPPED.match(text, end)
@@ -300,123 +291,3 @@ def _iban_at(units: re.Pattern[str], text: str, head: re.Match[str]) -> tuple[st
             return None
         joined, end = joined + more[0], more.end()
     return (joined, end) if is_iban(joined) else None
-
-
-def _iban_of(gap: re.Pattern[str], length: int, text: str, at: int) -> str | None:
-    """Return the IBAN of a length that begins somewhere, whatever its groups; None without one."""
-    match = _iban_shape(gap.pattern, length).match(text, at)
-    joined = "" if match is None else gap.sub("", match[0])
-    return joined if is_iban(joined) else None
-
-
-@cache
-def _iban_shape(gap: str, length: int) -> re.Pattern[str]:
-    return re.compile(f"[A-Za-z0-9](?:(?:{gap})?+[A-Za-z0-9]){{{length - 1}}}(?![A-Za-z0-9])")
-
-
-def wide_accounts_in(text: str, length: int | None = None) -> Iterator[str]:
-    """Yield what may be an account number in a wide text, without what separates its groups.
-
-    Args:
-        length: how long such a number is; None for all of them.
-    """
-    for groups in _wide_runs_in(text):
-        if length is None:
-            yield from _all_joined(groups)
-        else:
-            yield from _joined_to(groups, length)
-
-
-def _wide_runs_in(text: str) -> Iterator[list[str]]:
-    """Yield the groups of each run with a digit."""
-    more = () if text.isascii() else (_GROUP, _PARTED_GROUP)
-    for one in (_ASCII_GROUPS.pattern, *more):
-        runs = compile_pattern(f"{one}(?:(?>{_WIDE_GAPS.pattern})(?>{one}))*+")
-        for run in runs.finditer(text):
-            if _DIGIT.search(run[0]):
-                yield _WIDE_GAPS.split(run[0])
-
-
-def _all_joined(groups: list[str]) -> Iterator[str]:
-    """Yield the groups of a run joined, one and more of them that end somewhere, with a digit."""
-    since_digit = _MOST_GROUPS
-    for end, last in enumerate(groups, 1):
-        since_digit = 0 if _DIGIT.search(last) else since_digit + 1
-        joined = ""
-        for count in range(min(end, _MOST_GROUPS) if since_digit < _MOST_GROUPS else 0):
-            joined = groups[end - 1 - count] + joined
-            if len(joined) > _LONGEST:
-                break  # so is any longer one
-            if len(joined) >= _SHORTEST and count >= since_digit:
-                yield joined
-
-
-def _joined_to(groups: list[str], length: int) -> Iterator[str]:
-    """Yield the groups of a run joined to a length, with a digit."""
-    if not _SHORTEST <= length <= min(_LONGEST, _MOST_GROUPS * max(map(len, groups))):
-        return
-    joined, ends = "".join(groups), [*accumulate(map(len, groups))]
-    counts = {0: 0, **{end: count for count, end in enumerate(ends, 1)}}
-    for count, end in enumerate(ends, 1):
-        before = counts.get(end - length)
-        if before is not None and count - before <= _MOST_GROUPS:
-            one = joined[end - length : end]
-            if _DIGIT.search(one):
-                yield one
-
-
-def loose_ibans_in(text: str, length: int | None = None) -> Iterator[str]:
-    """Yield the IBANs in a wide text, whatever stands between their groups.
-
-    Args:
-        length: how long they are; None for all of them.
-    """
-    for head in _IBAN_HEAD.finditer(text):
-        wanted = iban_length(head[0])
-        if wanted is None or (length is not None and wanted != length):
-            continue
-        joined = _iban_of(_ANY_GAP, wanted, text, head.start())
-        if joined is not None and joined in _joined_loosely(text, head.start()):
-            yield joined
-
-
-def _joined_loosely(text: str, at: int) -> Iterator[str]:
-    """Yield the groups that begin somewhere joined, one and more of them."""
-    joined, end = "", at
-    for group in islice(_ASCII_GROUPS.finditer(text, at), _MOST_GROUPS):
-        if joined and not _ANY_GAP.fullmatch(text, end, group.start()):
-            return
-        joined, end = joined + group[0], group.end()
-        yield joined
-
-
-def account_parts(text: str) -> Iterator[tuple[str, ...]]:
-    """Yield the account numbers in a wide text, each as all of its parts that end at a separator.
-
-    A word behind a number does not hide it.
-    """
-    for head in _ASCII_GROUPS.finditer(text):
-        group = head[0]
-        if _OTHER_ACCOUNT.fullmatch(group):
-            yield (group,)
-        if not (len(group) >= 4 and group[:2].isalpha() and group[2:4].isdigit()):
-            continue
-        joined, end, is_loose, parts = group, head.end(), False, dict[str, None]()
-        for more in islice(_ASCII_GROUPS.finditer(text, end), _MOST_GROUPS - 1):
-            if _is_account(joined, is_loose=is_loose):
-                parts[joined] = None
-            gap = text[end : more.start()]
-            if len(joined) >= _LONGEST_IBAN or (gap != " " and _ANY_GAP.fullmatch(gap) is None):
-                break
-            is_loose = is_loose or (gap != " " and WIDELY_SEPARATED.fullmatch(gap) is None)
-            joined, end = joined + more[0], more.end()
-        if _is_account(joined, is_loose=is_loose):
-            parts[joined] = None
-        if parts:
-            yield tuple(parts)
-
-
-def _is_account(joined: str, *, is_loose: bool) -> bool:
-    """Return whether groups that begin as an IBAN may be one. Loose ones stand in any sentence."""
-    is_long_enough = _SHORTEST_IBAN <= len(joined) <= _LONGEST_IBAN
-    return is_long_enough and (not is_loose or is_iban(joined))

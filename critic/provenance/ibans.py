@@ -1,5 +1,7 @@
 """IBANs: how long one is in each country, and whether its check digits are right."""
 
+import re
+from functools import cache
 from string import ascii_letters, digits
 from typing import Final
 
@@ -38,3 +40,15 @@ def is_iban(joined: str) -> bool:
     if not joined.isascii() or not joined.isalnum() or len(joined) != iban_length(joined):
         return False
     return int("".join(map(_DIGITS_OF.__getitem__, joined[4:] + joined[:4]))) % 97 == 1
+
+
+def find_iban(gap: re.Pattern[str], length: int, text: str, at: int) -> str | None:
+    """Return the IBAN of a length that begins somewhere, whatever its groups; None without one."""
+    match = _iban_shape(gap.pattern, length).match(text, at)
+    joined = "" if match is None else gap.sub("", match[0])
+    return joined if is_iban(joined) else None
+
+
+@cache
+def _iban_shape(gap: str, length: int) -> re.Pattern[str]:
+    return re.compile(f"[A-Za-z0-9](?:(?:{gap})?+[A-Za-z0-9]){{{length - 1}}}(?![A-Za-z0-9])")

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import chain
 from typing import Final, TypeVar
 
-from critic.provenance.accounts import account_groups_in, by_lines, loose_ibans_in
+from critic.provenance.accounts import account_groups_in, by_lines
 from critic.provenance.boundaries import ALL_CHANGES, ScriptPattern
 from critic.provenance.day_forms import Day, days_in, keys_of
 from critic.provenance.folding import narrow, small, wide, wide_links
@@ -29,6 +29,7 @@ from critic.provenance.value_kinds import (
     wide_addresses_in,
     wide_form,
 )
+from critic.provenance.wide_accounts import loose_ibans_in
 from critic.provenance.written_lists import leaves, parse_list
 
 _MARKED: Final = r"(?:#|\b(?:ids?|numbers?|no)\b)\W{0,4}([0-9]{1,3})"

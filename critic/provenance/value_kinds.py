@@ -12,13 +12,10 @@ from typing import Final, Literal, NamedTuple
 from critic.provenance.accounts import (
     IBAN_SHAPE,
     SEPARATED,
-    WIDELY_SEPARATED,
     account_form,
-    account_parts,
     accounts_in,
     is_phone,
     wide_account_form,
-    wide_accounts_in,
 )
 from critic.provenance.addresses import ADDRESS, address_parts, addresses_in, wide_addresses_in
 from critic.provenance.folding import (
@@ -41,6 +38,7 @@ from critic.provenance.links import (
     may_go_up,
     wide_link_of,
 )
+from critic.provenance.wide_accounts import WIDELY_SEPARATED, account_parts, wide_accounts_in
 from critic.provenance.written_lists import Scalar
 
 ValueForm = Literal["text", "path", "url", "address", "account"]

@@ -5,9 +5,9 @@ be, is not a fact.
 """
 
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
 from typing import Any
 
+from evals.json_value import detach_json
 from evals.pointers import array_index, segments
 from harness.canonical import canonical_json
 from harness.record.fates import RecordFacts
@@ -125,7 +125,7 @@ def _without_taken(sent: Any, takes: Sequence[Any]) -> Any:
     """Return what was sent without what the step takes: what the plan says that it sends."""
     if not takes or type(sent) is not dict:
         return sent
-    kept: Any = deepcopy(sent)
+    kept: Any = detach_json(sent)
     for take in reversed(takes):
         arg = member_of(take, "arg")
         *way, last = segments(arg) if isinstance(arg, str) and arg[:1] == "/" else [""]

@@ -4,7 +4,7 @@ import random
 import tracemalloc
 from collections.abc import Iterator
 from time import process_time
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 import pytest
@@ -101,6 +101,11 @@ def test_every_array_and_object_with_names_of_its_own_stops(
     assert 100 <= len(errors) < 1_000
 
 
+def marks_of(part: Any) -> tuple[Any, ...]:
+    """Return the marks of a field, or of a type that is a part of its own."""
+    return (*getattr(part, "metadata", ()), *getattr(part, "__metadata__", ()))
+
+
 def test_every_dict_of_an_envelope_is_read_in_pieces_or_is_json() -> None:
     """A field whose keys the user chooses can have as many faults as a document has room for."""
     from evals.field import CustomType  # noqa: PLC0415
@@ -113,7 +118,8 @@ def test_every_dict_of_an_envelope_is_read_in_pieces_or_is_json() -> None:
             continue
         for name, field in model.model_fields.items():
             if "dict[" in str(field.annotation):
-                marks = {type(mark) for mark in field.metadata}
+                parts = (field, *get_args(field.annotation))
+                marks = {type(mark) for one in parts for mark in marks_of(one)}
                 assert marks & {WireMembers, CustomType}, f"{model.__name__}.{name}"
 
 

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import pytest
 
-from critic.provenance.accounts import account_parts, accounts_in, by_lines, wide_accounts_in
+from critic.provenance.accounts import accounts_in, by_lines
 from critic.provenance.folding import WORD
 from critic.provenance.value_kinds import read_value
+from critic.provenance.wide_accounts import account_parts, wide_accounts_in
 from tests.support.sightings import answer, item, proposal, request
 
 CHARS: Final = [*map(chr, range(0x100)), *map(chr, range(0x2000, 0x2060)), "\u2212"]
