@@ -105,13 +105,12 @@ class _PlanConformance:
 
     def _mode_fault(self, call: ToolCall) -> str | None:
         """Return why the mode of a call, or of a thing that its command does, is too high."""
-        names = [(call.adapter_id, call.capability_id)]
+        fault = self._mode_fault_of((call.adapter_id, call.capability_id), call.step)
         for index in self._parts.get(call.step, ()):
             part = self._plan.steps[index]
             assert type(part) is ToolStep  # noqa: S101 - only these are parts
-            names.append((part.adapter_id, part.capability_id))
-        faults = (self._mode_fault_of(name, call.step) for name in names)
-        return next(filter(None, faults), None)
+            fault = fault or self._mode_fault_of((part.adapter_id, part.capability_id), call.step)
+        return fault
 
     def _mode_fault_of(self, name: tuple[str, str], step: int) -> str | None:
         tool = self._tools.get(name)
@@ -158,7 +157,7 @@ class _PlanConformance:
         """Return the ids of what a step depends on: sources are dependencies, too."""
         step = self._plan.steps[index]
         needed = step.depends_on or ()
-        if not is_late_step(step) or type(step) is not ToolStep:
+        if not self._is_late or not is_late_step(step) or type(step) is not ToolStep:
             return needed
         taken = (take.step for take in step.takes or ())
         return (*needed, *taken, *(step.evidence_steps or ()))
