@@ -207,7 +207,7 @@ def run(*, quick: bool) -> list[Row]:
     """Return the rows of this layer: one for each of the three functions, one for their speed."""
     counts = QUICK if quick else FULL
     began = time.perf_counter()
-    told = judge_all(counts, 1 if quick else os.cpu_count() or 1)
+    told = judge_all(counts, os.cpu_count() or 1)
     passed = time.perf_counter() - began
     rows = [
         row_of(name, count, [one for one in told if one.name == name])
