@@ -6,13 +6,16 @@ import pytest
 
 from critic import Run
 from evals import score_run
+from evals.passed_openings import NOTHING_OPENED, PassedOpening, PassedOpenings
 from tests.support.model.facts import Json
 
 TOOL: Json = {"kind": "tool", "adapter_id": "a", "capability_id": "b", "args": {}}
 REASON: Json = {"kind": "reason"}
 
 
-def violating(steps: list[Json], calls: list[Json]) -> list[int]:
+def violating(
+    steps: list[Json], calls: list[Json], passed: PassedOpenings = NOTHING_OPENED
+) -> list[int]:
     """Return the positions of the calls with a policy finding."""
     tool = {"adapter_id": "a", "capability_id": "b", "approval_mode": "read_only"}
     proposal = {
@@ -29,7 +32,7 @@ def violating(steps: list[Json], calls: list[Json]) -> list[int]:
         "outputs": {},
         "calls": made,
     }
-    findings = score_run(Run(**wire)).scores.policy.findings
+    findings = score_run(Run(**wire), passed).scores.policy.findings
     return [int(one.message.split()[1]) for one in findings]
 
 
@@ -116,3 +119,18 @@ def test_thousands_of_reason_steps_take_no_longer_than_they_are_many() -> None:
     steps.append({**TOOL, "depends_on": [f"s{count - 1}"]})
     assert violating(steps, [call(count), call(0)]) == [0]
     assert violating(steps, [call(0), call(count)]) == []
+
+
+def test_a_call_of_a_late_plan_is_the_one_that_was_opened_before_it() -> None:
+    steps = [{**TOOL, "id": "a"}, {**TOOL, "evidence_steps": ["a"]}]
+
+    def opened(*after: int) -> PassedOpenings:
+        openings = [PassedOpening(one, None, b'{"x":1}', (), 0) for one in after]
+        return PassedOpenings(dict(enumerate(openings)), ())
+
+    as_opened = [call(0, args={"x": 1}), call(1, args={"x": 1})]
+    assert violating(steps, as_opened) == [0, 1]
+    assert violating(steps, as_opened, opened(0)) == [1]
+    assert violating(steps, as_opened, opened(0, 1)) == []
+    assert violating(steps, as_opened, opened(0, 2)) == [1]
+    assert violating(steps, [as_opened[0], call(1, args={"x": 2})], opened(0, 1)) == [1]
