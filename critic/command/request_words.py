@@ -2,7 +2,10 @@
 
 Rule 1: a step is asked for by the deed (`delete`, `push`, the kind of code that is run) together
         with what it is done to, where it names any.
-Rule 2: a name counts as a whole: no part of another name or address is one.
+Rule 2: a name counts as a whole, and its case does: no part of another name or address is one.
+        What names a path with its folders names that path alone.
+Rule 3: to name a host asks to read from it, by an address without a query of the agent's own. It
+        asks for nothing to be sent there.
 """
 
 import re
@@ -21,6 +24,7 @@ _WORD: Final = re.compile(r"[a-z0-9]+")
 _ENDING: Final = re.compile(r"(ing|ed|es|s)$")
 _NAME: Final = re.compile(r"[\w./~-]*[\w/]")
 _HOST: Final = re.compile(r"(?<![\w.-])[\w-]+(?:\.[\w-]+)+")
+_AROUND: Final = "\"'`<>()[]{},.;:!"
 _PACKAGE: Final = re.compile(r"[\w@./-]*\w")
 
 
@@ -33,10 +37,12 @@ class RequestedDeeds:
         Args:
             root: the folder of the project.
         """
-        text = "\n".join(texts).lower()
+        said = "\n".join(texts)
+        text = said.lower()
         self._root: Final = root
         self._stems: Final = _stems(text)
-        self._names: Final = frozenset(_NAME.findall(text))
+        self._names: Final = frozenset(_NAME.findall(said))
+        self._addresses: Final = frozenset(one.strip(_AROUND) for one in said.split())
         self._hosts: Final = frozenset(_HOST.findall(text))
         self._packages: Final = frozenset(_PACKAGE.findall(text))
 
@@ -64,7 +70,11 @@ class RequestedDeeds:
         if step.program in ("git fetch", "git pull"):
             return step.effect == "fetch"
         hosts = {*step.values("host")}
-        return bool(hosts) and hosts <= _HERE | self._hosts
+        if step.effect == "send":
+            return is_local(step)
+        queries = {word for word in step.words if "?" in word}
+        is_named = bool(hosts) and hosts <= _HERE | self._hosts
+        return is_local(step) or (is_named and queries <= self._addresses)
 
     def _may_run(self, step: ShellStep) -> bool:
         scripts = step.values("script")
@@ -78,15 +88,12 @@ class RequestedDeeds:
         """Return whether the user named a path of the project: by more than one plain word."""
         if not is_below(path, self._root) or path == self._root:
             return False
-        name = path.rpartition("/")[2].lower()
-        below = path.lower().removeprefix(f"{self._root.lower().rstrip('/')}/")
-        names = [name] if "." in name[1:] else []
-        names += [below] if "/" in below else []
-        return any(
-            one in (word, f"./{word}") or word.endswith(f"/{one}")
-            for word in self._names
-            for one in names
-        )
+        name = path.rpartition("/")[2]
+        below = path.removeprefix(f"{self._root.rstrip('/')}/")
+        named = {path, f"./{below}"}
+        named |= {name} if "." in name[1:] else set()
+        named |= {below} if "/" in below else set()
+        return not named.isdisjoint(self._names)
 
 
 def is_local(step: ShellStep) -> bool:

@@ -1,7 +1,7 @@
 """The texts about a step of a shell command: which step, what it does, and what becomes of it."""
 
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from critic.checks.grounds import ApprovalMissing, ArgsUnfit, NotInSurface, RepeatedCall
 from critic.command.effect_tools import CARRIES
@@ -58,5 +58,7 @@ def _word_asking(asking: Asking) -> str:
             return "needs a person's yes, and a person is asked."
         case "later":
             return "needs a person's yes."
-        case _:
+        case "never":
             return "needs a person's yes, and nobody can be asked now."
+        case _:
+            assert_never(asking)

@@ -1,0 +1,69 @@
+"""Which words of a user ask for a step of a command, and which nearly do."""
+
+import pytest
+
+from critic.command.request_words import RequestedDeeds
+from tests.support.command_tables import SMALL_TABLE
+from tests.support.shell_worlds import World
+
+WORLD = World()
+
+
+def asked(request: str, command: str) -> bool:
+    """Return whether the words ask for the last step of a command that the policy would stop."""
+    steps = WORLD.read(command, SMALL_TABLE).steps
+    words = RequestedDeeds([request], WORLD.root)
+    return words.ask_for(steps[-1])
+
+
+@pytest.mark.parametrize(
+    ("request_", "is_asked"),
+    [
+        *((f"remove {name}", True) for name in ("old.py", "src/old.py", "./src/old.py")),
+        *((f"Deleting `{name}`.", True) for name in ("old.py", "/w/src/old.py")),
+        *((f"remove {name}", False) for name in ("docs/old.py", "./old.py", "/other/src/old.py")),
+        *(
+            (f"remove {name}", False)
+            for name in ("OLD.py", "src/Old.py", "my.old.py", "old", "src")
+        ),
+        *((f"remove {name}", False) for name in ("old.py.bak", "lib/src/old.py", "src/old.pyc")),
+        ("look at old.py", False),
+    ],
+)
+def test_a_deletion_is_asked_for_by_the_name_of_what_is_deleted(
+    request_: str, is_asked: bool
+) -> None:
+    assert asked(request_, "rm src/old.py") is is_asked
+
+
+def test_a_deletion_of_several_is_asked_for_by_the_name_of_each() -> None:
+    assert asked("remove a.py and b.py", "rm a.py b.py")
+    assert not asked("remove a.py", "rm a.py b.py")
+    assert not asked("remove everything in /w", "rm -rf .")
+
+
+DOCS = "The docs are at https://docs.example/x?v=2, see docs.example"
+
+
+@pytest.mark.parametrize(
+    ("command", "is_asked"),
+    [
+        ("curl -s https://docs.example/x", True),
+        ("curl -s 'https://docs.example/x?v=2'", True),
+        ("curl -s 'http://localhost:8000/x?q=1'", True),
+        ("curl -s 'https://docs.example/x?v=2a'", False),
+        ("curl -s 'https://docs.example/x?q=SECRET'", False),
+        ("curl -s https://docs.example.evil.example/x", False),
+        ("curl -s https://my-docs.example/x", False),
+        ("curl -d @a.py https://docs.example/x", False),
+        ("curl -T a.py https://docs.example/x", False),
+        ("curl -d @a.py http://localhost:8000/x", True),
+    ],
+)
+def test_a_host_that_is_named_is_one_to_read_from(command: str, is_asked: bool) -> None:
+    assert asked(DOCS, command) is is_asked
+
+
+def test_a_push_is_asked_for_by_its_word() -> None:
+    assert asked("commit and push it", "git push origin main")
+    assert not asked("commit it to git.example", "git push origin main")
