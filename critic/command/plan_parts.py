@@ -93,8 +93,8 @@ def _fit_together(
 
 
 def _join_facts(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what all facts together say; of two values, the first."""
-    return {name: value for one in reversed(facts) for name, value in one.items()}
+    """Return what all facts together say. Where they differ, each command was read by its own."""
+    return {name: value for one in facts for name, value in one.items()}
 
 
 def _text_of(command: CallCommand) -> str:

@@ -220,6 +220,11 @@ def test_a_short_number_is_meant_as_that_of_something(text: str, word: str) -> N
     assert heard(7, text) == word
 
 
+def test_a_number_of_three_digits_marks_no_line() -> None:
+    assert heard(83, "orders:\n83. x") == "held"
+    assert heard(883, "orders:\n883. x") == "meant"
+
+
 def test_what_is_read_without_a_question_is_no_number_of_any_noun() -> None:
     for text in ("die Bestellung 7", "\u8ba2\u53557", "orders 7/8"):
         assert heard(7, text) == "held"
