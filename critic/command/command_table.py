@@ -183,6 +183,11 @@ class ProgramEntry(Envelope):
         return MappingProxyType({one.name: one for one in map(_option, self.opts.split())})
 
     @cached_property
+    def needs_option(self) -> bool:
+        """Return whether one of some options must be there."""
+        return any("need" in option.marks for option in self.options.values())
+
+    @cached_property
     def operands(self) -> OperandKinds:
         """Return the kinds of the operands."""
         return _operands(self.args)

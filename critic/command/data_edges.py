@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Final
 
 from critic.command.deeds import Deed, NamedPath
+from critic.command.shell_facts import with_parents
 
 
 class DataEdges:
@@ -33,7 +34,7 @@ class DataEdges:
     def _writers_of(self, deed: Deed) -> Iterator[int]:
         for path in _spellings([*deed.reads, *deed.scripts]):
             yield from self._written_below.get(path, ())
-            for one in _with_parents(path):
+            for one in with_parents(path):
                 yield from self._written_at.get(one, ())
 
     @cached_property
@@ -50,16 +51,10 @@ class DataEdges:
         """The commands that write something below a folder."""
         found: dict[str, set[int]] = {}
         for path, numbers in self._written_at.items():
-            for parent in _with_parents(path):
+            for parent in with_parents(path):
                 found.setdefault(parent, set()).update(numbers)
         return found
 
 
 def _spellings(paths: list[NamedPath]) -> set[str]:
-    return {one for path in paths for one in (path.path, path.real)}
-
-
-def _with_parents(path: str) -> Iterator[str]:
-    while path:
-        yield path
-        path = path.rpartition("/")[0]
+    return {one for path in paths for one in path.spellings}

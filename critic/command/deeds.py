@@ -9,8 +9,9 @@ Rule 3: facts age: a path through what an earlier command of the line may have l
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
+from critic.command.aged_paths import AgedPaths
 from critic.command.command_table import CommandTable, OwnEffect
 from critic.command.shell_facts import KnownFacts, join_path
 from critic.command.shell_syntax import NotUnderstood, Word, plain_word
@@ -22,11 +23,12 @@ ENVIRONMENT: Final = "/proc/self/environ"
 """The path that stands for the variables of the environment."""
 
 _MOST_FOLDERS: Final = 8
-_MOST_PARTS: Final = 100
+_MOST_PARTS: Final = 50
+_MOST_PATHS: Final = 1_000
+_MOST_PATTERNS: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class NamedPath:
+class NamedPath(NamedTuple):
     """A path of a command: `path` with a link in its last place kept, `real` with none.
 
     `pattern`: names below `path` that are meant, instead of the path itself. `written`: the path
@@ -37,6 +39,11 @@ class NamedPath:
     real: str
     pattern: str = ""
     written: str = ""
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """The paths by which it is known."""
+        return (self.path,) if self.path == self.real else (self.path, self.real)
 
     @property
     def shown(self) -> str:
@@ -52,7 +59,8 @@ class Deed:
     of a shell is not. `does` are effects beside those on paths. `run_kinds`: what code of the
     repository is run for, each by name and by the words that ask for it. `sources` are the deeds,
     by number, whose output it reads. `found`: what it prints are names of these files.
-    `wraps`: another program does the rest. `note`: what a person should know of it.
+    `wraps`: another program does the rest. `note`: what a person should know of it. `is_finished`:
+    it is one of the line.
     """
 
     text: str
@@ -74,6 +82,7 @@ class Deed:
     found: list[NamedPath] = field(default_factory=list)
     wraps: bool = False
     note: str = ""
+    is_finished: bool = False
 
     def add_effect(self, effect: OwnEffect, why: str = "") -> None:
         """Add an effect; the first reason for one is kept."""
@@ -87,15 +96,14 @@ Stdin: TypeAlias = list[int] | Literal["text", "file"]
 class LineWalk(ABC):
     """The state in which the commands of a line are read, one after the other."""
 
-    def __init__(
-        self, facts: KnownFacts, table: CommandTable, aged: Iterable[tuple[str, bool]] = ()
-    ) -> None:
+    def __init__(self, facts: KnownFacts, table: CommandTable, aged: AgedPaths) -> None:
         """Begin a line, with what is aged from the start."""
         self.facts: Final = facts
         self.table: Final = table
         self.names: Final = table.names
         self.deeds: list[Deed] = []
-        self.aged: list[tuple[str, bool]] = list(aged)
+        self.aged: Final = aged
+        self._paths = self._patterns = 0
 
     @abstractmethod
     def run_words(self, words: Sequence[Word], deed: Deed, stdin: Stdin) -> None:
@@ -107,6 +115,7 @@ class LineWalk(ABC):
 
     def finish(self, deed: Deed) -> int:
         """Add a deed to the line; return its number."""
+        deed.is_finished = True
         self.deeds.append(deed)
         return len(self.deeds) - 1
 
@@ -145,7 +154,8 @@ class LineWalk(ABC):
     def _named_path(self, folder: str, text: str, pattern: str, word: Word) -> NamedPath:
         written = join_path(folder, text)
         if written.count("/") > _MOST_PARTS:
-            raise NotUnderstood("a path through more than 100 folders")
+            raise NotUnderstood("a path through more than 50 folders")
+        self._count_path(pattern)
         parent, _, last = written.rpartition("/")
         real = self.facts.real_path(written)
         if last in ("", "..") or pattern or text.endswith(("/", "/.")) or text in ("", "."):
@@ -156,23 +166,42 @@ class LineWalk(ABC):
             self._refuse_aged(written, text, NamedPath(path, real, pattern, written), word)
         return NamedPath(path, real, pattern, written)
 
+    def counted(self, paths: Iterable[NamedPath]) -> list[NamedPath]:
+        """Return paths that were not read from a word, once they are counted.
+
+        Raises:
+            NotUnderstood: the line has too many.
+        """
+        found = list[NamedPath]()
+        for path in paths:
+            self._count_path(path.pattern)
+            found.append(path)
+        return found
+
+    def _count_path(self, pattern: str) -> None:
+        self._paths += 1
+        self._patterns += pattern != ""
+        if self._paths > _MOST_PATHS:
+            raise NotUnderstood("more than 1,000 paths")
+        if self._patterns > _MOST_PATTERNS:
+            raise NotUnderstood("more than 100 patterns of names")
+
     def _refuse_aged(self, written: str, text: str, named: NamedPath, word: Word) -> None:
         seen = False
         for part in text.split("/"):
             if part == ".." and seen:
                 raise NotUnderstood(f"a path with .. after what may be a link: {word.shown}")
             seen = seen or part not in ("", ".", "..")
-        for path, itself in self.aged:
-            for one in (written, named.path, named.real):
-                inside = one.startswith(path.rstrip("/") + "/")
-                if inside or (itself and (one == path or named.pattern)):
-                    raise NotUnderstood(
-                        f"a path through what an earlier step may have linked: {word.shown}"
-                    )
+        for one in (written, named.path, named.real):
+            if self.aged.cover(one, has_pattern=named.pattern != ""):
+                raise NotUnderstood(
+                    f"a path through what an earlier step may have linked: {word.shown}"
+                )
 
     def age(self, paths: Iterable[NamedPath], *, itself: bool) -> None:
         """Note that what is below the paths is no longer known; `itself`: nor what they are."""
-        self.aged += [(one, itself) for path in paths for one in {path.path, path.real}]
+        for one in (one for path in paths for one in path.spellings):
+            self.aged.add(one, itself=itself)
 
     def age_links(self, paths: Iterable[NamedPath]) -> None:
         """Note that links among the paths may be gone, or others."""

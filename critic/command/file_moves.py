@@ -6,7 +6,6 @@ Rule 2: what may bring a link ages every path through it (see `deeds`).
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -111,7 +110,7 @@ def read_mkdir(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], dee
         raise NotUnderstood("mkdir of a path with .. after a folder that it may make")
     there = (*deed.folders, walk.facts.given.root, walk.facts.given.home, *_ALWAYS_THERE)
     for path in tuple(deed.writes):
-        deed.writes += _parents(path.real, there)
+        deed.writes += walk.counted(_parents(path.real, there))
 
 
 def _climbs_back(path: str) -> bool:
@@ -161,7 +160,7 @@ def read_gzip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed
     apply_arguments(walk, entry, parse_options(entry, words), deed)
     for path in tuple(deed.writes):
         for name in (f"{path.written}.gz", path.written.removesuffix(".gz")):
-            deed.writes.append(replace(walk.below(path, name), pattern=path.pattern))
+            deed.writes.append(walk.below(path, name)._replace(pattern=path.pattern))
 
 
 def read_compiler(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:

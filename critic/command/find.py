@@ -5,7 +5,7 @@ Rule 2: a program that find runs is read as one command for each folder, with an
 Rule 3: a program whose runs change what the next run means is not understood: `mv`, `cp`, `ln`.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from critic.command.command_table import ProgramEntry
@@ -153,4 +153,4 @@ class _Reader:
         self._at += 1
         if not command:
             raise NotUnderstood("-exec of this form")
-        return tuple(replace(word, start=0, end=0) for word in command)
+        return tuple(word._replace(start=0, end=0) for word in command)

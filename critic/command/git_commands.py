@@ -44,7 +44,7 @@ def read_git(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
     if entry.effect:
         deed.add_effect(entry.effect)
     marks = given.marks
-    if any("need" in option.marks for option in entry.options.values()) and "need" not in marks:
+    if entry.needs_option and "need" not in marks:
         raise NotUnderstood(f"{deed.program} that may set something")
     if "discard" in marks:
         deed.does = {"discard": "deletes, moves or overwrites"}
@@ -89,6 +89,8 @@ def _check_repository(walk: LineWalk, deed: Deed) -> None:
             raise NotUnderstood(f"git in {folder}, where it finds another repository")
     for earlier in walk.deeds:
         written = [*earlier.writes, *earlier.into]
+        if not written:
+            continue
         into_folder = any(path.path in deed.folders for path in earlier.into)
         names = {path.path.rpartition("/")[2] for path in written}
         if into_folder or names & _REPOSITORY_FILES:

@@ -7,9 +7,10 @@ Rule 3: what a command reads from is every command before it in its pipe, and in
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final, TypeAlias
 
+from critic.command.aged_paths import AgedPaths
 from critic.command.builtin_readers import check_variable
 from critic.command.command_table import CommandTable
 from critic.command.deeds import (
@@ -39,6 +40,7 @@ _SECRET_VARIABLE: Final = re.compile(
 _NETWORK: Final = re.compile(r"/dev/(?:tcp|udp)(?:/([^/]*))?(?:/.*)?", re.DOTALL)
 _MOST_WRAPPERS: Final = 8
 _MOST_SHELLS: Final = 3
+_MOST_ASKED: Final = 50
 _Ends: TypeAlias = tuple[Folders, Folders]
 """The folders after success, and after failure."""
 
@@ -49,7 +51,7 @@ def walk_line(text: str, facts: KnownFacts, table: CommandTable) -> list[Deed]:
     Raises:
         NotUnderstood: something in the line is not understood.
     """
-    walk = _Walk(facts, table)
+    walk = _Walk(facts, table, AgedPaths())
     node = read_line(text, extended=facts.given.shell in ("bash", "zsh"))
     start = (join_path("/", facts.given.cwd),)
     walk.walk(node, start, [])
@@ -57,13 +59,17 @@ def walk_line(text: str, facts: KnownFacts, table: CommandTable) -> list[Deed]:
         # What ages a path may run before what is written before it.
         again = _Walk(facts, table, walk.aged)
         again.walk(node, start, [])
+    if sum(map(_count_asked, walk.deeds)) > _MOST_ASKED:
+        raise NotUnderstood("more than 50 scripts, packages and hosts")
     return walk.deeds
 
 
+def _count_asked(deed: Deed) -> int:
+    return len(deed.does) + len(deed.run_kinds) + len(deed.packages) + len(deed.hosts)
+
+
 class _Walk(LineWalk):
-    def __init__(
-        self, facts: KnownFacts, table: CommandTable, aged: Iterable[tuple[str, bool]] = ()
-    ) -> None:
+    def __init__(self, facts: KnownFacts, table: CommandTable, aged: AgedPaths) -> None:
         super().__init__(facts, table, aged)
         self.is_concurrent = False
         self._depth = self._wrappers = 0
@@ -195,12 +201,11 @@ class _Walk(LineWalk):
             inside = inside or named
             check_variable(self, name, value, alone=not command.words, inside=named)
             self._add_parts(value, deed)
+        if not command.redirects:
+            return self._walk_words(command, deed, stdin, inside=inside)
         outer = Deed(command.text, folders, wraps=True)
         stdin = self._redirect_all(command.redirects, outer, stdin)
         number = len(self.deeds) - 1
-        deed.sources += stdin if isinstance(stdin, list) else []
-        for word in command.words:
-            self._add_parts(word, deed)
         ends = self._walk_words(command, deed, stdin, inside=inside)
         self.add_inner(outer, number)
         return ends
@@ -208,6 +213,9 @@ class _Walk(LineWalk):
     def _walk_words(
         self, command: SimpleCommand, deed: Deed, stdin: Stdin, *, inside: bool
     ) -> _Ends:
+        deed.sources += stdin if isinstance(stdin, list) else []
+        for word in command.words:
+            self._add_parts(word, deed)
         if not command.words:
             return self._finish_without_program(command, deed)
         if _is_cd(command.words):

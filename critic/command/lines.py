@@ -31,6 +31,7 @@ _RESERVED: Final = frozenset(
         *("repeat", "foreach", "end", "nocorrect", "noglob"),
     )
 )
+_BLANKS: Final = re.compile(r"(?:[ \t]|\\\n)+|#[^\n]*")
 _OPERATOR: Final = re.compile(r"(\d*)(<<<|<<-|<<|<>|<&|>>|>&|>\||&>>|&>|<|>)")
 _KIND: Final[dict[str, RedirectKind]] = {"<": "read", "&>": "both", "&>>": "both"}
 _NUMBER_PATTERN: Final = re.compile(r"<\d*-\d*>")
@@ -301,18 +302,10 @@ class _LineReader(WordReader):
 
     def _skip_blanks(self) -> None:
         """Skip blanks, a comment, and line breaks after a backslash."""
-        while self.at < len(self.text):
-            if self.peek() in (" ", "\t"):
-                self.at += 1
-            elif self.peek(2) == "\\\n":
-                if self.awaits_heredoc:
-                    self.fail("a line that goes on before a heredoc")
-                self.at += 2
-            elif self.peek() == "#":
-                end = self.text.find("\n", self.at)
-                self.at = len(self.text) if end < 0 else end
-            else:
-                return
+        while skipped := _BLANKS.match(self.text, self.at):
+            self.at = skipped.end()
+            if self.awaits_heredoc and "\n" in skipped[0]:
+                self.fail("a line that goes on before a heredoc")
 
     def _skip_lines(self) -> None:
         """Skip blanks, comments and line breaks."""

@@ -53,17 +53,18 @@ def apply_arguments(
             _add_late_value(walk, entry, one, deed)
     skipped = 1 if "script" in given.marks and entry.operands.kinds[:1] in _FIRST_TEXTS else 0
     read: list[NamedPath] = []
+    operands = entry.operands
     for number, word in enumerate(given.operands, skipped):
-        kind = entry.operands.kind_of(number)
+        kind = operands.kind_of(number)
         if kind is None:
             raise NotUnderstood(f"an argument of {deed.program}: {word.shown}")
-        tail = entry.operands.repeats and number >= len(entry.operands.kinds) - 1
-        if word.splits and not tail:
+        tail = operands.repeats and number >= len(operands.kinds) - 1
+        if not tail and word.splits:
             raise NotUnderstood(f"a pattern where one word is meant: {word.shown}")
         before = len(deed.reads)
         apply_kind(walk, "read" if only_checks and kind == "rw" else kind, word, deed)
         read += deed.reads[before:] if kind == "read" else []
-    fewest = len(entry.operands.kinds) if entry.operands.repeats and entry.operands.needed else 0
+    fewest = len(operands.kinds) if operands.repeats and operands.needed else 0
     if len(given.operands) + skipped < fewest:
         raise NotUnderstood(f"{deed.program} without an argument")
     return tuple(read)
@@ -133,7 +134,8 @@ def _apply_glob(walk: LineWalk, word: Word, deed: Deed) -> None:
         raise NotUnderstood(f"names that are known only when it runs: {word.shown}")
     if not text.startswith("!"):
         name = text.strip("/")
-        deed.reads += [NamedPath(one.path, one.real, f"**/{name}") for one in walk.here(deed)]
+        here = walk.here(deed)
+        deed.reads += walk.counted(NamedPath(one.path, one.real, f"**/{name}") for one in here)
 
 
 def _apply_name(_walk: LineWalk, word: Word, _deed: Deed) -> None:

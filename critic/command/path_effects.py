@@ -127,10 +127,10 @@ class PathEffects:
         return "write"
 
     def _is_secret(self, path: NamedPath) -> bool:
-        return any(self._names.is_secret(one, path.pattern) for one in {path.path, path.real})
+        return any(self._names.is_secret(one, path.pattern) for one in path.spellings)
 
     def _is_protected(self, path: NamedPath) -> bool:
-        return any(self._names.is_protected(one, path.pattern) for one in {path.path, path.real})
+        return any(self._names.is_protected(one, path.pattern) for one in path.spellings)
 
     def _is_inside(self, path: NamedPath) -> bool:
         return is_below(path.real, self._facts.root) and is_below(path.path, self._facts.root)

@@ -8,13 +8,13 @@ Rule 3: a pattern counts as each name that it may give. A general pattern (`*`, 
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
 from critic.command.agent_settings import PROTECTED
 
 _GENERAL: Final = re.compile(r"[*?]+(\.[a-z0-9*]+)?|\*\*")
+_SIGN: Final = re.compile(r"[*?]")
 _BRACKETS: Final = re.compile(r"\[[^\[\]/]+\]")
 
 
@@ -47,7 +47,7 @@ class GuardedNames:
 
     def is_protected(self, path: str, pattern: str = "") -> bool:
         """Return whether a path, or a name below it that begins as written, is protected."""
-        names = [*_names(path)]
+        names = _names(path)
         if any(self._protected.has(name) for name in names):
             return True
         if any(one in f"/{'/'.join(names)}/" for one in self._protected_paths):
@@ -63,7 +63,7 @@ class GuardedNames:
 
     def is_secret(self, path: str, pattern: str = "") -> bool:
         """Return whether a path, or a name below it that a pattern may give, is a secret."""
-        names = [*_names(path)]
+        names = _names(path)
         if any(self._secret_folders.has(name) for name in names):
             return True
         if any(name.startswith(".env") and self._is_secret_name(name) for name in names):
@@ -99,12 +99,17 @@ class GuardedNames:
 
 
 class NameList:
-    """A list of patterns of names."""
+    """A list of patterns of names. To look up a name costs little, whatever the list."""
 
     def __init__(self, names: str) -> None:
         """Read patterns with blanks between them."""
-        folded = [_fold(name) for name in names.split()]
-        self._matches: Final = re.compile("|".join(map(_regex, folded)) or "(?!)", re.DOTALL)
+        folded = [_without_brackets(_fold(name)) for name in names.split()]
+        begins = [name for name in folded if name[-1] == "*" and not is_pattern(name[:-1])]
+        ends = [name for name in folded if name[0] == "*" and not is_pattern(name[1:])]
+        self._plain: Final = frozenset(name for name in folded if not is_pattern(name))
+        self._begins: Final = tuple(name[:-1] for name in begins)
+        self._ends: Final = tuple(name[1:] for name in ends)
+        self._others: Final = tuple({*folded} - self._plain - {*begins, *ends})
         # What a pattern of a command line is compared with: names that each of ours stands for.
         self._examples: Final = tuple(
             dict.fromkeys(
@@ -114,15 +119,23 @@ class NameList:
 
     def has(self, name: str) -> bool:
         """Return whether a name is in the list."""
-        return self._matches.fullmatch(name) is not None
+        return (
+            name in self._plain
+            or name.startswith(self._begins)
+            or name.endswith(self._ends)
+            or any(_matches(pattern, name) for pattern in self._others)
+        )
 
     def meets(self, pattern: str, *, hidden: bool = False) -> bool:
         """Return whether a pattern may give a name of the list; `hidden`: `*` begins with dots."""
-        regex = re.compile(_regex(pattern))
+        plain = _without_brackets(pattern)
+        first, last = _SIGN.split(plain, 1)[0], _SIGN.split(plain)[-1]
         return any(
-            regex.fullmatch(name)
+            _matches(plain, name)
             for name in self._examples
-            if hidden or not name.startswith(".") or pattern.startswith(".")
+            if name.startswith(first)
+            and name.endswith(last)
+            and (hidden or not name.startswith(".") or pattern.startswith("."))
         )
 
 
@@ -131,8 +144,9 @@ def is_pattern(text: str) -> bool:
     return any(sign in text for sign in "*?[")
 
 
-def _names(path: str) -> Iterator[str]:
-    return (_fold(name) for name in path.split("/") if name)
+def _names(path: str) -> list[str]:
+    folded = path.lower() if path.isascii() else "/".join(map(_fold, path.split("/")))
+    return [name for name in folded.split("/") if name]
 
 
 @lru_cache(maxsize=512)
@@ -148,19 +162,30 @@ def _endings(names: str) -> str:
     return " ".join(name for name in names.split() if name.startswith("*."))
 
 
-def _regex(pattern: str) -> str:
-    """Return the regular expression of a pattern; a class of characters counts as any one.
+def _without_brackets(pattern: str) -> str:
+    """Return a pattern in which a class of characters counts as any one.
 
     What comes after an open bracket that is no plain class counts as anything.
     """
     plain, bracket, _ = _BRACKETS.sub("?", pattern).partition("[")
-    plain += "*" if bracket else ""
-    return "".join(_SIGNS.get(char) or re.escape(char) for char in _merge_stars(plain))
+    return plain + ("*" if bracket else "")
 
 
-_SIGNS: Final = {"*": ".*", "?": "."}
-
-
-def _merge_stars(pattern: str) -> Iterable[str]:
-    """Return a pattern without stars in a row, which would be tried in every way."""
-    return re.sub(r"\*+", "*", pattern)
+def _matches(pattern: str, name: str) -> bool:
+    """Return whether a pattern of `*` and `?` gives a name."""
+    read = at = rest = 0
+    star = -1  # the last one that was met; `rest` is what it leaves of the name
+    while at < len(name):
+        sign = pattern[read : read + 1]
+        if sign == "*":
+            star, rest = read, at
+            read += 1
+        elif sign in ("?", name[at]):
+            read += 1
+            at += 1
+        elif star >= 0:
+            rest += 1
+            read, at = star + 1, rest
+        else:
+            return False
+    return not pattern[read:].strip("*")

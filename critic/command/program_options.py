@@ -49,7 +49,7 @@ class GivenArguments:
     @property
     def marks(self) -> frozenset[str]:
         """What the options change."""
-        return frozenset(mark for given in self.options for mark in given.option.marks)
+        return frozenset().union(*(given.option.marks for given in self.options))
 
 
 def parse_options(

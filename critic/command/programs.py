@@ -191,7 +191,7 @@ def _apply_reader(
             return
     if not deed.run_kinds and entry.run_kinds:
         deed.run_kinds = [entry.run_kinds]
-    if not any(deed is one for one in walk.deeds):
+    if not deed.is_finished:
         walk.finish(deed)
     walk.age_links(deed.deletes)
 
@@ -236,7 +236,7 @@ def _read_plain(
     walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed
 ) -> GivenArguments:
     """Add what options and operands mean by the table alone."""
-    needs = any("need" in option.marks for option in entry.options.values())
+    needs = entry.needs_option
     wraps = "cmd" in entry.operands.kinds
     looks_up = needs and entry.builtin == "only"  # otherwise it runs the program that it names
     given = parse_options(entry, words, stops=wraps or looks_up)

@@ -14,6 +14,7 @@ from critic.command.shell_syntax import NAME, Node, NotUnderstood, Piece, Word
 
 _MOST_BYTES: Final = 16 * 1024
 _MOST_ALTERNATIVES: Final = 20
+_MOST_PIECES: Final = 500
 _ENDS_WORD: Final = " \t\n;&|<>()"
 _LONE_BRACKET: Final = re.compile(r"[\[\]](?=[\s;&|)]|$)")
 _LONE_TILDE: Final = re.compile(r"~(?=[/\s;&|)]|$)")
@@ -22,6 +23,7 @@ _BRACES: Final = re.compile(r"\{([A-Za-z0-9_./-]*(?:,[A-Za-z0-9_./-]*)+)\}")
 _BRACED_NAME: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _COUNT: Final = re.compile(r"#(?=[\s\"';]|$)")
 _PLAIN: Final = re.compile(r"[^ \t\n;&|<>()\\'\"$`*?\[{~]+")
+_PLAIN_WORD: Final = re.compile(r"(?!=)[\w!#%+,./:=@^}-]+(?=[ \t\n;&|<>()]|$)", re.ASCII)
 _PLAIN_IN_QUOTES: Final = re.compile(r"[^\"$`\\\n]+")
 _CONTROL: Final = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f\\ud800-\\udfff]")
 _Add = Callable[[Piece], None]
@@ -64,11 +66,17 @@ class WordReader(ABC):
     def read_words(self) -> list[Word]:
         """Read one word: several where braces list alternatives."""
         start = self.at
-        if self.peek() == "=":
-            self.fail("a word that begins with = (zsh)")
+        if plain := _PLAIN_WORD.match(self.text, start):  # which most words are
+            self.at = plain.end()
+            return [Word((Piece("text", plain[0]),), start, self.at)]
         if _LONE_BRACKET.match(self.text, start):
             self.at += 1
             return [Word((Piece("text", self.text[start]),), start, self.at)]
+        return [Word(tuple(one), start, self.at) for one in self._read_alternatives(start)]
+
+    def _read_alternatives(self, start: int) -> list[list[Piece]]:
+        if self.peek() == "=":
+            self.fail("a word that begins with = (zsh)")
         alternatives: list[list[Piece]] = [[]]
 
         def add(piece: Piece) -> None:
@@ -84,7 +92,9 @@ class WordReader(ABC):
                 self._read_piece(add)
         if len(alternatives) > _MOST_ALTERNATIVES:
             self.fail("more than 20 alternatives")
-        return [Word(tuple(one), start, self.at) for one in alternatives]
+        if len(alternatives[0]) > _MOST_PIECES:
+            self.fail("a word of more than 500 parts")
+        return alternatives
 
     def _read_piece(self, add: _Add) -> None:
         char = self.peek()

@@ -1,6 +1,6 @@
 """What a command line depends on in the world, and what of it is still to be asked."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
@@ -68,6 +68,7 @@ class KnownFacts:
     def __init__(self, facts: ShellFacts) -> None:
         """Begin with nothing needed."""
         self.given = facts
+        self._reals: dict[str, str] = {}
         self._links: dict[str, None] = {}
         self._git: dict[str, None] = {}
         self._refs = self._remotes = self._path_safe = False
@@ -81,10 +82,13 @@ class KnownFacts:
 
     def real_path(self, path: str) -> str:
         """Return where a path leads, every link followed; without links where that is not known."""
-        real = self.given.links.get(path)
-        if real is None and path != "/":
-            self._links[path] = None
-        return join_path("/", real or path, follow_dots=True)
+        known = self._reals.get(path)
+        if known is None:
+            real = self.given.links.get(path)
+            if real is None and path != "/":
+                self._links[path] = None
+            known = self._reals[path] = join_path("/", real or path, follow_dots=True)
+        return known
 
     def repository(self, folder: str) -> FoundRepository:
         """Return what git finds from a folder."""
@@ -114,15 +118,26 @@ def join_path(folder: str, path: str, *, follow_dots: bool = False) -> str:
 
     With `follow_dots`, each `..` takes away the name before it, which is right without links only.
     """
-    parts: list[str] = []
-    for part in (path if path.startswith("/") else f"{folder}/{path}").split("/"):
-        if part == ".." and follow_dots:
-            parts = parts[:-1]
-        elif part not in ("", "."):
-            parts.append(part)
-    return "/" + "/".join(parts)
+    whole = path if path.startswith("/") else f"{folder}/{path}"
+    parts = [part for part in whole.split("/") if part not in ("", ".")]
+    if not follow_dots or ".." not in parts:
+        return "/" + "/".join(parts)
+    followed: list[str] = []
+    for part in parts:
+        if part == "..":
+            del followed[-1:]
+        else:
+            followed.append(part)
+    return "/" + "/".join(followed)
 
 
 def is_below(path: str, folder: str) -> bool:
     """Return whether a path is a folder or something in it."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def with_parents(path: str) -> Iterator[str]:
+    """Yield a path, and each folder that it is in but the root."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]

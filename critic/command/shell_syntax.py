@@ -1,8 +1,9 @@
 """What a command line is made of: words, redirections, commands and how they are joined."""
 
 import re
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Literal, NamedTuple, TypeAlias
 
 PieceKind = Literal["text", "glob", "variable", "output"]
 
@@ -16,8 +17,7 @@ class NotUnderstood(Exception):
         self.construct = construct
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A part of a word.
 
     `text`: characters that the program gets. `glob`: `*`, `?` or `[`. `variable`: its name.
@@ -30,8 +30,7 @@ class Piece:
     node: "Node | None" = None
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word. `start` and `end` are its place in the text that was read, 0 where it was made.
 
     `found_below`: folders below which `find` fills in names, once for each name.
@@ -45,6 +44,8 @@ class Word:
     @property
     def exact(self) -> str | None:
         """The text that the program gets, or None where that is known only when it runs."""
+        if len(self.pieces) == 1:  # which most words have
+            return self.pieces[0].text if self.pieces[0].kind == "text" else None
         if any(piece.kind != "text" for piece in self.pieces):
             return None
         return "".join(piece.text for piece in self.pieces)
@@ -57,24 +58,25 @@ class Word:
     @property
     def varies(self) -> bool:
         """Whether it holds a variable or an output."""
-        return any(piece.kind in ("variable", "output") for piece in self.pieces)
+        return self.exact is None and any(
+            piece.kind in ("variable", "output") for piece in self.pieces
+        )
 
     @property
     def splits(self) -> bool:
         """Whether it may become no word, or several."""
-        return self.globs or any(
-            piece.kind in ("variable", "output") and not piece.quoted for piece in self.pieces
+        return self.exact is None and any(
+            piece.kind == "glob" or (piece.kind != "text" and not piece.quoted)
+            for piece in self.pieces
         )
 
     @property
     def prefix(self) -> str:
         """The text that it certainly begins with."""
-        texts = []
-        for piece in self.pieces:
-            if piece.kind != "text":
-                break
-            texts.append(piece.text)
-        return "".join(texts)
+        exact = self.exact
+        if exact is not None:
+            return exact
+        return "".join(piece.text for piece in takewhile(_is_text, self.pieces))
 
     @property
     def plain_prefix(self) -> str:
@@ -89,7 +91,7 @@ class Word:
 
     def fill_in(self, home: str) -> "Word":
         """Return the word with the home folder in the place of its variable."""
-        if not any(piece.kind == "variable" and piece.text == "HOME" for piece in self.pieces):
+        if not self.varies:
             return self
         pieces = tuple(
             Piece("text", home, quoted=True)
@@ -97,7 +99,11 @@ class Word:
             else piece
             for piece in self.pieces
         )
-        return replace(self, pieces=pieces)
+        return self._replace(pieces=pieces)
+
+
+def _is_text(piece: Piece) -> bool:
+    return piece.kind == "text"
 
 
 def _show(piece: Piece) -> str:
