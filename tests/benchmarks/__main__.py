@@ -11,6 +11,7 @@ from tqdm import tqdm
 from tests.benchmarks.audits import audit_rows
 from tests.benchmarks.batches import Batches
 from tests.benchmarks.clustered import cluster_rows
+from tests.benchmarks.commands import command_rows
 from tests.benchmarks.doubled import doubled_rows
 from tests.benchmarks.evidence import evidence_rows
 from tests.benchmarks.field import field_rows
@@ -61,6 +62,7 @@ def groups(folder: Path, records: int, missing: list[str]) -> Groups:
         "served": lambda: served_rows(folder),
         "hooked": lambda: hooked_rows(folder),
         "session": session_rows,
+        "command": command_rows,
         "recorded": lambda: recorded_rows(folder),
         "evidence": lambda: evidence_rows(folder),
         "refusal": refusal_rows,
