@@ -166,7 +166,7 @@ class LineWalk(ABC):
             self._refuse_aged(written, text, NamedPath(path, real, pattern, written), word)
         return NamedPath(path, real, pattern, written)
 
-    def counted(self, paths: Iterable[NamedPath]) -> list[NamedPath]:
+    def count_paths(self, paths: Iterable[NamedPath]) -> list[NamedPath]:
         """Return paths that were not read from a word, once they are counted.
 
         Raises:

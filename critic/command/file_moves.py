@@ -110,7 +110,7 @@ def read_mkdir(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], dee
         raise NotUnderstood("mkdir of a path with .. after a folder that it may make")
     there = (*deed.folders, walk.facts.given.root, walk.facts.given.home, *_ALWAYS_THERE)
     for path in tuple(deed.writes):
-        deed.writes += walk.counted(_parents(path.real, there))
+        deed.writes += walk.count_paths(_parents(path.real, there))
 
 
 def _climbs_back(path: str) -> bool:

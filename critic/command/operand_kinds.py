@@ -135,7 +135,7 @@ def _apply_glob(walk: LineWalk, word: Word, deed: Deed) -> None:
     if not text.startswith("!"):
         name = text.strip("/")
         here = walk.here(deed)
-        deed.reads += walk.counted(NamedPath(one.path, one.real, f"**/{name}") for one in here)
+        deed.reads += walk.count_paths(NamedPath(one.path, one.real, f"**/{name}") for one in here)
 
 
 def _apply_name(_walk: LineWalk, word: Word, _deed: Deed) -> None:
