@@ -69,6 +69,7 @@ _NO_GROUP: Final = 8
 """Characters of a number that nobody writes as one of its groups."""
 _SHORTEST, _LONG, _LONGEST, MOST_GROUPS = 4, 16, 62, 12
 _SHORTEST_PHONE, _LONGEST_PHONE = 7, 15
+_SHORTEST_HEAD: Final = 3  # of an IBAN: two letters and a digit
 
 
 class _Group(NamedTuple):
@@ -203,6 +204,8 @@ def _may_begin(text: str, at: int) -> bool:
 
     A colon behind a letter ends a label, `IBAN:`. A comma between digits is part of a number.
     """
+    if at and text[at - 1] in _BEGINS_BEHIND:
+        return True
     before = text[max(0, at - _MOST_SIGNS) : at]
     rest = before.rstrip(_OPENS)
     last, earlier = rest[-1:], rest[-2:-1]
@@ -227,6 +230,8 @@ def _is_wrapped(text: str, first: _Group, last: _Group) -> bool:
     begins_line = first.start and text[first.start - 1] == "\n"
     if begins_line and len(first.text) < _NO_GROUP and first.text[0] != "+":
         before = _LINE_ENDS.search(text[max(0, first.start - _NO_GROUP - 1) : first.start])
+    if behind is None and before is None:
+        return False
     return any(one is not None and _DIGIT.search(one[1]) for one in (behind, before))
 
 
@@ -268,7 +273,7 @@ def _groups_in(units: re.Pattern[str], text: str) -> Iterator[_Group]:
         if one[0] == "+" or "(" in one:
             is_whole, is_sure = one[0] == "+", _COUNTED.fullmatch(one) is None
             one = _DROPPED.sub("", one)
-        elif (iban := _iban_at(units, text, match)) is not None:
+        elif len(one) >= _SHORTEST_HEAD and (iban := _iban_at(units, text, match)) is not None:
             one, at = iban
             is_whole = True
         elif len(one) >= _LONG and IBAN_SHAPE.fullmatch(one):

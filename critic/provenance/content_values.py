@@ -6,8 +6,8 @@ Rule 2: an address or account number is judged by the longest of its parts that 
         that end at a separator, so that a word behind it hides nothing.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Final, NamedTuple, TypeVar
 
 from critic.provenance.folding import narrow, unescape_breaks, wide, wide_links
 from critic.provenance.host_names import may_be_file
@@ -27,7 +27,10 @@ from critic.provenance.value_kinds import (
     wide_form,
 )
 
-_AS_LINK = "https://"
+MOST_VALUES: Final = 10_000
+"""How many values of one plan are judged. Each of them takes tens of microseconds."""
+_AS_LINK: Final = "https://"
+_Found = TypeVar("_Found", bound=Hashable)
 
 
 class ContentValue(NamedTuple):
@@ -53,21 +56,31 @@ class ContentValue(NamedTuple):
 
 
 def content_values(text: str) -> Iterator[ContentValue]:
-    """Yield what is judged in a text, each once."""
+    """Yield what is judged in a text, each once: of a kind, one more than is judged of a plan."""
     small, folded = narrow(text), wide(text)
     addresses = {part for one in addresses_in(small) for part in _ends(one)}
-    for parts in dict.fromkeys(address_parts(folded)):
+    for parts in _first_of(address_parts(folded)):
         forms = (
             Sought("address", one if one in addresses else "", wide_form(one)) for one in parts
         )
         yield ContentValue(parts[0], tuple(forms))
-    numbers = dict.fromkeys(account_parts(folded))
+    numbers = _first_of(account_parts(folded))
     lengths = {len(one) for parts in numbers for one in parts}
-    accounts = {one for length in lengths for one in wide_accounts_in(small, length)}
+    accounts = {*wide_accounts_in(small, lengths)}
     for parts in numbers:
         forms = (Sought("account", one if one in accounts else "", one) for one in parts[::-1])
         yield ContentValue(parts[-1], tuple(forms))
     yield from _links(text)
+
+
+def _first_of(found: Iterable[_Found]) -> Iterable[_Found]:
+    """Return the first of what was found, each once: with more of them a call is refused."""
+    once = dict[_Found, None]()
+    for one in found:
+        once[one] = None
+        if len(once) > MOST_VALUES:
+            break
+    return once
 
 
 def _ends(address: str) -> Iterator[str]:
@@ -81,7 +94,7 @@ def _links(text: str) -> Iterator[ContentValue]:
         wide_link = wide_link_of(wide_links(_AS_LINK + link.key))
         if wide_link is not None:
             exact.setdefault(wide_link.key, []).append(link)
-    for link, looks in dict.fromkeys(wide_links_in(wide_links(text))):
+    for link, looks in _first_of(wide_links_in(wide_links(text))):
         if looks == "words":
             continue
         forms = [

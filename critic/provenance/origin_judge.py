@@ -22,6 +22,7 @@ from critic.doubts import NO_DOUBTS, Doubt, Doubts
 from critic.prepared import PreparedPlan
 from critic.provenance.argument_nouns import meaning_stems
 from critic.provenance.call_values import CallValues, JudgedValue, target_keys
+from critic.provenance.content_values import MOST_VALUES
 from critic.provenance.day_forms import days_in
 from critic.provenance.folding import narrow, wide, write_scalar
 from critic.provenance.reasons import (
@@ -60,8 +61,6 @@ _ACTED_ON: Final = frozenset({"recipient", "object", "attribute", "secret"})
 _ASKED_FOR: Final = frozenset({"approved", "request", "own"})
 """The origins that tie a call to the request by themselves."""
 _GIVEN_TO: Final = frozenset({"recipient", "object"})
-MOST_VALUES: Final = 10_000
-"""How many values of one plan are judged. Each of them takes tens of microseconds."""
 _SHORTEST_TITLE, _LONGEST_TITLE = 3, 60
 
 

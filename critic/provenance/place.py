@@ -265,7 +265,8 @@ def _wide_accounts(length: int | None) -> "_Keys":
 
     def keys(entry: ItemText) -> Iterator[_Key]:
         text = entry.text(wide)
-        found = chain(wide_accounts_in(text, length), loose_ibans_in(text, length))
+        lengths = None if length is None else (length,)
+        found = chain(wide_accounts_in(text, lengths), loose_ibans_in(text, length))
         return (("account", one) for one in found)
 
     return keys

@@ -4,9 +4,9 @@ What doubts may be any run of groups, whatever parts them.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import accumulate, islice
-from typing import Final
+from typing import Final, Literal
 
 from critic.provenance.accounts import ASCII_GROUPS, GROUP, MOST_GROUPS, PARTED_GROUP, WIDE_GAPS
 from critic.provenance.boundaries import compile_pattern
@@ -17,22 +17,21 @@ _ANY_GAP: Final = re.compile("[ ./()_,:\u2010-\u2015\u2212-]+")
 """What may stand between the groups of a number whose first group begins as that of an IBAN."""
 _IBAN_HEAD: Final = re.compile("(?<![A-Za-z0-9])[A-Za-z]{2}[0-9]{2}")
 _OTHER_ACCOUNT: Final = re.compile("bc1[a-z0-9]{11,59}|0x[0-9a-f]{40}")
+_GROUP_AND_GAP: Final = re.compile("([A-Za-z0-9]++)([^A-Za-z0-9]*+)")
 _DIGIT: Final = re.compile("[0-9]")
 _SHORTEST, _LONGEST = 4, 62
 _SHORTEST_IBAN, _LONGEST_IBAN = 12, 34
+_Parting = Literal["as ever", "loosely", "two texts"]
 
 
-def wide_accounts_in(text: str, length: int | None = None) -> Iterator[str]:
+def wide_accounts_in(text: str, lengths: Collection[int] | None = None) -> Iterator[str]:
     """Yield what may be an account number in a wide text, without what separates its groups.
 
     Args:
-        length: how long such a number is; None for all of them.
+        lengths: how long such numbers are; None for all of them.
     """
     for groups in _wide_runs_in(text):
-        if length is None:
-            yield from _all_joined(groups)
-        else:
-            yield from _joined_to(groups, length)
+        yield from _all_joined(groups) if lengths is None else _joined_to(groups, lengths)
 
 
 def _wide_runs_in(text: str) -> Iterator[list[str]]:
@@ -59,18 +58,21 @@ def _all_joined(groups: list[str]) -> Iterator[str]:
                 yield joined
 
 
-def _joined_to(groups: list[str], length: int) -> Iterator[str]:
-    """Yield the groups of a run joined to a length, with a digit."""
-    if not _SHORTEST <= length <= min(_LONGEST, MOST_GROUPS * max(map(len, groups))):
+def _joined_to(groups: list[str], lengths: Collection[int]) -> Iterator[str]:
+    """Yield the groups of a run joined to some lengths, with a digit, each once."""
+    most = min(_LONGEST, MOST_GROUPS * max(map(len, groups)))
+    wanted = [length for length in lengths if _SHORTEST <= length <= most]
+    if not wanted:
         return
-    joined, ends = "".join(groups), [*accumulate(map(len, groups))]
-    counts = {0: 0, **{end: count for count, end in enumerate(ends, 1)}}
-    for count, end in enumerate(ends, 1):
-        before = counts.get(end - length)
-        if before is not None and count - before <= MOST_GROUPS:
-            one = joined[end - length : end]
-            if _DIGIT.search(one):
-                yield one
+    joined = "".join(groups)
+    counts = {0: 0, **{end: count for count, end in enumerate(accumulate(map(len, groups)), 1)}}
+    for length in wanted:
+        found = dict.fromkeys(
+            joined[end - length : end]
+            for end, count in counts.items()
+            if count - counts.get(end - length, -MOST_GROUPS - 1) <= MOST_GROUPS
+        )
+        yield from filter(_DIGIT.search, found)
 
 
 def loose_ibans_in(text: str, length: int | None = None) -> Iterator[str]:
@@ -103,28 +105,39 @@ def account_parts(text: str) -> Iterator[tuple[str, ...]]:
 
     A word behind a number does not hide it.
     """
-    for head in ASCII_GROUPS.finditer(text):
-        group = head[0]
-        if _OTHER_ACCOUNT.fullmatch(group):
+    groups, gaps = _groups_and_gaps(text)
+    of_other_kinds = {one for one in {*groups} if _OTHER_ACCOUNT.fullmatch(one)}
+    heads = {one for one in {*groups} if _IBAN_HEAD.match(one)}
+    parting = {gap: _parting_of(gap) for gap in {*gaps}}
+    for at, group in enumerate(groups):
+        if group in of_other_kinds:
             yield (group,)
-        if not (len(group) >= 4 and group[:2].isalpha() and group[2:4].isdigit()):
-            continue
-        joined, end, is_loose, parts = group, head.end(), False, dict[str, None]()
-        for more in islice(ASCII_GROUPS.finditer(text, end), MOST_GROUPS - 1):
-            if _is_account(joined, is_loose=is_loose):
-                parts[joined] = None
-            gap = text[end : more.start()]
-            if len(joined) >= _LONGEST_IBAN or (gap != " " and _ANY_GAP.fullmatch(gap) is None):
-                break
-            is_loose = is_loose or (gap != " " and WIDELY_SEPARATED.fullmatch(gap) is None)
-            joined, end = joined + more[0], more.end()
-        if _is_account(joined, is_loose=is_loose):
-            parts[joined] = None
-        if parts:
-            yield tuple(parts)
+        if group in heads:
+            till = at + MOST_GROUPS
+            parts = dict.fromkeys(_iban_parts(groups[at:till], map(parting.get, gaps[at:till])))
+            if parts:
+                yield tuple(parts)
 
 
-def _is_account(joined: str, *, is_loose: bool) -> bool:
-    """Return whether groups that begin as an IBAN may be one. Loose ones stand in any sentence."""
-    is_long_enough = _SHORTEST_IBAN <= len(joined) <= _LONGEST_IBAN
-    return is_long_enough and (not is_loose or is_iban(joined))
+def _groups_and_gaps(text: str) -> tuple[list[str], list[str]]:
+    """Return the groups of a text, and what stands behind each of them."""
+    found = _GROUP_AND_GAP.findall(text)
+    return [group for group, _ in found], [gap for _, gap in found]
+
+
+def _parting_of(gap: str) -> _Parting:
+    if WIDELY_SEPARATED.fullmatch(gap):
+        return "as ever"
+    return "loosely" if _ANY_GAP.fullmatch(gap) else "two texts"
+
+
+def _iban_parts(groups: list[str], parting: Iterable[_Parting | None]) -> Iterator[str]:
+    """Yield what may be an IBAN of the groups from the first one on."""
+    is_loose = False
+    for joined, behind in zip(accumulate(groups), parting, strict=True):
+        length = len(joined)
+        if _SHORTEST_IBAN <= length <= _LONGEST_IBAN and (not is_loose or is_iban(joined)):
+            yield joined  # loose groups that begin as an IBAN stand in any sentence
+        if length >= _LONGEST_IBAN or behind == "two texts":
+            return
+        is_loose = is_loose or behind == "loosely"

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from critic.prepared import PreparedPlan
 from critic.provenance.call_values import CallValues, JudgedValue
+from critic.provenance.content_values import MOST_VALUES
 from critic.provenance.day_forms import days_in
 from critic.provenance.folding import wide, write_scalar
-from critic.provenance.origin_judge import MOST_VALUES
 from critic.provenance.origins import Origin
 from critic.provenance.value_facts import KnownValues, ValueFacts, values_known
 from critic.provenance.worth import ALLOW, ASK, REFUSE
@@ -96,18 +96,23 @@ class DoubtedValues:
         found = defaultdict[tuple[str, int], list[DoubtedValue]](list)
         with nullcontext(self._known) if self._known else values_known(self._case) as known:
             facts = ValueFacts(self._case.spec, known)
-            for index, value in islice(self._values(), MOST_VALUES):
+            for index, value in self._values():
                 path = pointer("steps", index, "args", *value.path)
                 for level, one in self._find_all(facts, value):
                     found[path, level].append(one)
         return found
 
     def _values(self) -> Iterator[tuple[int, JudgedValue]]:
-        values = CallValues(self._case.surface.manifests.tools)
+        """Yield the values that are judged: those of steps that have no more than are left."""
+        values, left = CallValues(self._case.surface.manifests.tools), MOST_VALUES
         for index, entry, fields in self._case.steps:
             if entry.rank > MODE_RANK["read_only"] and entry.capability is not None:
                 pair = entry.capability.adapter_id, entry.capability.capability_id
-                yield from ((index, one) for one in values.values_of(pair, fields["args"]))
+                found = [*islice(values.values_of(pair, fields["args"]), left + 1)]
+                if len(found) > left:
+                    return
+                left -= len(found)
+                yield from ((index, one) for one in found)
 
     def _find_all(
         self, facts: ValueFacts, value: JudgedValue

@@ -6,7 +6,7 @@ Rule 1: the verdict is that of the proposal. The indexes hold what the proposal 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.session.call_batch import Batch
@@ -26,16 +26,22 @@ from evals.approval import Approvals
 from evals.canonical_json import digest
 from evals.context import Approval
 from evals.plan_verdicts import Refused, Verified
+from evals.side_table import Beside
+
+_JUDGED: Final = Beside[PreparedPlan]()
 
 
 def verify_batch(batch: Batch) -> Verified | Refused:
     """Return what `verify_proposal` returns for the proposal of a batch."""
     if batch.is_late:  # its words to come are looked for in all that was seen
         return verify_proposal(batch.proposal)
-    case = _prepare_batch(batch)
-    with known_of(batch, case) as known:
-        doubts_of(case, known)  # kept with the case
-    return verdict_on(case)
+    return verdict_on(_judge_batch(batch))
+
+
+def share_doubts(batch: Batch, case: PreparedPlan) -> None:
+    """Give the plan of a batch, prepared once more, the doubts that were found in it."""
+    if not batch.is_late:
+        case.doubts = _judge_batch(batch).doubts
 
 
 @contextmanager
@@ -55,11 +61,22 @@ def asked_about(batch: Batch) -> YesAbout:
     """Return what a person is asked about, if a batch asks."""
     if batch.is_late:
         return yes_about(*doubts_about(batch.proposal))
-    case = _prepare_batch(batch)
+    case = _judge_batch(batch)
     with known_of(batch, case) as known:
         if known is None:
             return YesAbout((), ())
         return yes_about(case, doubts_of(case, known), known)
+
+
+def _judge_batch(batch: Batch) -> PreparedPlan:
+    """Return the plan of a batch with its doubts, which are found once."""
+    judged = _JUDGED.get(batch)
+    if judged is None:
+        judged = _prepare_batch(batch)
+        with known_of(batch, judged) as known:
+            doubts_of(judged, known)  # kept with the plan
+        _JUDGED.keep(batch, judged)
+    return judged
 
 
 def _prepare_batch(batch: Batch) -> PreparedPlan:

@@ -13,9 +13,10 @@ from critic.doubts import Doubts
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.provenance import doubts_of
 from critic.provenance.call_values import CallValues, JudgedValue
+from critic.provenance.content_values import MOST_VALUES
 from critic.provenance.folding import write_scalar
 from critic.provenance.item_parts import FieldTables
-from critic.provenance.origin_judge import MOST_VALUES, needs_judging
+from critic.provenance.origin_judge import needs_judging
 from critic.provenance.origins import Limits, Sighting
 from critic.provenance.roles import AIMED_AT
 from critic.provenance.seen_items import SeenItems

@@ -15,9 +15,8 @@ from critic.replies.model_texts import BARE, word_unknown_tool
 from critic.replies.plan_facts import Asking, PlanFacts
 from critic.replies.quoting import write_text
 from critic.replies.wording import join_says, silence_refusal, word_by
-from critic.session.batch_judging import known_of
+from critic.session.batch_judging import known_of, share_doubts
 from critic.session.call_batch import Batch, Call
-from critic.session.session_values import doubts_of
 from evals.escaping import escape_name
 from evals.json_value import detach_json
 from evals.plan import is_command_part, parts_by_command
@@ -81,8 +80,8 @@ class RulingWords:
         calls = [batch.calls[batch.call_at(step)] for step in range(len(batch.plan.steps))]
         names = tuple(call.tool for call in calls)
         asking, denied = _find_asking(ruling), course.denied_steps(batch)
+        share_doubts(batch, case)
         with known_of(batch, case) as known:
-            doubts_of(case, known)  # kept with the case
             facts = PlanFacts(case, self._catalogue, names, _turn_finder(batch, course), known)
             told, every = word_by(facts, verdict, asking, denied)
         asked = _first_of_commands(batch, verdict, every)

@@ -55,6 +55,9 @@ _AGAIN: Final = {
     "hosts": "a.co/",
     "addresses": "a@b.c",
     "accounts": "US64 1234 ",
+    "begun accounts": "DE89 ",
+    "words and digits": "a 1 ",
+    "counts": "1 2 3 ",
     "digits": "1 ",
     "lists": '["a"]\n',
     "open lists": "[",
@@ -70,11 +73,14 @@ _COUNTED: Final = {
     "many hosts": "h{0:x}.co ",
     "many addresses": "u{0:x}@h.co ",
     "many accounts": "GB29NWBK{0:014} ",
+    "many begun accounts": "DE89 {0:04} ",
     "many lists": '["a{0:x}"]\n',
 }
 TEXTS: Final[Mapping[str, Callable[[int], str]]] = {
     **{name: partial(_repeated, one) for name, one in _AGAIN.items()},
     **{name: partial(_numbered, one) for name, one in _COUNTED.items()},
+    "a long word": lambda size: "a" * size,
+    "a long page": lambda size: "https://h.co/" + "a" * (size - 13),
 }
 """Texts by shape, of so many bytes."""
 
@@ -174,12 +180,16 @@ def _places(part: Any) -> Mapping[str, list[Any]]:
         "to read": [_OPEN, _calls("read", part), _result("x")],
         "at last": [_OPEN, {"event": "close", "outputs": {"o": part}}],
         "asked for": [{"event": "open", "request": part, "system": "x"}, _AFTER],
+        "asked for, with an account": [
+            {"event": "open", "request": part, "system": "x"},
+            _calls("object", "DE89DE89DE89"),
+        ],
         "of the operator": [{**_OPEN, "system": part}, _AFTER],
         "said": said,
     }
 
 
-_WORDS: Final = ("asked for", "of the operator", "said")
+_WORDS: Final = ("asked for", "asked for, with an account", "of the operator", "said")
 """The places that hold a text alone."""
 
 
