@@ -194,9 +194,14 @@ def _ending_here(text: str, run: list[_Group]) -> Iterator[str]:
         is_part = at > 0 and run[at - 1].has_digit
         if len(joined) < _SHORTEST or not has_digit or is_part:
             continue
-        is_begun = _may_begin(text, group.start) or _is_cell(text, group.start, run[-1].end)
-        if is_begun and not _is_wrapped(text, group, run[-1]):
+        if _is_begun(text, group.start, run[-1].end) and not _is_wrapped(text, group, run[-1]):
             yield joined
+
+
+def _is_begun(text: str, start: int, end: int) -> bool:
+    if start and text[start - 1] in _BEGINS_BEHIND:
+        return True
+    return _may_begin(text, start) or _is_cell(text, start, end)
 
 
 def _may_begin(text: str, at: int) -> bool:
@@ -204,8 +209,6 @@ def _may_begin(text: str, at: int) -> bool:
 
     A colon behind a letter ends a label, `IBAN:`. A comma between digits is part of a number.
     """
-    if at and text[at - 1] in _BEGINS_BEHIND:
-        return True
     before = text[max(0, at - _MOST_SIGNS) : at]
     rest = before.rstrip(_OPENS)
     last, earlier = rest[-1:], rest[-2:-1]

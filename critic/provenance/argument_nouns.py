@@ -73,7 +73,7 @@ def nouns_in(tools: Iterable[ToolCapability]) -> frozenset[str]:
 
 def meaning_stems(text: str) -> frozenset[str]:
     """Return the stems of the words of a narrow text that mean something by themselves."""
-    return frozenset(stems_of(text)) - _FUNCTION_STEMS
+    return frozenset(stems_of(text) - _FUNCTION_STEMS)
 
 
 def _stems(names: Iterable[str]) -> frozenset[str]:

@@ -5,7 +5,6 @@ Short words keep what tells them from others: "wire" is not "wir", and "note" no
 """
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from critic.provenance.folding import SEPARATORS
@@ -30,9 +29,9 @@ _LOST_ITS_E: Final = re.compile("[^aeiou][aeiouy][^aeiouwxy]")
 """What is left of `wiring` and `notes`. Without an e, the last letter would have been doubled."""
 
 
-def stems_of(text: str) -> Iterator[str]:
-    """Yield the stems of the words of a canonical text."""
-    return map(stem_of, _WORD.findall(text))
+def stems_of(text: str) -> set[str]:
+    """Return the stems of the words of a canonical text."""
+    return {*map(stem_of, {*_WORD.findall(text)})}
 
 
 def stems_of_name(capability_id: str) -> frozenset[str]:

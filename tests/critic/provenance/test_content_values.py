@@ -122,3 +122,15 @@ def test_a_number_with_points_and_no_page_is_no_link() -> None:
         "version 1.2.3.4/5.",
     ):
         assert [*content_values(text)] == []
+
+
+@pytest.mark.parametrize(
+    "pattern", ["u{0}@h.example ", "https://h{0}.example/ ", "DE89 3704 0044 0532 {0:04} 00; "]
+)
+def test_no_more_values_of_a_text_are_found_than_a_plan_may_have(
+    pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "".join(map(pattern.format, (*range(9), *range(9))))
+    assert len([*content_values(text)]) == 9
+    monkeypatch.setattr("critic.provenance.content_values.MOST_VALUES", 4)
+    assert len([*content_values(text)]) == 5
