@@ -11,6 +11,7 @@ from tests.assurance.planted.direction_bugs import DIRECTION_BUGS
 from tests.assurance.planted.evals_bugs import EVALS_BUGS
 from tests.assurance.planted.facts_bugs import FACTS_BUGS
 from tests.assurance.planted.harness_bugs import HARNESS_BUGS
+from tests.assurance.planted.hook_bugs import HOOK_BUGS
 from tests.assurance.planted.journal_bugs import JOURNAL_BUGS
 from tests.assurance.planted.late_bugs import LATE_BUGS
 from tests.assurance.planted.life_bugs import LIFE_BUGS
@@ -19,6 +20,7 @@ from tests.assurance.planted.near_bugs import NEAR_BUGS
 from tests.assurance.planted.provenance_bugs import PROVENANCE_BUGS
 from tests.assurance.planted.rules_bugs import RULES_BUGS
 from tests.assurance.planted.seam_bugs import SEAM_BUGS
+from tests.assurance.planted.serve_bugs import SERVE_BUGS
 from tests.assurance.planted.stream_bugs import STREAM_BUGS
 from tests.assurance.planted.tools_bugs import TOOLS_BUGS
 from tests.assurance.planted.words_bugs import WORDS_BUGS
@@ -45,4 +47,6 @@ BUGS: Final[tuple[Bug, ...]] = (
     *WORDS_BUGS,
     *ATTACK_BUGS,
     *AUTHORITY_BUGS,
+    *SERVE_BUGS,
+    *HOOK_BUGS,
 )

@@ -1,0 +1,343 @@
+"""Bugs of the hooks: which call ended, who said yes, where it works, what could not be read."""
+
+from typing import Final
+
+from tests.assurance.planted.bug import Bug, slip
+
+_ANSWER: Final = "harness/integrations/hooks/hook_answer.py"
+_CLAUDE: Final = "harness/integrations/hooks/claude_code_dialect.py"
+_CURSOR: Final = "harness/integrations/hooks/cursor_dialect.py"
+_CUT: Final = "harness/integrations/hooks/cut_event.py"
+_DESK: Final = "harness/integrations/hooks/desk.py"
+_DIALECT: Final = "harness/integrations/hooks/dialect.py"
+_GEMINI: Final = "harness/integrations/hooks/gemini_dialect.py"
+_KEPT: Final = "harness/integrations/hooks/kept_sessions.py"
+_LOOKUP: Final = "harness/integrations/hooks/lookup.py"
+_MEMORY: Final = "harness/integrations/hooks/memory.py"
+_OPTIONS: Final = "harness/integrations/hooks/options_file.py"
+
+HOOK_BUGS: Final[tuple[Bug, ...]] = (
+    slip(
+        "result-of-another-call",
+        _ANSWER,
+        "a call that ran with other arguments counts as the one that was allowed",
+        "    if known.key != call_key(event):",
+        "    if known.id != event.call:",
+    ),
+    slip(
+        "yes-without-a-question",
+        _ANSWER,
+        "a call that ran counts as approved although nobody was shown a question",
+        "    if not known.shown:",
+        "    if known.ended:",
+    ),
+    slip(
+        "given-up-call-runs",
+        _ANSWER,
+        "a call that was given up and ran is evidence",
+        "    if known.ended:\n        return",
+        "    if known.ended and known.shown:\n        return",
+    ),
+    slip(
+        "strayed-call-not-told",
+        _ANSWER,
+        "a call that no ruling allowed is not on record",
+        "        _report_unruled(guard, memory, event._replace(folder=known.folder), known.id)\n",
+        "",
+    ),
+    slip(
+        "lapsed-question-runs-unjudged",
+        _ANSWER,
+        "a yes to a question that has lapsed counts without a second judgement",
+        "    if not isinstance(again, Ruling):\n        return False\n",
+        "    if not isinstance(again, Ruling):\n        return True\n",
+    ),
+    slip(
+        "end-is-a-yes",
+        _ANSWER,
+        "a question that was shown counts as agreed to when nothing runs any more",
+        "_answer_question(guard, memory, event, call.asked, yes=False)",
+        "_answer_question(guard, memory, event, call.asked)",
+    ),
+    slip(
+        "end-without-a-no",
+        _ANSWER,
+        "a no at the agent is not recorded",
+        "        elif call.shown:\n",
+        "        elif call.shown and call.ended:\n",
+    ),
+    slip(
+        "forgotten-calls-stay-open",
+        _ANSWER,
+        "a call whose hook was killed is awaited for ever",
+        "status.awaited - {call.id for call in memory.calls}",
+        "status.awaited & {call.id for call in memory.calls}",
+    ),
+    slip(
+        "own-events-left",
+        _ANSWER,
+        "a tool that is left to another hook is left at that hook as well",
+        "if event.name not in dialect.own_events and _is_left(event, leave):",
+        "if _is_left(event, leave):",
+    ),
+    slip(
+        "left-by-its-beginning",
+        _ANSWER,
+        "a tool is left whose name only begins as one that is left",
+        'event.tool.startswith(name[:-1]) if name.endswith("*") else event.tool == name',
+        'event.tool.startswith(name.rstrip("*"))',
+    ),
+    slip(
+        "halt-at-a-prompt-only",
+        _ANSWER,
+        "a policy that halts an agent at a refusal does not",
+        'is_halt = guard.on_refusal == "halt" and event.kind == "call"',
+        'is_halt = guard.on_refusal == "halt" and event.kind != "call"',
+    ),
+    slip(
+        "cut-call-is-read",
+        _ANSWER,
+        "a call of which not all can be read is judged by what is left of it",
+        '    if event.kind != "result":\n        raise error\n',
+        "",
+    ),
+    slip(
+        "cut-result-is-whole",
+        _ANSWER,
+        "what a call returned counts as read although it was cut",
+        '        "cut": event.is_cut or None,\n',
+        '        "cut": None,\n',
+    ),
+    slip(
+        "registered-for-another-event",
+        _ANSWER,
+        "an event is answered by the hook of another",
+        "    if registered not in (None, event.name):",
+        "    if registered not in (None, event.name, event.name.lower()) and event.session:",
+    ),
+    slip(
+        "memory-of-another-session",
+        _ANSWER,
+        "the memory of another session, or agent, is gone on from",
+        "    if (memory.dialect, memory.session) != (dialect.name, event.session):",
+        "    if memory.dialect != dialect.name:",
+    ),
+    slip(
+        "memory-not-kept",
+        _ANSWER,
+        "what is remembered of a call is lost with the process",
+        "if found.memory != kept and guard.is_open(event.session):",
+        "if found.memory == kept and guard.is_open(event.session):",
+    ),
+    slip(
+        "world-of-the-last-command",
+        _ANSWER,
+        "a command without a folder is read by what the last one's folder has",
+        '    guard.use_world(None)\n    if event.place == "":',
+        '    if event.place == "":',
+    ),
+    slip(
+        "project-moves-with-the-call",
+        _MEMORY,
+        "the folder of the project is found anew by each call",
+        "return self if self.root is not None else self._change_fields(root=root)",
+        "return self._change_fields(root=root)",
+    ),
+    slip(
+        "result-of-the-last-same-call",
+        _MEMORY,
+        "of two calls that are alike, another than the first one ended",
+        "        return next(found, None)\n\n    def left_calls",
+        "        return max(found, key=lambda one: one.id, default=None)\n\n    def left_calls",
+    ),
+    slip(
+        "end-of-every-agent",
+        _MEMORY,
+        "the end of a sub-agent ends the calls of all agents",
+        "return tuple(one for one in over if one.agent == event.agent)",
+        "return tuple(over)",
+    ),
+    slip(
+        "question-shown-twice",
+        _MEMORY,
+        "the question of the second of two calls that are alike counts for the first",
+        "call = next((one for one in waiting if not one.shown), None)",
+        "call = next(waiting, None)",
+    ),
+    slip(
+        "shown-without-its-arguments",
+        _MEMORY,
+        "a question about one call counts as shown for another",
+        "waiting = (one for one in self.calls if one.asked is not None and one.key == key)",
+        "waiting = (one for one in self.calls if one.asked is not None and (one.key or key))",
+    ),
+    slip(
+        "key-without-the-tool",
+        _MEMORY,
+        "two tools with the same arguments are one call",
+        "canonical_json([event.tool, event.args])",
+        "canonical_json(event.args)",
+    ),
+    slip(
+        "policy-of-the-last-event",
+        _KEPT,
+        "a session in memory goes on under a policy that was changed",
+        "        if kept is None or kept.policy is policy:\n            return kept",
+        "        if kept is None or kept.policy.guard == policy.guard:\n            return kept",
+    ),
+    slip(
+        "failed-session-kept",
+        _KEPT,
+        "a session in which something failed is gone on with in memory",
+        "                kept.guard.shutdown()\n                raise",
+        "                self._put(place, kept)\n                raise",
+    ),
+    slip(
+        "key-twice-in-a-cut-event",
+        _CUT,
+        "of a member that stands twice in an event that is cut, the last counts",
+        "            if name in members or name in unread:\n                return None\n",
+        "",
+    ),
+    slip(
+        "cut-event-goes-on",
+        _CUT,
+        "text behind an event that is cut is not looked at",
+        'if depth or data[start - 1 : start] != b"}" or data[start:].strip():',
+        'if depth or data[start - 1 : start] != b"}":',
+    ),
+    slip(
+        "other-code-answers",
+        _DESK,
+        "a service of another installation answers",
+        '            raise InvalidInput("/code", "another installation of plan-critic asks")',
+        "            return",
+    ),
+    slip(
+        "policy-of-another-syntax",
+        _DESK,
+        "a policy in JSON is taken for one in TOML of the same bytes",
+        'sha256(f"{syntax}\\n".encode() + data).digest()',
+        "sha256(data).digest()",
+    ),
+    slip(
+        "option-given-twice",
+        _DESK,
+        "of an option that is given twice the last counts",
+        "        if name in _ONCE and name not in once:",
+        "        if name in _ONCE:",
+    ),
+    slip(
+        "folder-of-the-service",
+        _DESK,
+        "a hook is answered as if it ran in the folder of the service",
+        '            folder=question.once["folder"],\n        )',
+        "            folder=None,\n        )",
+    ),
+    slip(
+        "unknown-event-let-pass",
+        _DIALECT,
+        "an event that is not known is let pass after a failure",
+        "        if event is None or event not in self.kinds:",
+        "        if event is None:",
+    ),
+    slip(
+        "failed-result-let-pass",
+        _DIALECT,
+        "what a call returned is used although the hook failed",
+        'return self.kinds[event] in ("prompt", "call", "result")',
+        'return self.kinds[event] in ("prompt", "call")',
+    ),
+    slip(
+        "folder-among-the-arguments",
+        _DIALECT,
+        "an agent's model names the folder in which a command is judged",
+        "    if _FOLDER in args:\n        raise",
+        "    if _FOLDER in args and _FOLDER not in value:\n        raise",
+    ),
+    slip(
+        "asks-nobody",
+        _CLAUDE,
+        "a mode that asks nobody is told to ask",
+        '("bypassPermissions", "dontAsk", "yolo")',
+        '("bypassPermissions", "yolo")',
+    ),
+    slip(
+        "interrupted-is-failed",
+        _CLAUDE,
+        "a call that was interrupted counts as one that failed",
+        'status = "unknown" if value.get("is_interrupt") is True else "failed"',
+        'status = "failed"',
+    ),
+    slip(
+        "codex-speaks-of-allowing",
+        _CLAUDE,
+        "Codex is given an answer that it cannot read, and runs the call",
+        "        return block_call(reason)",
+        "        return super().ask(reason)",
+    ),
+    slip(
+        "gemini-failure-completed",
+        _GEMINI,
+        "a call of Gemini that failed counts as completed",
+        'status="failed", output=',
+        "output=",
+    ),
+    slip(
+        "cursor-tool-without-its-server",
+        _CURSOR,
+        "a tool of a server is judged as the agent's own tool of that name",
+        'known.tool if known.tool.startswith(_MCP_NAME) else f"{_MCP_NAME}{known.tool}"',
+        "known.tool",
+    ),
+    slip(
+        "cursor-result-let-pass",
+        _CURSOR,
+        "what a refused call returned is used",
+        "            case _:\n                return block_call(reason)",
+        "            case _:\n                return HookAnswer({})",
+    ),
+    slip(
+        "options-of-the-project",
+        _OPTIONS,
+        "the state is kept beside a policy, in any folder",
+        "(beside if beside.name == _HOME else beside / _HOME)",
+        "beside",
+    ),
+    slip(
+        "unknown-option-skipped",
+        _OPTIONS,
+        "an option that is misspelt is skipped",
+        "is_right = name == _FLAG and type(value) is bool",
+        "is_right = name != _FLAG or type(value) is bool",
+    ),
+    slip(
+        "options-for-everybody",
+        _OPTIONS,
+        "others read the password in the URL of a log",
+        "mode=0o600",
+        "mode=0o644",
+    ),
+    slip(
+        "open-hook-is-guarded",
+        _LOOKUP,
+        "a hook that lets calls pass where it fails is told to guard",
+        '    if "||" not in words:',
+        "    if not words:",
+    ),
+    slip(
+        "one-event-guards-all",
+        _LOOKUP,
+        "an agent is told to be guarded although no hook runs at some event",
+        "    if not missing:",
+        "    if len(missing) < len(INSTALLATIONS[agent].events):",
+    ),
+    slip(
+        "matched-hook-is-for-all",
+        _LOOKUP,
+        "a hook for one tool is told to guard all",
+        'is_for_all = type(entry) is dict and entry.get("matcher") in _EVERY_TOOL',
+        "is_for_all = type(entry) is dict",
+    ),
+)
+"""Most of them let a call run, or count, that nobody allowed."""
