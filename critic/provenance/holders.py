@@ -204,6 +204,13 @@ def first_of(entries: Sequence[ItemText], shown: Shown | None) -> ItemText | Non
     return next(filter(shown.shows, entries), None)
 
 
+def earlier_of(entry: ItemText | None, other: ItemText | None) -> ItemText | None:
+    """Return the one with the lower number of two entries that may be there."""
+    if entry is None or other is None:
+        return other if entry is None else entry
+    return entry if entry.number <= other.number else other
+
+
 def in_order(entries: list[ItemText], entry: ItemText) -> None:
     """Add an entry, mostly at the end, so that numbers ascend."""
     if entries and entries[-1].number > entry.number:

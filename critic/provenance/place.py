@@ -14,7 +14,7 @@ from critic.provenance.accounts import account_groups_in, by_lines
 from critic.provenance.boundaries import ALL_CHANGES, ScriptPattern
 from critic.provenance.day_forms import Day, days_in, keys_of
 from critic.provenance.folding import narrow, small, wide, wide_links
-from critic.provenance.holders import Holders, ItemText, Shown
+from critic.provenance.holders import Holders, ItemText, Shown, earlier_of
 from critic.provenance.links import hosts_beside, links_in, parts_in, wide_links_in
 from critic.provenance.mailboxes import mailboxes_in
 from critic.provenance.texts import NARROW, PATHS, WIDE, Reading, Texts, as_written
@@ -68,11 +68,13 @@ class _Index(Holders[_K]):
 class Place:
     """What sources of one kind show."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: "Place | None" = None) -> None:
+        """Start with nothing, or with what another place shows by then and later."""
+        self._before: Final = before
         self._entries: Final[list[ItemText]] = []
         self._texts: dict[Reading, Texts] = {}
         self._indexes: dict[Callable[[ItemText], Iterable[_Key]], _Index[_Key]] = {}
-        self._lengths = set[int]()
+        self._lengths: set[int] = set() if before is None else before._lengths
         self._days = _Index(self._entries, _field_days), _Index(self._entries, _text_days)
 
     def add(self, entry: ItemText) -> None:
@@ -80,16 +82,18 @@ class Place:
         self._entries.append(entry)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._entries) + (0 if self._before is None else len(self._before))
 
     def shown_entries(self, shown: Shown | None) -> Iterable[ItemText]:
         """Return the entries that count, in the order in which they were added."""
-        return self._entries if shown is None else filter(shown.shows, self._entries)
+        own = self._entries if shown is None else filter(shown.shows, self._entries)
+        return own if self._before is None else chain(self._before.shown_entries(shown), own)
 
     def texts(self, reading: Reading) -> Texts:
         """Return what is said in texts, read in one way."""
         if reading not in self._texts:
-            self._texts[reading] = Texts(reading, self._entries)
+            before = None if self._before is None else self._before.texts(reading)
+            self._texts[reading] = Texts(reading, self._entries, before)
         return self._texts[reading]
 
     def field(self, value: Sought, shown: Shown | None) -> ItemText | None:
@@ -160,15 +164,32 @@ class Place:
 
     def day(self, day: Day, shown: Shown | None, *, in_fields: bool) -> ItemText | None:
         """Return the first entry that names a day in a field, or in a text."""
-        return self._days[not in_fields].first_of(day, shown)
+        found = self._days[not in_fields].first_of(day, shown)
+        if self._before is None:
+            return found
+        return earlier_of(found, self._before.day(day, shown, in_fields=in_fields))
 
     def names_any_day(self, shown: Shown | None) -> bool:
         """Return whether any entry that counts names a day."""
         for index in self._days:
             index.read_new()
-        return any(index.holds_any(shown) for index in self._days)
+        if any(index.holds_any(shown) for index in self._days):
+            return True
+        return self._before is not None and self._before.names_any_day(shown)
 
     def _first(
+        self,
+        keys_in: Callable[[ItemText], Iterable[_Key]],
+        form: ValueForm,
+        key: str,
+        shown: Shown | None,
+    ) -> ItemText | None:
+        found = self._own_first(keys_in, form, key, shown)
+        if self._before is None:
+            return found
+        return earlier_of(found, self._before._first(keys_in, form, key, shown))
+
+    def _own_first(
         self,
         keys_in: Callable[[ItemText], Iterable[_Key]],
         form: ValueForm,

@@ -5,10 +5,12 @@ Rule 2: the index is as of one moment. Moving on to another costs the items that
         and moving back those that then count again.
 Rule 3: an item may say something in several places: a field that an outsider fills is not of the
         system of record around it.
+Rule 4: an index may go on from another one, which stays as it is: it answers as one of all items.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, MutableMapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -49,8 +51,14 @@ class RequestWords(NamedTuple):
 class SeenItems:
     """Items with a source, as they were seen."""
 
-    def __init__(self, tables: FieldTables | None = None) -> None:
-        """Start with nothing. `tables` say who fills which field."""
+    def __init__(
+        self, tables: FieldTables | None = None, before: "SeenItems | None" = None
+    ) -> None:
+        """Start with nothing, or with what another index holds. It is as of a moment of its own.
+
+        Args:
+            tables: say who fills which field.
+        """
         names = (
             REQUEST,
             OPERATOR,
@@ -62,8 +70,13 @@ class SeenItems:
             MEMBER_RECORDS,
             UNREAD,
         )
-        self.places: Final = {name: Place() for name in names}
-        self.designations: Final[dict[ItemText, tuple[ItemPart, ...]]] = {}
+        self._before: Final = before
+        self.places: Final[dict[str, Place]] = {
+            name: Place(None if before is None else before.places[name]) for name in names
+        }
+        self.designations: Final[MutableMapping[ItemText, tuple[ItemPart, ...]]] = (
+            {} if before is None else ChainMap({}, before.designations)
+        )
         self._tables = tables or FieldTables()
         self._words = RequestWords(set(), set())
         self._expiries: list[datetime] = []
@@ -74,7 +87,8 @@ class SeenItems:
     @property
     def any_expired(self) -> bool:
         """Whether any item has expired at the moment that the index is as of."""
-        return self._expired_count > 0
+        is_before = self._before is not None and self._before.any_expired
+        return self._expired_count > 0 or is_before
 
     def add(self, item: EvidenceItem) -> None:
         """Add what an item says. One without a source says nothing."""
@@ -131,7 +145,10 @@ class SeenItems:
                 yield entry
 
     def move_to(self, as_of: datetime | None) -> None:
-        """Move on, or back, to a moment. Without one, all that expires has expired."""
+        """Move on, or back, to a moment. Without one, all that expires has expired.
+
+        The index before this one is moved by itself.
+        """
         before, count = self._expired_count, len(self._expiries)
         if as_of is not None:
             count = bisect_right(self._expiries, as_of)
@@ -147,15 +164,20 @@ class SeenItems:
 
     def request_words(self, shown: Shown | None) -> RequestWords:
         """Return the words of those requests that count."""
-        if shown is None and not self._expired_requests:
+        before, requests = self._before, self.places[REQUEST]
+        if before is not None and len(requests) == len(before.places[REQUEST]):
+            return before.request_words(shown)
+        if before is None and shown is None and not self._expired_requests:
             return self._words
         words = RequestWords(set(), set())
-        for entry in self.places[REQUEST].shown_entries(shown):
+        for entry in requests.shown_entries(shown):
             words.add(entry.text(narrow))
         return words
 
     def expired_request_names_a_day(self, shown: Shown) -> bool:
         """Return whether any of the requests that count, of those that have expired, names one."""
+        if self._before is not None and self._before.expired_request_names_a_day(shown):
+            return True
         return any(
             True
             for entry in self._expired_requests

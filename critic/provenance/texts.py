@@ -11,6 +11,7 @@ Rule 2: adding a text costs its length, when it is first looked at. Looking up a
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -33,8 +34,10 @@ from critic.provenance.folding import QUOTES, WORD, narrow, wide
 from critic.provenance.holders import (
     Holders,
     ItemText,
+    Number,
     Shown,
     TextForm,
+    earlier_of,
     first_of,
     in_order,
 )
@@ -115,12 +118,20 @@ class Texts:
     """Texts of evidence in one form, each with its item."""
 
     __slots__ = (
-        *("_all", "_entries", "_held", "_longest", "_read", "_reading", "_tries_left", "_windows"),
+        *("_all", "_before", "_entries", "_held", "_longest", "_read", "_reading"),
+        *("_tries_left", "_windows"),
     )
 
-    def __init__(self, reading: Reading, entries: list[ItemText]) -> None:
-        """Start an index of entries, to which others may be added later."""
+    def __init__(
+        self, reading: Reading, entries: list[ItemText], before: "Texts | None" = None
+    ) -> None:
+        """Start an index of entries, to which others may be added later.
+
+        Args:
+            before: the index of others, which count as well.
+        """
         self._reading: Final = reading
+        self._before: Final = before
         self._all = entries
         self._read = 0
         self._entries: list[ItemText] = []
@@ -147,6 +158,12 @@ class Texts:
 
     def entry(self, value: str, shown: Shown | None = None) -> ItemText | None:
         """Return the first entry that counts in whose text a value in this form stands."""
+        found = self._own_entry(value, shown)
+        return (
+            found if self._before is None else earlier_of(found, self._before.entry(value, shown))
+        )
+
+    def _own_entry(self, value: str, shown: Shown | None) -> ItemText | None:
         self._read_new()
         if not value or len(value) > self._longest:
             return None
@@ -160,6 +177,18 @@ class Texts:
 
     def occurrences(self, value: str, shown: Shown | None = None) -> Iterator[tuple[ItemText, int]]:
         """Yield where a value stands, entry by entry: of many tries the first ones."""
+        for entry, at in islice(self._tries(value, shown), _MOST_OCCURRENCES):
+            if self._stands(entry.text(self._reading.form), value, at):
+                yield entry, at
+
+    def _tries(self, value: str, shown: Shown | None) -> Iterator[tuple[ItemText, int]]:
+        """Yield where a value may stand, in the order of the entries."""
+        own = self._own_tries(value, shown)
+        if self._before is None:
+            return own
+        return merge(self._before._tries(value, shown), own, key=_number_of_try)
+
+    def _own_tries(self, value: str, shown: Shown | None) -> Iterator[tuple[ItemText, int]]:
         self._read_new()
         if len(value) > self._longest:
             return
@@ -167,13 +196,10 @@ class Texts:
         if tokens:
             held = min((self._held.entries_of(token, shown) for token, _ in tokens), key=len)
             entries = held if shown is None else filter(shown.shows, held)
-            tries = ((one, at) for one in entries for at in self._token_places(one, tokens))
+            yield from ((one, at) for one in entries for at in self._token_places(one, tokens))
         else:
             shown_ones = self._shown_entries(shown)
-            tries = ((one, at) for one in shown_ones for at in self._found_at(one, value))
-        for entry, at in islice(tries, _MOST_OCCURRENCES):
-            if self._stands(entry.text(self._reading.form), value, at):
-                yield entry, at
+            yield from ((one, at) for one in shown_ones for at in self._found_at(one, value))
 
     def _tokens_of(self, value: str) -> list[tuple[str, int]]:
         return [*self._spans(value)]
@@ -256,3 +282,7 @@ class Texts:
             and self._reading.begins.of(text).match(text, at) is not None
             and self._reading.ends.of(text).match(text, at + len(value)) is not None
         )
+
+
+def _number_of_try(one: tuple[ItemText, int]) -> Number:
+    return one[0].number

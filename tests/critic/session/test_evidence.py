@@ -130,6 +130,42 @@ def test_two_that_go_on_from_one_place_do_not_see_each_other(
     assert trail.items == tuple(first)
 
 
+def branched(items: list[EvidenceItem], cuts: list[int]) -> Trail:
+    """Return a trail of the items that branches off at some of them, seen by none of the others."""
+    trail = Trail((), DESCRIBED)
+    for at, item in enumerate(items):
+        if at in cuts:
+            trail, before = trail.branch(), trail
+            hidden = Source(author="system", standing="named")
+            before.plus([item_of(f"later/{at}", hidden, VALUES[0], None, "a")]).read()
+        trail = trail.plus([item])
+    return trail
+
+
+@unhurried
+@given(evidence(), st.lists(st.integers(0, 7), max_size=2), st.data())
+def test_a_branch_answers_as_a_trail_of_all_its_items(
+    items: list[EvidenceItem], cuts: list[int], data: st.DataObject
+) -> None:
+    whole, branch = Trail((), DESCRIBED).plus(items), branched(items, cuts)
+    for _ in range(4):
+        count = data.draw(st.integers(0, len(items)))
+        one, other = whole.first_items(count), branch.first_items(count)
+        as_of = data.draw(st.sampled_from([None, *TIMES]))
+        with one.seen_sources(as_of) as seen:
+            expected = origins(seen)
+        with other.seen_sources(as_of) as seen:
+            assert origins(seen) == expected
+        assert (other.items, other.last_seq, len(other)) == (one.items, one.last_seq, count)
+        assert other.digest_state().digest() == one.digest_state().digest()
+        assert [item.id in other for item in items] == [item.id in one for item in items]
+        confined = [trail.confined_content("ba") for trail in (one, other)]
+        texts = [{"x": f"{value} alpha-1 and beta-2"} for value in VALUES]
+        assert confined[0].found_in(texts) == confined[1].found_in(texts)
+        for kind in "abc":
+            assert other.of_class(kind) == one.of_class(kind)
+
+
 @unhurried
 @given(evidence(), st.sampled_from([None, *TIMES]))
 def test_it_finds_the_fresh_items_of_a_class(
