@@ -20,6 +20,7 @@ from evals.spec import DecisionSpec
 
 if TYPE_CHECKING:
     from critic.late.late_steps import LatePlan
+    from critic.late.opened_steps import EarlierSteps
 
 _CALL: Final = itemgetter("adapter_id", "capability_id")
 
@@ -34,7 +35,8 @@ class PreparedPlan:
     `traits` holds the bits (see `critic.surface`) of all the tools. `doubts` is what
     `critic.provenance` found, once it was asked. `made` are the destructive calls that earlier
     plans made, and `confined` what must not leave: indexes of what the inputs say, once asked for.
-    `late` are the late steps, if there are any.
+    `late` are the late steps, if there are any. `earlier` are steps before these that were judged
+    already, and count together with them.
     """
 
     ctx: RunContext
@@ -48,10 +50,13 @@ class PreparedPlan:
     made: Container[CallKey] | None = None
     confined: Confined | None = None
     late: "LatePlan | None" = None
+    earlier: "EarlierSteps | None" = None
 
     @property
     def called_steps(self) -> int:
         """How many steps are called: those of sessions but for what their commands do."""
+        if self.earlier is not None:
+            return self.earlier.count + len(self.steps)
         return sum(map(self.is_called, self.steps)) if self.ctx.session else len(self.steps)
 
     def is_called(self, step: tuple[int, ToolEntry, Mapping[str, Any]]) -> bool:

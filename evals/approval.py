@@ -6,7 +6,7 @@ Rule 3: an expired approval approves nothing.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import cached_property
 from typing import Final
 
@@ -39,15 +39,19 @@ class Approvals:
         compiled: CompiledContext,
         spec: DecisionSpec,
         plan: Plan,
+        *,
         context: Callable[[], str] | None = None,
+        plan_digest: Callable[[], str] | None = None,
     ) -> None:
         """Judge the approvals in a context.
 
         Args:
             context: gives the digest of the context, where there is a cheaper way to it.
+            plan_digest: gives that of the plan, of which `plan` is the end.
         """
         self._ctx = ctx
         self._plan = plan
+        self._plan_digest = plan_digest or (lambda: digest(plan))
         self._context = context or (lambda: context_digest(ctx, compiled, spec))
         self._loosely_covered: set[int] = set()
 
@@ -77,7 +81,7 @@ class Approvals:
     def _valid(self) -> list[Approval]:
         if not self._ctx.approvals:
             return []
-        names = _spellings(digest(self._plan))
+        names = _spellings(self._plan_digest())
         return [
             approval
             for approval in self._ctx.approvals
@@ -100,10 +104,15 @@ class Approvals:
         loose = [one for one in valid if one.context_digest is None]
         return self._covered_steps(bound), self._covered_steps(loose)
 
-    def _covered_steps(self, approvals: list[Approval]) -> frozenset[int]:
+    def _covered_steps(self, approvals: list[Approval]) -> Container[int]:
         if any(approval.steps is None for approval in approvals):
-            return frozenset(range(len(self._plan.steps)))
+            return range(self._count)
         return frozenset(step for approval in approvals for step in self._steps_listed_by(approval))
+
+    @property
+    def _count(self) -> int:
+        """How many steps the plan has."""
+        return len(self._plan.steps)
 
     def _steps_listed_by(self, approval: Approval) -> set[int]:
         """Return the steps of an approval: a command with all that it does, or not at all."""
@@ -115,7 +124,7 @@ class Approvals:
         return listed
 
 
-_Covered = tuple[frozenset[int], frozenset[int]]
+_Covered = tuple[Container[int], Container[int]]
 """The steps that approvals with a context cover, and those that others cover."""
 
 

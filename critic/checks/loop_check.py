@@ -66,7 +66,7 @@ def _source_faults(case: PreparedPlan, index: int) -> Iterator[Found]:
 
 def planned_tokens(case: PreparedPlan) -> int:
     """Return the tokens of all steps: the estimate, or the least of its capability if more."""
-    total = 0
+    total = 0 if case.earlier is None else case.earlier.tokens
     for _, tool, fields in case.steps:
         estimated, least = fields["estimated_tokens"], tool.least_tokens
         total += least if estimated is None or estimated < least else estimated
@@ -74,7 +74,7 @@ def planned_tokens(case: PreparedPlan) -> int:
 
 
 def _order_violations(case: PreparedPlan) -> Iterator[Found]:
-    earlier: set[str] = set()
+    earlier: set[str] = set() if case.earlier is None else case.earlier.ids_and_more()
     for index, _, fields in case.steps:
         own, depends_on = fields["id"], fields["depends_on"]
         if own in earlier:
@@ -103,9 +103,9 @@ def _repeats(case: PreparedPlan) -> Iterator[Found]:
         return
     calls = [one for one in case.steps if one[1].rank == _DESTRUCTIVE and case.is_called(one)]
     spent = case.ctx.spent.calls if case.ctx.spent else None
-    if len(calls) == 1 and not spent:
+    if len(calls) == 1 and not spent and case.earlier is None:
         return
-    made: set[tuple[Any, ...]] = set()
+    made: set[tuple[Any, ...]] = set() if case.earlier is None else case.earlier.calls_and_more()
     if case.made is None:
         case.made = {
             (call.adapter_id, call.capability_id, call.args_digest.removeprefix("sha256:"))

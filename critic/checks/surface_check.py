@@ -1,6 +1,7 @@
 """Check 2: is every call in the manifest, with args that its schema accepts and that may leave?"""
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -45,7 +46,7 @@ def check_surface(case: PreparedPlan) -> Iterator[Found]:
     if not leaks and case.late is None and not case.traits & (NOT_IN_MANIFEST | HAS_ARGS_SCHEMA):
         return
     validators: dict[ToolEntry, CompiledSchema | None] = {}
-    effort = Effort()
+    effort = Effort() if case.earlier is None else copy(case.earlier.effort)
     for index, tool, fields in case.steps:
         if tool.traits & NOT_IN_MANIFEST:
             yield _surface_violation(index, partial(_not_in_surface, index, fields))

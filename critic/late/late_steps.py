@@ -92,12 +92,12 @@ class LatePlan:
         """What the evidence of each late step lacks, and what waits, once check 4 has judged it."""
         self.first_promised: Final[dict[int, list[str]]] = {}
         """The classes that the spec requires, by the first step that waits for one."""
-        first: dict[str, int] = {}
+        self._first: Final[dict[str, int]] = {}
         for index, tool, fields in steps:
             if fields.get("takes") or fields.get("evidence_steps"):
-                self.steps[index] = self._read_step(LateStep(index, tool, fields), first)
+                self.steps[index] = self._read_step(LateStep(index, tool, fields))
             if fields["id"] is not None:
-                first.setdefault(fields["id"], index)
+                self._first.setdefault(fields["id"], index)
 
     @property
     def taking(self) -> list[int]:
@@ -109,10 +109,25 @@ class LatePlan:
         step = self.steps.get(index)
         return step is not None and step.has_takes
 
-    def _read_step(self, step: LateStep, first: Mapping[str, int]) -> LateStep:
+    def tools_before(self, step: int) -> list[int]:
+        """Return the tool steps that a step waits for, and those that these wait for."""
+        found, waiting = set[int](), [step]
+        while waiting:
+            index = waiting.pop()
+            fields, late = self.all[index][2], self.steps.get(index)
+            named = [self._first.get(name, step) for name in fields["depends_on"] or ()]
+            named = [one for one in named if one < step]
+            if late is not None:
+                named += [*late.pinned, *(value.source for value in late.values)]
+            new = [one for one in named if one not in found]
+            found.update(new)
+            waiting += new
+        return sorted(one for one in found if self.all[one][2]["kind"] == "tool")
+
+    def _read_step(self, step: LateStep) -> LateStep:
         args = detach_json(step.fields["args"]) if step.has_takes else {}
         for position, take in enumerate(step.fields["takes"] or ()):
-            source = self._source(step, first, ("takes", position, take.step))
+            source = self._source(step, ("takes", position, take.step))
             known = source is not None and not self._is_unknown(source)
             # One that is left out is still told that its place is not free.
             path = free_place(args, take.arg)
@@ -122,15 +137,13 @@ class LatePlan:
                 put_at_path(args, path, VALUE_TO_COME)
                 step.values.append(LateValue(position, take, source, path))
         for position, name in _once(step.fields["evidence_steps"] or ()):
-            source = self._source(step, first, ("evidence_steps", position, name))
+            source = self._source(step, ("evidence_steps", position, name))
             if source is not None and not self._is_unknown(source) and source not in step.pinned:
                 step.pinned.append(source)
         return step
 
-    def _source(
-        self, step: LateStep, first: Mapping[str, int], named: tuple[str, int, str]
-    ) -> int | None:
-        source = first.get(named[2])
+    def _source(self, step: LateStep, named: tuple[str, int, str]) -> int | None:
+        source = self._first.get(named[2])
         if source is None or self.all[source][2]["kind"] != "tool":
             step.unknown.append(UnknownStep(*named))
             return None

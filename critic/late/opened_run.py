@@ -7,14 +7,13 @@ Rule 4: where nothing is enforced, calls are made in spite of a refusal, and wha
         taken from: so a step that was refused with its values counts as sent.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from critic.late.openings import JudgedStep, OpeningError, StepOpener
 from evals.canonical_json import canonical_json
 from evals.passed_openings import PassedOpening, PassedOpenings
-from evals.plan import Proposal
 from evals.plan_verdicts import Refused, Verified
 from evals.run import Opening, Run, ToolCall, is_cleared_by
 
@@ -89,21 +88,39 @@ def end_calls(opener: StepOpener, calls: Sequence[ToolCall], count: int) -> None
         opener.end_call(call)
 
 
-def opener_after(
-    proposal: Proposal,
-    calls: Sequence[ToolCall],
-    openings: Sequence[Opening],
-    made: Sequence[int],
-) -> StepOpener:
-    """Return what opens the next steps of a plan of which some were opened and made.
+class PlanProgress:
+    """How far a plan got that is executed elsewhere: what was told of it is told on.
 
-    Raises:
-        OpeningError: the calls and openings are not those of the plan.
+    Attributes:
+        opener: opens its next steps.
     """
-    opener, waiting = StepOpener(proposal), set(made)
-    for at, opening in enumerate(openings):
-        if opening.step in waiting and not is_cleared_by(opening, openings[at + 1 : at + 2]):
-            end_calls(opener, calls, opening.after)
-            opener.note_opening(opening.step, opening.as_of)
-    end_calls(opener, calls, len(calls))
-    return opener
+
+    def __init__(self, opener: StepOpener) -> None:
+        """Begin with a plan of which nothing was opened."""
+        self.opener: Final = opener
+        self._openings: Sequence[Opening] = ()
+        self._calls: Sequence[ToolCall] = ()
+
+    def leads_to(self, calls: Sequence[ToolCall], openings: Sequence[Opening]) -> bool:
+        """Return whether these calls and openings go on from those that are known."""
+        known, opened = len(self._calls), len(self._openings)
+        return calls[:known] == self._calls and openings[:opened] == self._openings
+
+    def go_on(
+        self, calls: Sequence[ToolCall], openings: Sequence[Opening], made: Container[int]
+    ) -> None:
+        """Note the calls and openings that are new.
+
+        Args:
+            made: the steps that may run.
+
+        Raises:
+            OpeningError: the calls and openings are not those of the plan.
+        """
+        for at in range(len(self._openings), len(openings)):
+            opening = openings[at]
+            if opening.step in made and not is_cleared_by(opening, openings[at + 1 : at + 2]):
+                end_calls(self.opener, calls, opening.after)
+                self.opener.note_opening(opening.step, opening.as_of)
+        end_calls(self.opener, calls, len(calls))
+        self._openings, self._calls = openings, calls

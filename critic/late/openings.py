@@ -11,41 +11,37 @@ Rule 4: an approval of the late plan counts in full for a step that takes nothin
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from critic.checks.grounds import ApprovalMissing
 from critic.checks.violation import Found
-from critic.doubts import Doubt
 from critic.late.late_faults import source_faults, surface_faults
 from critic.late.late_steps import LatePlan
-from critic.late.opened_steps import EarlierOpening, Opened
-from critic.late.settled_context import SettledContext
+from critic.late.opened_steps import EarlierOpening, EarlierSteps, Opened
+from critic.late.opening_approvals import OpeningApprovals, is_cleared_before, late_approvals
+from critic.late.settled_context import SeenBefore, SettledContext
+from critic.late.settled_plan import SettledPlan, SettledStep
 from critic.late.settled_values import SourceOutputs, settle_args
-from critic.prepared import prepare_plan
+from critic.prepared import PreparedPlan, prepare_plan
+from critic.provenance import doubts_of
+from critic.provenance.call_values import CallValues
+from critic.provenance.origin_judge import MOST_VALUES, needs_judging
 from critic.surface import NOT_IN_MANIFEST
 from critic.verify import found_in
-from evals.approval import Approvals
-from evals.canonical_json import digest
+from evals.approval import Approvals, context_digest
 from evals.context import Approval, RunContext
-from evals.plan import Plan, Proposal, Step, ToolStep, has_commands
+from evals.kinds import MODE_RANK
+from evals.manifest import CompiledContext
+from evals.plan import Plan, Proposal, ToolStep, has_commands
 from evals.plan_verdicts import MOST_LISTED, Refused, Verified
 from evals.run import ToolCall
-from evals.spec import DecisionSpec
+
+_READ_ONLY: Final = MODE_RANK["read_only"]
 
 
 class OpeningError(ValueError):
     """A step cannot be opened now, or the calls are not those of the plan. Nothing was judged."""
-
-
-class SettledStep(NamedTuple):
-    """A step with its values: the settled plan in the settled context, in which it is the last.
-
-    `refused` says why it has none, and then there is no proposal. `args` are what it sends.
-    """
-
-    proposal: Proposal | None
-    args: dict[str, Any]
-    refused: tuple[Found, ...] = ()
 
 
 def open_step(
@@ -111,7 +107,8 @@ def _opener_of(
 class StepOpener:
     """Opens the steps of one verified late plan, one after the other, as its calls end.
 
-    What it says follows from what it was told alone, in that order: see `open_step`.
+    What it says follows from what it was told alone, in that order: see `open_step`. An opening
+    costs its step and what is new.
 
     Attributes:
         calls: the calls that ended.
@@ -119,18 +116,36 @@ class StepOpener:
         context: what is known by now.
     """
 
-    def __init__(self, proposal: Proposal) -> None:
-        self._proposal = proposal
-        ctx, plan = proposal.ctx, proposal.plan
-        self._case = prepare_plan(ctx, proposal.compiled, proposal.spec, plan)
+    def __init__(self, proposal: Proposal, before: SeenBefore | None = None) -> None:
+        """Begin with a plan of which nothing was opened.
+
+        Args:
+            before: what was seen and done before it, where that is at hand. The evidence of the
+                proposal is not looked at then.
+        """
+        self._proposal, self._before = proposal, before
+        ctx, plan, spec = proposal.ctx, proposal.plan, proposal.spec
+        self._case = prepare_plan(ctx, proposal.compiled, spec, plan)
         self._late: Final = self._case.late or LatePlan(
             self._case.steps, self._case.surface.manifests
         )
+        self._settled: Final = SettledPlan(plan, spec)
         self._outputs = SourceOutputs(self._late)
         self._by_step: dict[int, Opened] = {}
-        self.context: Final = SettledContext(proposal)
+        self._values: Final = CallValues(self._case.surface.manifests.tools)
+        self._earlier: Final = EarlierSteps()
+        self.context: Final = SettledContext(proposal, before)
+        self._has_commands: Final = has_commands(plan)
         self.opened: Final[list[Opened]] = []
         self.calls: Final[list[ToolCall]] = []
+
+    @cached_property
+    def _context_digest(self) -> str:
+        """The digest of the context of the late plan."""
+        ctx, compiled, spec = self._proposal.ctx, self._proposal.compiled, self._proposal.spec
+        if self._before is not None:
+            return self._before.trail.context_digest(ctx, compiled, spec)
+        return context_digest(ctx, compiled, spec)
 
     def end_call(self, call: ToolCall) -> None:
         """Note a call that ended.
@@ -159,22 +174,30 @@ class StepOpener:
         known = self._case.steps[step][1].capability is not None
         if settled.faults or not known:
             raise OpeningError(f"step {step} was opened, and has no values or no tool")
-        self._note(step, as_of, settled.args)
+        self._note(step, as_of, self._settle_step(step, settled.args))
 
-    def _note(self, step: int, as_of: datetime | None, args: Mapping[str, Any]) -> None:
-        tool, position = self._late.tool_of(step), len(self.opened)
-        opened = Opened(step, len(self.calls), as_of, position, tool, args)
+    def _note(self, step: int, as_of: datetime | None, sent: ToolStep) -> None:
+        opened = Opened(step, len(self.calls), as_of, self._late.tool_of(step), sent)
+        self._settled.add(sent)
+        self._earlier.add(self._case.steps[step][1], sent.__dict__, self._count_values(step, sent))
         self.opened.append(opened)
         self._by_step[step] = opened
         self.context.add_opening(opened)
+
+    def _count_values(self, step: int, sent: ToolStep) -> int:
+        """Return how many values of a step are judged, or one more than those of a plan."""
+        if self._proposal.spec.provenance is None or self._case.steps[step][1].rank <= _READ_ONLY:
+            return 0
+        values = self._values.values_of((sent.adapter_id, sent.capability_id), sent.args)
+        return sum(1 for _ in islice(values, MOST_VALUES + 1))
 
     def open_now(
         self, step: int, as_of: datetime | None, approvals: tuple[Approval, ...] = ()
     ) -> "JudgedStep":
         """Judge a step, and note the opening if it passes: see `open_step`."""
         judged = self.judge(step, as_of, approvals)
-        if judged.verdict.ok:
-            self._note(step, as_of, judged.settled.args)
+        if judged.verdict.ok and judged.settled.sent is not None:
+            self._note(step, as_of, judged.settled.sent)
         return judged
 
     def _require_ended(self, step: int) -> list[int]:
@@ -183,36 +206,18 @@ class StepOpener:
         Raises:
             OpeningError: one has not, or the step is not to be opened at all.
         """
-        if has_commands(self._proposal.plan):
+        if self._has_commands:
             raise OpeningError("what a shell command does is judged before the run alone")
         steps = self._case.steps
         if not 0 <= step < len(steps) or steps[step][2]["kind"] != "tool":
             raise OpeningError(f"step {step} of the plan calls no tool")
         if step in self._by_step:
             raise OpeningError(f"step {step} was opened before: each is opened once")
-        found = self._steps_before(step)
+        found = self._late.tools_before(step)
         for source in found:
             if steps[source][1].traits & NOT_IN_MANIFEST or not self._outputs.has_ended(source):
                 raise OpeningError(f"step {step} waits for step {source}, which has not ended")
         return found
-
-    def _steps_before(self, step: int) -> list[int]:
-        """Return the tool steps that a step waits for, and those that these wait for."""
-        ids: dict[str, int] = {}
-        for index, _, fields in self._case.steps[:step]:
-            if fields["id"] is not None:
-                ids.setdefault(fields["id"], index)
-        found, waiting = set[int](), [step]
-        while waiting:
-            index = waiting.pop()
-            fields, late = self._case.steps[index][2], self._late.steps.get(index)
-            named = [ids[name] for name in fields["depends_on"] or () if name in ids]
-            if late is not None:
-                named += [*late.pinned, *(value.source for value in late.values)]
-            new = [one for one in named if one not in found]
-            found.update(new)
-            waiting += new
-        return sorted(one for one in found if self._case.steps[one][2]["kind"] == "tool")
 
     def settle(
         self, step: int, as_of: datetime | None, approvals: tuple[Approval, ...] = ()
@@ -221,24 +226,27 @@ class StepOpener:
         before = self._require_ended(step)
         faulty = (*surface_faults(self._case, self._late, step), *source_faults(self._late, step))
         if faulty:
-            return SettledStep(None, {}, faulty)
+            return self._settled_step(None, as_of, approvals, faulty)
         settled = settle_args(self._late, self._outputs, step, before)
         if settled.faults:
-            return SettledStep(None, {}, tuple(settled.faults))
-        given = {one.step: one.args for one in self.opened} | {step: settled.args}
-        ctx = _with_approvals(self.context.ctx(as_of), approvals)
-        spec, plan = _bare(self._proposal.spec), self._settled_plan(given)
-        proposal = Proposal(ctx=ctx, compiled=self.context.compiled, spec=spec, plan=plan)
-        return SettledStep(proposal, dict(settled.args))
+            return self._settled_step(None, as_of, approvals, settled.faults)
+        return self._settled_step(self._settle_step(step, settled.args), as_of, approvals)
 
-    def _settled_plan(self, given: dict[int, Any]) -> Plan:
-        plan = self._proposal.plan
-        fields: dict[str, Any] = {} if plan.trace_id is None else {"trace_id": plan.trace_id}
-        steps: list[Step]
-        steps = [self._settled_step(step, args) for step, args in given.items()]
-        return Plan(steps=steps, declared_outputs=(), plan_id=digest(plan), **fields)
+    def _settled_step(
+        self,
+        sent: ToolStep | None,
+        as_of: datetime | None,
+        approvals: tuple[Approval, ...],
+        refused: Sequence[Found] = (),
+    ) -> SettledStep:
+        context, then = self.context, self.context.now
 
-    def _settled_step(self, step: int, args: Any) -> ToolStep:
+        def make_context() -> tuple[RunContext, CompiledContext]:
+            return context.whole_ctx(then, as_of, approvals), context.compiled(then.trail)
+
+        return SettledStep(self._settled, make_context, sent, refused)
+
+    def _settle_step(self, step: int, args: Mapping[str, Any]) -> ToolStep:
         planned = self._proposal.plan.steps[step]
         assert type(planned) is ToolStep  # noqa: S101 - no other step is opened
         refs = self.refs_of(step)
@@ -259,27 +267,75 @@ class StepOpener:
     ) -> "JudgedStep":
         """Judge a step, and note nothing: see `open_step`."""
         settled = self.settle(step, as_of, approvals)
-        if settled.proposal is None:
+        if settled.sent is None:
             return JudgedStep(_refusal(settled.refused), settled)
-        found = self._judge(step, settled.proposal, approvals)
+        found = self._judge(step, settled, as_of, approvals)
         passed = Verified(reasons=(f"step {step} opened",))
         return JudgedStep(_refusal(found) if found else passed, settled)
 
-    def _judge(self, step: int, settled: Proposal, approvals: tuple[Approval, ...]) -> list[Found]:
+    def _judge(
+        self,
+        step: int,
+        settled: SettledStep,
+        as_of: datetime | None,
+        approvals: tuple[Approval, ...],
+    ) -> list[Found]:
         """Return the violations of the step in the settled plan, by its number in the late one."""
-        case = prepare_plan(settled.ctx, settled.compiled, settled.spec, settled.plan)
-        numbers = [*(one.step for one in self.opened), step]
-        case.steps = [
-            (number, tool, fields)
-            for number, (_, tool, fields) in zip(numbers, case.steps, strict=True)
-        ]
-        late = _late_approvals(self._proposal, settled.ctx, approvals)
+        case = self._prepare_step(step, settled, as_of, approvals)
+        late = self._late_approvals(as_of, approvals)
         takes = self._late.has_takes(step)
-        case.approvals = _OpeningApprovals(settled, numbers, None if takes else late)
+        case.approvals = self._approvals_of(case, settled, None if takes else late)
+        if needs_judging(case):
+            with self.context.values_known(as_of) as known:
+                doubts_of(case, known)  # kept with the case
         found = [one for one in found_in(case) if one.step is None or one.step == step]
         if takes and self._proposal.spec.late == "sources" and late.cover_late(step):
-            found = [one for one in found if not _is_cleared_before(one)]
+            found = [one for one in found if not is_cleared_before(one)]
         return found
+
+    def _prepare_step(
+        self,
+        step: int,
+        settled: SettledStep,
+        as_of: datetime | None,
+        approvals: tuple[Approval, ...],
+    ) -> PreparedPlan:
+        """Return the last step of the settled plan, with those before it as they were judged."""
+        sent, tool, trail = settled.sent, self._case.steps[step][1], self.context.now.trail
+        assert sent is not None  # noqa: S101 - what has no values is not judged
+        surface = self._case.surface._replace(
+            evidence=trail.by_id, classes=trail.classes, expiries=trail.expiries
+        )
+        ctx = self.context.ctx(as_of, approvals)
+        spec, plan = self._settled.spec, self._settled.alone(sent)
+        case = PreparedPlan(
+            *(ctx, surface, spec, plan, [(step, tool, sent.__dict__)], tool.traits),
+            earlier=self._earlier,
+        )
+        case.made = self.context.past.made
+        case.confined = trail.confined_content(spec.confined_evidence or ())
+        return case
+
+    def _approvals_of(
+        self, case: PreparedPlan, settled: SettledStep, late: Approvals | None
+    ) -> OpeningApprovals:
+        trail, compiled, spec = self.context.now.trail, self._proposal.compiled, case.spec
+        assert type(case.plan) is Plan  # noqa: S101 - it was made as one
+        return OpeningApprovals(
+            *(case.ctx, compiled, spec, case.plan),
+            context=lambda: trail.context_digest(case.ctx, compiled, spec),
+            plan_digest=lambda: settled.plan_digest or "",
+            position=len(self.opened),
+            late=late,
+        )
+
+    def _late_approvals(self, as_of: datetime | None, approvals: tuple[Approval, ...]) -> Approvals:
+        """Return the approvals of the late plan that hold now."""
+        return late_approvals(
+            *(self._proposal, as_of, approvals),
+            context=lambda: self._context_digest,
+            plan_digest=lambda: self._settled.late_digest,
+        )
 
 
 class JudgedStep(NamedTuple):
@@ -287,49 +343,6 @@ class JudgedStep(NamedTuple):
 
     verdict: Verified | Refused
     settled: SettledStep
-
-
-class _OpeningApprovals(Approvals):
-    """The approvals of an opening, asked by the numbers of the late plan."""
-
-    def __init__(self, settled: Proposal, numbers: list[int], late: Approvals | None) -> None:
-        super().__init__(settled.ctx, settled.compiled, settled.spec, settled.plan)
-        self._numbers, self._late = numbers, late
-
-    def cover(self, step: int) -> bool:
-        """Return whether a valid approval covers the step: of the settled plan, or of the late."""
-        of_settled = super().cover(self._numbers.index(step))
-        return of_settled or (self._late is not None and self._late.cover(step))
-
-
-def _is_cleared_before(found: Found) -> bool:
-    """Return whether it is a tier or a doubt of a tool, which are seen before the value is."""
-    ground = found.words().ground
-    of_tool = isinstance(ground, Doubt) and ground.path == f"/steps/{found.step}"
-    return found.approvable and (isinstance(ground, ApprovalMissing) or of_tool)
-
-
-def _late_approvals(
-    proposal: Proposal, settled: RunContext, approvals: tuple[Approval, ...]
-) -> Approvals:
-    """Return the approvals of the late plan that hold now."""
-    ctx = proposal.ctx
-    given = (*(ctx.approvals or ()), *approvals)
-    kept = ctx.model_fields_set - {"as_of", "approvals"}
-    fields = {name: getattr(ctx, name) for name in kept}
-    now = RunContext(**fields, as_of=settled.as_of, approvals=given)
-    return Approvals(now, proposal.compiled, proposal.spec, proposal.plan)
-
-
-def _with_approvals(ctx: RunContext, approvals: tuple[Approval, ...]) -> RunContext:
-    return ctx.model_copy(update={"approvals": (*(ctx.approvals or ()), *approvals)})
-
-
-def _bare(spec: DecisionSpec) -> DecisionSpec:
-    """Return the contract of one opening: what the whole plan has to give was judged before."""
-    names = spec.model_fields_set - {"required_evidence"}
-    fields = {name: getattr(spec, name) for name in names}
-    return DecisionSpec(**{**fields, "required_outputs": ()})
 
 
 def _refusal(found: Sequence[Found]) -> Refused:

@@ -6,33 +6,58 @@ Rule 2: how the plan came to read a source is fixed by what had ended when its c
 Rule 3: what expires counts from the opening of its call. Without a time there it has expired.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from critic.late.late_steps import result_class
 from critic.late.opened_steps import Opened
-from critic.prepared import PreparedPlan
 from critic.provenance.standing import standing_of
-from critic.provenance.value_facts import ValueFacts, values_known
+from critic.provenance.value_facts import KnownValues, ValueFacts, approved_tiers
+from critic.provenance.value_kinds import Sought
+from critic.session.batch_facts import Past
 from critic.session.call_batch import CallResult
 from critic.session.call_results import classify_output, record_of
+from critic.session.grown import Grown
+from critic.session.ledger import MadeThing, own_things, past_of, tools_ran
+from critic.session.sent_log import SentLog
+from critic.session.session_evidence import Trail
 from critic.session.session_rules import FAILED_CLASS, SessionTool
-from critic.session.session_values import FieldTables, locators_in, things_made, values_sent
-from critic.surface import kept_surface
+from critic.session.session_values import FieldTables, OwnKey, locators_in, things_made, values_sent
 from evals.capability import Author, ToolCapability, ToolName
-from evals.context import OwnValue, RunContext, SentValues, SessionFacts
+from evals.context import Approval, RunContext, SentValues, SessionFacts
 from evals.json_value import detach_json
 from evals.kinds import MODE_RANK
 from evals.manifest import CompiledContext, EvidenceItem, Manifests, Source, Standing
-from evals.plan import Plan, Proposal
+from evals.plan import Proposal
 from evals.run import ToolCall
+from evals.timestamps import is_unexpired
 
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 _LATEST: Final = datetime.max
 _READ_ONLY: Final = MODE_RANK["read_only"]
-_NO_STEPS: Final = Plan(steps=(), declared_outputs=())
+
+
+class SeenBefore(NamedTuple):
+    """What a session saw and did before a plan, with its indexes: the context of the plan says so.
+
+    Attributes:
+        trail: the evidence of the plan, each item with a `seq` if it has a source.
+        past: what the session did; None where only the context says so.
+    """
+
+    trail: Trail
+    past: Past | None = None
+
+
+class KnownThen(NamedTuple):
+    """What is known at some moment of a run: what was seen, ran, was made and was sent by then."""
+
+    trail: Trail
+    ran: Grown[ToolName]
+    own: Grown[MadeThing]
+    sent: SentLog
 
 
 class SettledContext:
@@ -41,35 +66,56 @@ class SettledContext:
     Attributes:
         items: what the calls returned, in the order in which it came.
         refs: the ids of the items of each step, by its index, in that order.
+        past: what was done before the plan.
+        now: what is known by now.
     """
 
-    def __init__(self, proposal: Proposal) -> None:
+    def __init__(self, proposal: Proposal, before: SeenBefore | None = None) -> None:
+        """Begin with what is known before the run.
+
+        Args:
+            before: that, where it is at hand. The evidence of the proposal is not looked at then.
+        """
         self._proposal = proposal
-        self._calls: list[ToolCall] = []
-        self._opened: list[Opened] = []
         manifests = proposal.compiled.manifests
         self._tools = manifests.tools
         self._tables = FieldTables(manifests)
         self.refs: dict[int, list[str]] = {}
-        self._base = _number_evidence(proposal)
-        self._first = 1 + max((one.source.seq or 0 for one in self._base if one.source), default=0)
+        if before is None:
+            trail, given = Trail(_number_evidence(proposal), manifests), None
+        else:
+            trail, given = before.trail.branch(), before.past
+        self.past: Final = given or past_of(proposal.ctx)
+        session = proposal.ctx.session
+        self._approved = (session.approved if session else None) or ()
+        self._first = 1 + max(trail.last_seq, 0)
         self.items: list[EvidenceItem] = []
-        self._taken = {item.id for item in self._base}
+        ran = tools_ran((session.ran if session else None) or ())
+        self.now = KnownThen(trail, ran, own_things(), SentLog())
+        self._at_opening: dict[int, KnownThen] = {}
         self._made_by: list[int] = []
         """How many items there are after so many calls."""
 
     def add_opening(self, opened: Opened) -> None:
         """Note that a step was opened, after the calls and openings that are known."""
-        self._opened.append(opened)
+        self._at_opening[opened.step] = self.now
+        is_read = MODE_RANK[opened.tool.approval_mode] == _READ_ONLY
+        if values := () if is_read else values_sent(opened.sent.args):
+            sent = SentValues(seq=self._first + len(self.items), values=values)
+            self.now = self.now._replace(sent=self.now.sent.plus([sent]))
 
     def add_call(self, call: ToolCall, opened: Opened) -> None:
         """Add what a call returned that ended, of a step that was opened."""
-        for item in self._items_of(call, opened):
-            self._taken.add(item.id)
-            self.items.append(item)
-            self.refs.setdefault(call.step, []).append(item.id)
-        self._calls.append(call)
+        new = [*self._items_of(call, opened)]
+        self.items += new
+        self.refs.setdefault(call.step, []).extend(item.id for item in new)
+        self.now = self.now._replace(trail=self.now.trail.plus(new))
         self._made_by.append(len(self.items))
+        if call.status == "completed":
+            made = map(MadeThing.of, self._things_made(call))
+            name = ToolName(adapter_id=call.adapter_id, capability_id=call.capability_id)
+            ran, own = self.now.ran.plus([name]), self.now.own.plus(made)
+            self.now = self.now._replace(ran=ran, own=own)
 
     def count_after(self, calls: int) -> int:
         """Return how many items there are after so many calls."""
@@ -79,13 +125,15 @@ class SettledContext:
         tool = self._tools[call.adapter_id, call.capability_id]
         session_tool = SessionTool.of(tool, result_class=result_class(tool))
         name = f"step/{call.step}/{call.attempt}"
+        taken = set[str]()
         for content, kind, author, end in self._parts(session_tool, call):
             ref = f"{name}{end}"
-            while ref in self._taken:
+            while ref in self.now.trail or ref in taken:
                 ref += "_"
             source: dict[str, Any] = {}
             if author is not None:
-                source["source"] = self._source(tool, call, author, opened, len(end) > 0)
+                source["source"] = self._source(tool, call, author, opened, len(taken))
+            taken.add(ref)
             yield EvidenceItem(
                 id=ref,
                 classification=kind,
@@ -111,82 +159,103 @@ class SettledContext:
             yield call.error, FAILED_CLASS, "public", "/error"
 
     def _source(
-        self, tool: ToolCapability, call: ToolCall, author: Author, opened: Opened, is_error: bool
+        self, tool: ToolCapability, call: ToolCall, author: Author, opened: Opened, behind: int
     ) -> Source:
         web: dict[str, Any] = {"web": True} if tool.result is not None and tool.result.web else {}
-        count = len(self.items) + is_error
+        seq = self._first + len(self.items) + behind
         standing = self._find_standing(tool, call, opened)
-        return Source(author=author, standing=standing, seq=self._first + count, **web)
+        return Source(author=author, standing=standing, seq=seq, **web)
 
     def _find_standing(self, tool: ToolCapability, call: ToolCall, opened: Opened) -> Standing:
-        session_tool = SessionTool.of(tool)
-        locators = locators_in(session_tool.values, tool, call.args)
+        locators = locators_in(SessionTool.of(tool).values, tool, call.args)
         if self._proposal.spec.provenance is None or not locators:
             return "ambient"
-        known = self.items[: self.count_after(opened.after)]
-        compiled = self._compile(known)
-        ctx = self._ctx_at(opened.after, opened.as_of, opened.position)
-        surface = kept_surface(compiled)
-        case = PreparedPlan(ctx, surface, self._proposal.spec, _NO_STEPS, (), 0)
-        with values_known(case) as facts:
-            return standing_of(locators, ValueFacts(self._proposal.spec, facts))
+        with self._values_at(self._at_opening[opened.step], opened.as_of) as known:
+            return standing_of(locators, ValueFacts(self._proposal.spec, known))
 
-    def _compile(self, items: Sequence[EvidenceItem]) -> CompiledContext:
-        compiled = self._proposal.compiled
-        known = compiled.manifests
-        optional: dict[str, Any] = {"classes": known.classes, "record_fields": known.record_fields}
-        manifests = Manifests(
-            tool_manifest=known.tool_manifest,
-            evidence_manifest=(*self._base, *items),
-            **optional,
-        )
-        return CompiledContext(manifests=manifests, pack_version=compiled.pack_version)
+    @contextmanager
+    def values_known(self, as_of: datetime | None) -> Iterator[KnownValues]:
+        """Give what is known of values by now. It holds in the `with` block only."""
+        with self._values_at(self.now, as_of) as known:
+            yield known
 
-    @property
-    def compiled(self) -> CompiledContext:
-        """The manifests, with what all calls returned."""
-        return self._compile(self.items)
+    @contextmanager
+    def _values_at(self, then: KnownThen, as_of: datetime | None) -> Iterator[KnownValues]:
+        held = (one for one in self._approved if is_unexpired(one.expires_at, as_of))
+        past = self.past
 
-    def ctx(self, as_of: datetime | None) -> RunContext:
-        """Return the context of the run, as the session of its calls has grown."""
-        return self._ctx_at(len(self._calls), as_of, len(self._opened))
+        def first_sent(value: Sought) -> int | None:
+            found = (past.sent.first_seq(value), then.sent.first_seq(value))
+            return min((one for one in found if one is not None), default=None)
 
-    def _ctx_at(self, calls: int, as_of: datetime | None, openings: int) -> RunContext:
+        with then.trail.seen_sources(as_of) as seen:
+            own = _Either(past.own, then.own)
+            yield KnownValues(*seen, approved=approved_tiers(held), own=own, sent=first_sent)
+
+    def ctx(self, as_of: datetime | None, approvals: tuple[Approval, ...]) -> RunContext:
+        """Return the context of the run for the checks, without what `values_known` says."""
+        session = self._proposal.ctx.session
+        facts: dict[str, Any] = {"id": self._proposal.ctx.trace_id, "turn": 0}
+        if session is not None:
+            facts = {"id": session.id, "turn": session.turn}
+            facts |= {} if session.waived is None else {"waived": session.waived}
+        if len(self.now.ran):
+            facts["ran"] = tuple(self.now.ran)
+        return self._ctx_with(as_of, approvals, SessionFacts(**facts))
+
+    def whole_ctx(
+        self, then: KnownThen, as_of: datetime | None, approvals: tuple[Approval, ...]
+    ) -> RunContext:
+        """Return the context of the run with all that the session did by some moment."""
+        return self._ctx_with(as_of, approvals, self._session_at(then))
+
+    def _ctx_with(
+        self, as_of: datetime | None, approvals: tuple[Approval, ...], session: SessionFacts
+    ) -> RunContext:
         ctx = self._proposal.ctx
-        kept = ctx.model_fields_set - {"as_of", "session"}
+        kept = ctx.model_fields_set - {"as_of", "session", "approvals"}
         fields = {name: getattr(ctx, name) for name in kept}
-        return RunContext(**fields, as_of=as_of, session=self._session_at(calls, openings))
+        given = (*(ctx.approvals or ()), *approvals)
+        return RunContext(**fields, as_of=as_of, session=session, approvals=given)
 
-    def _session_at(self, calls: int, openings: int) -> SessionFacts:
+    def _session_at(self, then: KnownThen) -> SessionFacts:
+        """Return the facts of the session, as it has grown by then."""
         given = self._proposal.ctx.session
         facts: dict[str, Any] = {"id": self._proposal.ctx.trace_id, "turn": 0}
         if given is not None:
             facts = {name: getattr(given, name) for name in given.model_fields_set}
-        completed = [call for call in self._calls[:calls] if call.status == "completed"]
-        grown: dict[str, list[Any]] = {
-            "ran": list(map(_name_of, completed)),
-            "own": list(chain.from_iterable(map(self._made_things, completed))),
-            "sent": list(self._sent_values(openings)),
+        grown: dict[str, tuple[Any, ...]] = {
+            "ran": tuple(then.ran),
+            "own": (*(facts.get("own") or ()), *(thing.own for thing in then.own)),
+            "sent": (*(facts.get("sent") or ()), *then.sent),
         }
-        for name, more in grown.items():
-            if more:
-                facts[name] = (*(facts.get(name) or ()), *more)
-        return SessionFacts(**facts)
+        return SessionFacts(**{**facts, **{name: more for name, more in grown.items() if more}})
 
-    def _made_things(self, call: ToolCall) -> Iterator[OwnValue]:
+    def compiled(self, trail: Trail) -> CompiledContext:
+        """Return the manifests with the evidence of a trail."""
+        compiled = self._proposal.compiled
+        known = compiled.manifests
+        optional: dict[str, Any] = {"classes": known.classes, "record_fields": known.record_fields}
+        manifests = Manifests(
+            tool_manifest=known.tool_manifest, evidence_manifest=trail.items, **optional
+        )
+        return CompiledContext(manifests=manifests, pack_version=compiled.pack_version)
+
+    def _things_made(self, call: ToolCall) -> Iterator[Any]:
         tool = self._tools[call.adapter_id, call.capability_id]
         session_tool = SessionTool.of(tool, result_class=result_class(tool))
         record = record_of(session_tool, _result_of(call), self._tables)
         return things_made(tool, call.args, record)
 
-    def _sent_values(self, openings: int) -> Iterator[SentValues]:
-        """Yield what the steps send that were opened so far, above `read_only`."""
-        for opened in self._opened[:openings]:
-            tool = opened.tool
-            values = values_sent(opened.args) if MODE_RANK[tool.approval_mode] > _READ_ONLY else ()
-            if values:
-                seq = self._first + self.count_after(opened.after)
-                yield SentValues(seq=seq, values=values)
+
+class _Either(Container[OwnKey]):
+    """What any of two holds."""
+
+    def __init__(self, *held: Container[OwnKey]) -> None:
+        self._held = held
+
+    def __contains__(self, key: object) -> bool:
+        return any(key in one for one in self._held)
 
 
 def count_items(call: ToolCall) -> int:
@@ -212,10 +281,6 @@ def _number(item: EvidenceItem) -> EvidenceItem:
 
 def _result_of(call: ToolCall) -> CallResult:
     return CallResult(call.status, call.output, call.error)
-
-
-def _name_of(call: ToolCall) -> ToolName:
-    return ToolName(adapter_id=call.adapter_id, capability_id=call.capability_id)
 
 
 def _expiry(tool: ToolCapability, as_of: datetime | None) -> dict[str, Any]:

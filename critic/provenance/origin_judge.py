@@ -125,6 +125,8 @@ class _Judge:
         self._asks: list[Doubt] = []
         self._refused_values: list[Doubt] = []
         self._values_left = MOST_VALUES
+        if case.earlier is not None:
+            self._values_left = max(0, MOST_VALUES - case.earlier.values)
         self._step: LateArgs | None = None
 
     def doubts(self) -> Doubts:

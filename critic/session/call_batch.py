@@ -1,18 +1,16 @@
 """One batch of calls: what was asked for, the plan that it makes, and the calls that ended."""
 
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from critic.prepared import CallKey
 from critic.reports import ScoreVerdict
-from critic.session.sent_log import SentLog
+from critic.session.batch_facts import Derived, Past
 from critic.session.session_evidence import Trail
 from critic.session.session_rules import SessionRules
-from critic.session.session_values import OwnKey
 from evals.canonical_json import canonical_json
-from evals.context import ApprovedValue, RunContext
+from evals.context import RunContext
 from evals.manifest import CompiledContext, EvidenceItem
 from evals.plan import Plan, Proposal, ToolStep, is_late_plan, parts_by_command
 from evals.plan_verdicts import Refused, Verified
@@ -79,22 +77,6 @@ class CallResult(NamedTuple):
         told = self._asdict()
         del told["cut"], told["sent"]
         return told
-
-
-class Past(NamedTuple):
-    """The acts of a session and the approvals of a person, to look things up in.
-
-    Attributes:
-        made: the destructive calls.
-        own: the things that calls made.
-        approved: the values that a person approved, of approvals that hold.
-        sent: what calls sent.
-    """
-
-    made: Container[CallKey]
-    own: Container[OwnKey]
-    approved: tuple[ApprovedValue, ...]
-    sent: SentLog
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +175,8 @@ class RunningBatch:
         made: the steps that may run, or ran, where that is not all of them from the beginning.
         is_plan: the agent carries the calls out in later turns.
         is_stopped: no more of them is made.
+        past: what the session did before; None where only `ctx` says so.
+        derived: what opens its calls.
     """
 
     turn: int
@@ -207,12 +191,14 @@ class RunningBatch:
     made: tuple[int, ...] = ()
     is_plan: bool = False
     is_stopped: bool = False
+    past: Past | None = field(default=None, compare=False)
+    derived: Derived = field(default_factory=Derived, compare=False)
 
     @classmethod
     def of(cls, batch: Batch, verdict: Verified | Refused) -> "RunningBatch":
         """Return a batch that begins to run."""
         given = batch.turn, batch.calls, batch.seen, batch.ctx, batch.plan, verdict
-        return cls(*given, is_plan=batch.is_plan)
+        return cls(*given, is_plan=batch.is_plan, past=batch.past)
 
     @property
     def is_late(self) -> bool:
@@ -249,7 +235,8 @@ class RunningBatch:
             trail: what its session saw, then or later.
         """
         seen = trail.first_items(self.seen)
-        return Batch(self.turn, self.calls, self.ctx, self.plan, rules, seen, None, self.is_plan)
+        given = self.turn, self.calls, self.ctx, self.plan, rules, seen, self.past, self.is_plan
+        return Batch(*given)
 
     def with_call(self, step: int, result: CallResult, results: range) -> "RunningBatch":
         """Return the batch with one more call that ended."""

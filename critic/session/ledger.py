@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from critic.session.batch_facts import Past
 from critic.session.call_batch import (
     Batch,
     Call,
     CallResult,
     OtherCall,
-    Past,
     RunningBatch,
     same_args,
 )

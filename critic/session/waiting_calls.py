@@ -1,16 +1,19 @@
 """Calls of a session that wait for one another: judged with their values, or found by them."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from critic.late.opened_run import opener_after
+from critic.late.opened_run import PlanProgress
 from critic.late.openings import JudgedStep, OpeningError, StepOpener
-from critic.session.call_batch import Call, RunningBatch, same_args
+from critic.late.settled_context import SeenBefore
+from critic.session.call_batch import Batch, Call, RunningBatch, same_args
 from critic.session.changed import change_fields
 from critic.session.session import Ran, Session
 from evals.context import Approval
+from evals.plan import Proposal
 from evals.run import Opening
 
 
@@ -59,19 +62,32 @@ def judge_call(
     """
     turn, step = place
     running = session.running[turn]
-    opener = _opener_of(session, running)
-    judged = opener.judge(step, as_of, approvals)
+    with _opener_of(session, running) as opener:
+        judged = opener.judge(step, as_of, approvals)
+        known = running.seen + len(opener.context.items)
     optional: dict[str, Any] = {} if as_of is None else {"as_of": as_of}
     optional |= {"approvals": approvals} if approvals else {}
     opening = Opening(step=step, after=len(running.ended), verdict=judged.verdict, **optional)
-    known = running.seen + len(opener.context.items)
     openings = (*running.openings, opening)
     return OpenedCall(replace(running, openings=openings), opening, judged, known)
 
 
-def _opener_of(session: Session, running: RunningBatch) -> StepOpener:
-    proposal = running.batch(session.rules, session.trail).proposal
-    return opener_after(proposal, running.ended, running.openings, running.made)
+@contextmanager
+def _opener_of(session: Session, running: RunningBatch) -> Iterator[StepOpener]:
+    """Give what opens the next calls of a batch: it goes on from that of the batches before."""
+    place = running.derived
+    with place.lock:
+        progress, place.value = place.value, None
+        if progress is None or not progress.leads_to(running.ended, running.openings):
+            progress = PlanProgress(_begin_opener(running.batch(session.rules, session.trail)))
+        progress.go_on(running.ended, running.openings, running.made)
+        place.value = progress
+        yield progress.opener
+
+
+def _begin_opener(batch: Batch) -> StepOpener:
+    proposal = Proposal(ctx=batch.ctx, compiled=batch.tools, spec=batch.spec, plan=batch.plan)
+    return StepOpener(proposal, SeenBefore(batch.trail, batch.past))
 
 
 def find_step(
@@ -89,13 +105,13 @@ def find_step(
     if turn is None:
         return None
     running, sent = session.running[turn], same_args(call.args)
-    opener = _opener_of(session, running) if running.is_late else None
-    for step in running.waiting:
-        if step in but or running.calls[step].tool != call.tool:
-            continue
-        planned = _settled_args(running, step, opener, as_of)
-        if planned is not None and same_args(planned) == sent:
-            return step
+    with _opener_of(session, running) if running.is_late else nullcontext() as opener:
+        for step in running.waiting:
+            if step in but or running.calls[step].tool != call.tool:
+                continue
+            planned = _settled_args(running, step, opener, as_of)
+            if planned is not None and same_args(planned) == sent:
+                return step
     return None
 
 
@@ -109,7 +125,7 @@ def _settled_args(
         settled = opener.settle(step, as_of)
     except OpeningError:
         return None
-    return None if settled.proposal is None else settled.args
+    return None if settled.sent is None else settled.args
 
 
 def before_opening(session: Session, turn: int) -> Session:

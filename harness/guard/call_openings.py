@@ -106,7 +106,7 @@ def _judge(
 
 def _rule(course: Course, opened: OpenedCall, call: Call, *, is_answer: bool) -> Ruled:
     """Return what becomes of a call that was judged."""
-    verdict, has_values = opened.opening.verdict, opened.judged.settled.proposal is not None
+    verdict, has_values = opened.opening.verdict, opened.judged.settled.sent is not None
     if course.settings.shadow:
         note = None if verdict.ok else "shadow: this was not enforced"
         return Ruled("allow" if has_values else "refuse", verdict, note)
@@ -130,7 +130,7 @@ def _refuse(answered: Answered, turn: int) -> Answered:
 def _make_ruling(
     course: Course, opened: OpenedCall, call: Call, ruled: Ruled, turn: int
 ) -> OpeningRuling:
-    settled, question = opened.judged.settled.proposal, course.question
+    settled, question = opened.judged.settled, course.question
     facts: dict[str, Any] = {"note": ruled.note, "expires_at": None}
     if ruled.action == "allow":
         facts["args"] = detach_json(dict(call.args))
@@ -142,7 +142,7 @@ def _make_ruling(
         id=call.id,
         action=ruled.action,
         verdict=ruled.verdict,
-        plan_digest=digest_of(opened.running.plan if settled is None else settled.plan),
+        plan_digest=settled.plan_digest or digest_of(opened.running.plan),
         **facts,
     )
 

@@ -136,9 +136,8 @@ class OpeningDesk:
             if isinstance(judged.verdict, Refused):
                 raise StepRefused(step, judged.verdict)
             self._ended = None
-        assert judged.settled.proposal is not None  # noqa: S101 - only what is settled passes
-        sent = judged.settled.proposal.plan.steps[-1]
-        assert type(sent) is ToolStep  # noqa: S101 - no other step is opened
+        sent = judged.settled.sent
+        assert sent is not None  # noqa: S101 - only what is settled passes
         self._sent[step], self._bodies[step] = sent, canonical_json(sent.args)
 
     def _judge(self, step: int, approvals: tuple[Approval, ...]) -> JudgedStep:

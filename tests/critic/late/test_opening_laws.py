@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from critic import Plan, Proposal, Refused, ToolCall, ToolStep, Verified, verify_proposal
 from critic.late.opened_steps import EarlierOpening
 from critic.late.openings import OpeningError, open_step, settle_step
-from evals.canonical_json import canonical_json
+from evals.canonical_json import canonical_json, digest
 from evals.timestamps import parse_time
 from harness.wire import build
 from tests.support.agreement import ONE_FAILURE
@@ -100,14 +100,22 @@ def test_an_opening_is_what_the_second_statement_says(seed: int) -> None:
 @seeds
 def test_late_is_never_wider_than_verify_of_the_settled_plan(seed: int) -> None:
     for one in openings_of(seed):
-        settled = settle_step(one.proposal, one.ended, one.step, **one.given).proposal
+        found = settle_step(one.proposal, one.ended, one.step, **one.given)
+        settled = found.proposal
         if settled is None:
             assert not one.ask().ok
             continue
+        assert found.plan_digest == digest(settled.plan)
         verdict, last = verify_proposal(settled), len(settled.plan.steps) - 1
-        found = () if verdict.ok else verdict.violations
-        of_step = [one for one in found if one.offending_step in (last, None)]
-        assert one.ask().ok is (not of_step)
+        named = f"/steps/{last}", f"/steps/{one.step}"
+        expected = [
+            (violation.check, (violation.path or "").replace(*named, 1), violation.approvable)
+            for violation in (() if verdict.ok else verdict.violations)
+            if violation.offending_step in (last, None)
+        ]
+        answer = one.ask()
+        violations = () if isinstance(answer, Verified) else answer.violations
+        assert [(each.check, each.path, each.approvable) for each in violations] == expected
 
 
 @settings(ONE_FAILURE, max_examples=examples(400))
