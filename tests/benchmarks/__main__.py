@@ -19,6 +19,7 @@ from tests.benchmarks.hooked import hooked_rows
 from tests.benchmarks.kept import code_digest, keep, machine
 from tests.benchmarks.logs import log_rows
 from tests.benchmarks.memory import memory_rows
+from tests.benchmarks.openings import opening_rows
 from tests.benchmarks.recorded import recorded_rows
 from tests.benchmarks.refusals import refusal_rows
 from tests.benchmarks.report import entries, table, unexplained
@@ -63,6 +64,7 @@ def groups(folder: Path, records: int, missing: list[str]) -> Groups:
         "hooked": lambda: hooked_rows(folder),
         "session": session_rows,
         "command": command_rows,
+        "opening": opening_rows,
         "recorded": lambda: recorded_rows(folder),
         "evidence": lambda: evidence_rows(folder),
         "refusal": refusal_rows,

@@ -21,6 +21,7 @@ from harness.replay import replay
 from harness.wire import InvalidInput, build, parse, verify_bytes
 from tests.benchmarks import plans
 from tests.benchmarks.desk import NOON, STEPS, Turn, decision, run_of_plan, turn
+from tests.benchmarks.openings import LongPlan
 from tests.support.paths import FIXTURES
 
 BATCHES: Final = 7
@@ -122,6 +123,11 @@ def session(number: int) -> list[bytes]:
     return [json.dumps({**event, "session": name}).encode() for event in events]
 
 
+def _openings(_folder: Path) -> list[Batch]:
+    plan = LongPlan(SIZE, BATCHES * PER_BATCH)
+    return _batches(plan.take_pair, lambda _: plan.next_pair())
+
+
 def _invalid(_folder: Path) -> list[Batch]:
     return _batches(_refused, lambda number: empty_steps(500 + number), each=1)
 
@@ -153,5 +159,6 @@ WORKS: Final = (
     Work("append of a decision, without the disk", _append),
     Work("replay of a record", _replay),
     Work("guard, a session of two rulings", _guard),
+    Work("openings of a late plan, after 200 others", _openings),
     Work("an invalid document", _invalid),
 )
