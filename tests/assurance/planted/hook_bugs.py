@@ -36,7 +36,7 @@ HOOK_BUGS: Final[tuple[Bug, ...]] = (
         _ANSWER,
         "a call that was given up and ran is evidence",
         "    if known.ended:\n        return",
-        "    if known.ended and known.shown:\n        return",
+        "    if known.ended and not known.shown:\n        return",
     ),
     slip(
         "strayed-call-not-told",

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from critic.session import Batch, verify_batch
+from evals.plan import ToolStep
 from harness.log import SqlDecisionLog
 from harness.log.search.listing import Listed, Listing
 from harness.log.search.query import Filters
@@ -194,6 +196,27 @@ def test_what_a_shadow_permits_is_on_record_as_a_shadow(tmp_path: Path) -> None:
         assert [record.action for record in log.records()] == ["shadow", "allow"]
         assert [one.status for one in replay(log)] == ["same"] * 2
         assert [*fates_in(log).values()] == ["ran_in_shadow", "not_run"]
+
+
+def test_an_entity_takes_no_more_from_the_request_around_it_than_it_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judged: list[Any] = []
+
+    def noted(batch: Batch) -> Any:
+        judged.extend(step.args for step in batch.plan.steps if isinstance(step, ToolStep))
+        return verify_batch(batch)
+
+    monkeypatch.setattr("harness.serve.authzen.verify_batch", noted)
+    around = tool_call("read", page=1)
+    subject = {**around["subject"], "properties": {"team": "desk"}}
+    new = {"id": "read", "properties": {"arguments": {"page": 2}}}
+    own = [{}, {"resource": {"type": "tool"}}, {"resource": new}]
+    ask(SERVICE, MANY, {**around, "evaluations": own})
+    assert judged == [{"page": 1}, {}, {"page": 2}]
+    bob = {"subject": {"id": "bob"}}
+    ask(SERVICE, MANY, {**QUESTION, "subject": subject, "evaluations": [bob]})
+    assert judged[-1]["subject"] == {"type": subject["type"], "id": "bob"}
 
 
 def test_each_decision_is_on_record_and_replays(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from harness.clock import FixedClock
 from harness.errors import UsageError
+from harness.log import SqlDecisionLog
 from harness.serve.app import CriticApp
 from harness.serve.bearer_tokens import BearerTokens
 from harness.serve.endpoints import HOOK_TYPE, HOOKS
@@ -220,6 +221,18 @@ def test_a_hook_is_not_answered_where_people_have_tokens_of_their_own() -> None:
     for approvers, status in ((None, 200), (PEOPLE, 404)):
         app = service(approvers=approvers, hooks=lambda data: data)
         assert ask(app, HOOKS, b"x", headers=headers).status_code == status
+
+
+def test_a_session_goes_on_in_another_service_for_its_agent_alone(tmp_path: Path) -> None:
+    with SqlDecisionLog.open(tmp_path / "audit.db") as log:
+        first, second = service(log=log), service(log=log)
+        assert said(first, "agent", open_()).status_code == 204
+        for other, one in ((second, "a"), (first, "b")):
+            foreign = said(other, "other", call("list_mail", id=one))
+            assert (foreign.status_code, foreign.json()["error"]["path"]) == (409, "/session")
+            assert said(other, "agent", call("list_mail", id=one)).json()["action"] == "allow"
+            assert status_of(other, "other").status_code == 404
+            assert said(other, "other", open_()).status_code == 409
 
 
 def test_an_answer_that_comes_too_late_leaves_the_session_with_its_agent() -> None:

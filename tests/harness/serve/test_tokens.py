@@ -1,5 +1,6 @@
 """Who may ask: bearer tokens from a file, and without any those on this machine."""
 
+import asyncio
 import os
 from pathlib import Path
 from typing import Any
@@ -106,3 +107,23 @@ def test_a_name_that_somebody_points_to_this_machine_is_not_answered(
 ) -> None:
     answer: Any = ask(app_of(), "/v1/verify", good_proposal(), headers={"host": host})
     assert answer.status_code == status
+
+
+def test_a_request_that_names_two_hosts_is_not_answered() -> None:
+    async def status_of(*hosts: bytes) -> int:
+        answer: list[Any] = []
+
+        async def send(message: Any) -> None:
+            answer.append(message)
+
+        async def receive() -> Any:
+            raise AssertionError
+
+        headers = [(b"host", host) for host in hosts]
+        scope = {"type": "http", "method": "GET", "path": "/healthz", "headers": headers}
+        await app_of()({**scope, "query_string": b"", "root_path": ""}, receive, send)
+        return int(answer[0]["status"])
+
+    assert asyncio.run(status_of(b"localhost")) == 200
+    assert asyncio.run(status_of(b"localhost", b"evil.example.org")) == 421
+    assert asyncio.run(status_of()) == 421
