@@ -3,6 +3,7 @@
 from typing import Final
 
 from tests.assurance.planted.attack_bugs import ATTACK_BUGS
+from tests.assurance.planted.audit_bugs import AUDIT_BUGS
 from tests.assurance.planted.authority_bugs import AUTHORITY_BUGS
 from tests.assurance.planted.bug import Bug
 from tests.assurance.planted.critic_bugs import CRITIC_BUGS
@@ -49,4 +50,5 @@ BUGS: Final[tuple[Bug, ...]] = (
     *AUTHORITY_BUGS,
     *SERVE_BUGS,
     *HOOK_BUGS,
+    *AUDIT_BUGS,
 )

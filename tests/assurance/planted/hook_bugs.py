@@ -46,11 +46,11 @@ HOOK_BUGS: Final[tuple[Bug, ...]] = (
         "",
     ),
     slip(
-        "lapsed-question-runs-unjudged",
+        "lapsed-question-judged-elsewhere",
         _ANSWER,
-        "a yes to a question that has lapsed counts without a second judgement",
-        "    if not isinstance(again, Ruling):\n        return False\n",
-        "    if not isinstance(again, Ruling):\n        return True\n",
+        "a call whose question has lapsed is judged again in another folder",
+        "again = _rule_call(guard, memory, event._replace(folder=known.folder), known.id)",
+        "again = _rule_call(guard, memory, event, known.id)",
     ),
     slip(
         "end-is-a-yes",
