@@ -195,6 +195,27 @@ def test_a_question_that_was_shown_and_not_followed_is_a_no(
     assert fates(critic, log) == ["ran_although_refused", "asked_no"], "it ran after a no"
 
 
+def test_a_call_whose_hook_was_killed_ends_with_the_session(
+    critic: Critic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, log = CLAUDE_CODE, str(tmp_path / "audit.db")
+
+    def decided(event: Any) -> str:
+        return agent.decided(critic, tmp_path, event, "--log", log)
+
+    def fail(*_: Any) -> None:
+        raise MemoryError
+
+    assert decided(agent.prompt("Tidy up the shop.")) == "silence"
+    with monkeypatch.context() as killed:
+        killed.setattr("harness.guard.guard.Guard.keep_note", fail)
+        assert decided(agent.call(agent.write, "c1")) == "deny"
+    assert fates(critic, log) == ["open"]
+    for name, found in (("Stop", "open"), ("SessionEnd", "ran_in_part")):
+        assert decided(stopped(agent, name)) == "silence"
+        assert fates(critic, log) == [found]
+
+
 def test_two_questions_about_the_same_call_are_two(critic: Critic, tmp_path: Path) -> None:
     agent = CLAUDE_CODE
     asked = [agent.call(agent.shell, "c1"), agent.call(agent.shell, "c2")]
