@@ -143,6 +143,20 @@ def test_a_call_that_ran_after_a_question_was_shown_was_approved(
     assert " same, 0 drift, 0 tampered, 0 incomplete" in critic("replay", log).lines[-1]
 
 
+def test_a_question_that_lapsed_is_judged_again_where_the_call_was(
+    critic: Critic, tmp_path: Path
+) -> None:
+    agent, log = CLAUDE_CODE, str(tmp_path / "audit.db")
+    asked = [agent.call(agent.shell, "c1"), shown(agent, agent.shell)]
+    ended = agent.result(agent.shell, "c1", "src")
+    for event in (*asked, agent.call(agent.read, "c2"), {**ended, "cwd": "/home/ada/elsewhere"}):
+        agent.decided(critic, tmp_path, event, "--log", log)
+    count = json.loads(critic("log", "list", log, "--records", "--format", "json").lines[-1])["seq"]
+    told = "".join(critic("log", "show", log, str(seq)).out for seq in range(1, count + 1))
+    assert told.count("/home/ada/shop") > 1
+    assert "elsewhere" not in told
+
+
 @pytest.mark.parametrize("yes", [True, False])
 def test_whoever_is_at_the_agent_answers_its_questions(
     critic: Critic, tmp_path: Path, yes: bool
@@ -171,7 +185,7 @@ def test_a_call_that_ran_without_a_question_was_not_approved(
         events.insert(1, shown(agent, other))
     answers = [agent.decided(critic, tmp_path, event, "--log", log) for event in events]
     assert (answers[0], answers[-1]) == ("ask", "deny")
-    assert "user-of-" not in critic("log", "export", log, "-o", "-").out + records(critic, log)
+    assert "user-of-" not in records(critic, log)
 
 
 @pytest.mark.one_in(3)
@@ -448,6 +462,9 @@ def test_a_tool_that_another_hook_judges_passes(critic: Critic, tmp_path: Path) 
     assert CURSOR.decided(critic, tmp_path, shell, "--leave", "Shell") == "allow"
     assert CURSOR.decided(critic, tmp_path, shell, "--leave", "She*") == "allow"
     assert CURSOR.decided(critic, tmp_path, shell, "--leave", "She") == "deny"
+    own = CURSOR.call(CURSOR.shell._replace(args=shell["tool_input"]), "c")
+    for leave in ("Shell", "She*", "*"):
+        assert CURSOR.decided(critic, tmp_path, own, "--leave", leave) == "ask"
 
 
 def test_cursor_names_tools_of_servers_alike_at_all_events(critic: Critic, tmp_path: Path) -> None:
