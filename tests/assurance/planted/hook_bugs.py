@@ -113,14 +113,7 @@ HOOK_BUGS: Final[tuple[Bug, ...]] = (
         _ANSWER,
         "an event is answered by the hook of another",
         "    if registered not in (None, event.name):",
-        "    if registered not in (None, event.name, event.name.lower()) and event.session:",
-    ),
-    slip(
-        "memory-of-another-session",
-        _ANSWER,
-        "the memory of another session, or agent, is gone on from",
-        "    if (memory.dialect, memory.session) != (dialect.name, event.session):",
-        "    if memory.dialect != dialect.name:",
+        '    if registered == "":',
     ),
     slip(
         "memory-not-kept",

@@ -10,10 +10,17 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from harness.guard import DiskWorld, Guard
 from harness.guard.session_folder import SessionFolder, StateUnusable
+from harness.integrations.hooks.dialects import DIALECTS
+from harness.integrations.hooks.hook_answer import HookSettings, answer_event
+from harness.integrations.hooks.install import shipped_policy
+from harness.integrations.hooks.kept_sessions import KeptSessions
+from harness.policy import parse_policy
 from harness.record.drafts import session_key
 from tests.harness.console import Critic
 from tests.harness.integrations.hooks.agents import CLAUDE_CODE, CODEX, GEMINI
@@ -208,3 +215,17 @@ def test_sessions_are_kept_beside_the_policy_unless_said_otherwise(
     event = json.dumps(GEMINI.call(GEMINI.read, "")).encode()
     assert GEMINI.reads(critic(*options, stdin=event)) == "allow"
     assert list((tmp_path / ".critic" / "sessions").glob("*.jsonl"))
+
+
+def test_a_command_without_a_folder_is_not_read_by_that_of_the_last_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[Any] = []
+    dialect, policy = DIALECTS["claude-code"], parse_policy(shipped_policy("claude-code")).policy
+    settings = HookSettings(policy=policy, state=tmp_path / "state", sessions=KeptSessions(2))
+    monkeypatch.setattr(Guard, "use_world", lambda _guard, world: used.append(world))
+    for number, folder in enumerate((str(tmp_path), "")):
+        call = {**CLAUDE_CODE.call(CLAUDE_CODE.shell, f"c{number}"), "cwd": folder}
+        answer_event(dialect, dialect.event(call), (), lambda: settings)
+    assert isinstance(used[-2], DiskWorld)
+    assert used[-1] is None
