@@ -239,9 +239,17 @@ class RunningBatch:
         return Batch(*given)
 
     def with_call(self, step: int, result: CallResult, results: range) -> "RunningBatch":
-        """Return the batch with one more call that ended."""
-        call = self._tool_call(step, result)
-        return replace(self, ended=(*self.ended, call), results=(*self.results, *results))
+        """Return the batch with one more call that ended.
+
+        What was cut may mention anything, and no opening could tell: no more calls are opened.
+        """
+        call, is_stopped = self._tool_call(step, result), self.is_stopped
+        return replace(
+            self,
+            ended=(*self.ended, call),
+            results=(*self.results, *results),
+            is_stopped=is_stopped or (result.cut and self.is_late),
+        )
 
     @property
     def is_over(self) -> bool:

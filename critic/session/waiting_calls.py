@@ -58,10 +58,12 @@ def judge_call(
         place: its turn and step.
 
     Raises:
-        OpeningError: what it waits for has not ended.
+        OpeningError: what it waits for has not ended, or something was seen beside its turn.
     """
     turn, step = place
     running = session.running[turn]
+    if not _knows_all(session, running):
+        raise OpeningError("its turn did not see all that its session did: ask for it in a new one")
     with _opener_of(session, running) as opener:
         judged = opener.judge(step, as_of, approvals)
         known = running.seen + len(opener.context.items)
@@ -70,6 +72,11 @@ def judge_call(
     opening = Opening(step=step, after=len(running.ended), verdict=judged.verdict, **optional)
     openings = (*running.openings, opening)
     return OpenedCall(replace(running, openings=openings), opening, judged, known)
+
+
+def _knows_all(session: Session, running: RunningBatch) -> bool:
+    """Return whether a batch that waits saw all that its session saw: else it is judged by less."""
+    return not running.is_late or len(session.trail) == running.seen + len(running.results)
 
 
 @contextmanager
@@ -105,6 +112,8 @@ def find_step(
     if turn is None:
         return None
     running, sent = session.running[turn], same_args(call.args)
+    if not _knows_all(session, running):
+        return None
     with _opener_of(session, running) if running.is_late else nullcontext() as opener:
         for step in running.waiting:
             if step in but or running.calls[step].tool != call.tool:

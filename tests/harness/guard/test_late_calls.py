@@ -399,3 +399,29 @@ def shell_guard(**settings: Any) -> Guard:
     wire["tool"] = [*wire["tool"], {**tool, "approval_mode": "destructive"}]
     wire["shell"] = {"table": "common-1"}
     return Guard(build(Policy, {**wire, "guard": {**wire["guard"], **settings}}))
+
+
+@pytest.mark.parametrize("beside", [SAID, None], ids=["a text", "a result of another turn"])
+def test_a_turn_that_did_not_see_all_opens_nothing(beside: Json | None) -> None:
+    other = [calls({**READS[0], "id": "o"}), result("o", ORDER)]
+    seen = [beside] if beside is not None else other
+    answers = answers_to(guard_of(), [opened(), TURN, *read_both(), *seen, ready("c")])
+    *_, last = answers.values()
+    assert "did not see" in last["error"]["message"]
+
+
+def test_a_plan_that_did_not_see_all_is_no_longer_carried_out() -> None:
+    """A result of an earlier turn comes in while the plan is open: its next call is a new turn."""
+    first, pay = {**READS[0], "id": "o"}, {"id": "p", "tool": "issue_refund", "args": SENT}
+    lookups = [calls(READS[0]), calls(READS[1]), result("a", ORDER), result("b", WINDOW)]
+    events = [opened(), calls(first), PLAN, *lookups]
+    assert answers_to(guard_of(), [*events, calls(pay)])[len(events)]["action"] == "allow"
+    late = answers_to(guard_of(), [*events, result("o", ORDER), calls(pay)])
+    assert late[len(events) + 1]["turn"] == 3
+
+
+def test_what_was_cut_ends_a_turn_that_waits() -> None:
+    events = [opened(), TURN, ready("a"), ready("b"), result("a", ORDER, cut=True)]
+    answers = answers_to(guard_of(), [*events, result("b", WINDOW), ready("c"), close()])
+    assert "does not wait" in answers[6]["error"]["message"]
+    assert answers[7]["status"] == "partial"
