@@ -1,5 +1,7 @@
 """Which words of a user ask for a step of a command, and which nearly do."""
 
+import time
+
 import pytest
 
 from critic.command.request_words import RequestedDeeds
@@ -62,6 +64,46 @@ DOCS = "The docs are at https://docs.example/x?v=2, see docs.example"
 )
 def test_a_host_that_is_named_is_one_to_read_from(command: str, is_asked: bool) -> None:
     assert asked(DOCS, command) is is_asked
+
+
+@pytest.mark.parametrize(
+    ("texts", "is_asked"),
+    [
+        (["Commit, but do not push."], False),
+        (["Don't push yet"], False),
+        (["don\u2019t commit or push anything"], False),
+        (["Fix it without pushing"], False),
+        (["Never push"], False),
+        (["No pushing, please"], False),
+        (["You should not push this. Commit it."], False),
+        (["Commit instead of pushing"], False),
+        (["Push it. Do not push to main."], False),
+        (["Commit and push", "Wait, do not push"], False),
+        (["Do not push", "Now push it"], True),
+        (["Do not touch a.py. Push it."], True),
+        (["Do not edit a.py, b.py or c.py, but push it"], True),
+        (["Do not wait, just push"], True),
+        (["Don't forget to push"], True),
+        (["Do not ask before you push"], True),
+        (["Push the branch", "Look at b.py", "And now the tests"], True),
+    ],
+)
+def test_what_was_forbidden_last_is_not_asked_for(texts: list[str], is_asked: bool) -> None:
+    (*_, step) = WORLD.read("git push origin main", SMALL_TABLE).steps
+    assert RequestedDeeds(texts, WORLD.root).ask_for(step) is is_asked
+
+
+@pytest.mark.parametrize("unit", ["-", "./", "a.", "do not ", "no ", "https://", "@a/"])
+def test_a_long_message_is_read_in_a_moment(unit: str) -> None:
+    started = time.process_time()
+    asked(unit * 50_000, "git push origin main")
+    assert time.process_time() - started < 5
+
+
+def test_what_must_not_be_touched_is_not_named() -> None:
+    texts = ["Remove what nobody uses. Do not delete src/old.py."]
+    (*_, step) = WORLD.read("rm src/old.py", SMALL_TABLE).steps
+    assert not RequestedDeeds(texts, WORLD.root).ask_for(step)
 
 
 def test_a_push_is_asked_for_by_its_word() -> None:
