@@ -40,6 +40,8 @@ def check_variable(
     text = value.exact
     if inside and name == "PYTHONPATH" and _FOLDERS.fullmatch(text or ""):
         return
+    if text is not None and walk.names.is_fine_value(name, text):
+        return
     if walk.names.is_never_set(name):
         raise NotUnderstood(f"the variable {name}, which decides what programs do")
     if name.startswith(_LOCALES) and not _LOCALE.fullmatch(text or ""):

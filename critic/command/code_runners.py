@@ -6,7 +6,7 @@ from critic.command.command_table import ProgramEntry
 from critic.command.deeds import Deed, LineWalk, Stdin
 from critic.command.operand_kinds import apply_arguments, apply_kind
 from critic.command.program_options import parse_options
-from critic.command.shell_syntax import NotUnderstood, Word
+from critic.command.shell_syntax import NotUnderstood, Word, plain_word
 from critic.command.wrappers import run_wrapped
 
 _PYTHON_FLAGS: Final = frozenset(("-u", "-B", "-q"))
@@ -169,6 +169,19 @@ def read_pip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed:
     if deed.scripts:
         deed.add_effect("run", "builds what it installs")
         deed.run_kinds = [("install", "build")]
+
+
+def read_coverage(
+    walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed, stdin: Stdin
+) -> None:
+    """Read what `coverage run` runs: what Python would, given the same words.
+
+    Raises:
+        NotUnderstood: an option or what is run is not understood.
+    """
+    given = parse_options(entry, words, stops=True)
+    module = (plain_word("-m"),) if "-m" in given.names else ()
+    run_wrapped(walk, (plain_word("python3"), *module, *given.operands), deed, stdin)
 
 
 def read_runner(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin) -> None:

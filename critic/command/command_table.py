@@ -99,6 +99,7 @@ SmallLanguage = Literal[
     "xargs",
     "shell",
     "interpreter",
+    "coverage",
     "runner",
     "npx",
     "npm",
@@ -155,6 +156,7 @@ class ProgramEntry(Envelope):
     `reader`: the code that reads its arguments. `free`: its arguments are not read at all.
     `safe`: none of its options does harm, so that names of files may stand where options may.
     `folder`: without an operand, the folder is meant. `lists_names`: its output is names of files.
+    `before`: as `opts`, for options that stand before the subcommand of any entry of its programs.
     `passes`: words after `--` go unread to the code of the repository that runs.
     `digits`: `-20` is an option. `dashes = "one"`: `-name` is one option, never several letters.
     `builtin`: a part of shells. `only_builtin`: there is no such program.
@@ -172,6 +174,7 @@ class ProgramEntry(Envelope):
     safe: bool = False
     folder: bool = False
     lists_names: bool = False
+    before: Text = ""
     passes: bool = False
     digits: bool = False
     dashes: Literal["one", "two"] = "two"
@@ -181,6 +184,11 @@ class ProgramEntry(Envelope):
     def options(self) -> Mapping[str, ProgramOption]:
         """Return the options by name."""
         return MappingProxyType({one.name: one for one in map(_option, self.opts.split())})
+
+    @cached_property
+    def leading(self) -> "ProgramEntry | None":
+        """Return what reads the options before a subcommand; None where there are none."""
+        return ProgramEntry(names=self.names, opts=self.before) if self.before.split() else None
 
     @cached_property
     def needs_option(self) -> bool:
@@ -210,7 +218,7 @@ class ProgramEntry(Envelope):
             raise _fault("names has no program")
         return names
 
-    @field_validator("opts")
+    @field_validator("opts", "before")
     @classmethod
     def _has_one_reading(cls, opts: str) -> str:
         names = [_option(token).name for token in opts.split()]
@@ -284,11 +292,13 @@ def _fault(text: str) -> PydanticCustomError:
 class VariableNames(Envelope):
     """Variables that may be set before a command: patterns of names, with `*`.
 
-    `plain` take any plain value, `never` none. Any other takes a number or a truth value.
+    `plain` take any plain value, `never` none. Any other takes a number or a truth value. `values`
+    are texts `NAME=VALUE` that do no harm, whatever the lists say.
     """
 
     plain: Text
     never: Text
+    values: Text = ""
 
 
 class PlaceNames(Envelope):
@@ -342,4 +352,5 @@ class CommandTable(Envelope):
             made_again=self.places.made_again,
             plain_variables=self.variables.plain,
             never_set=self.variables.never,
+            fine_values=self.variables.values,
         )

@@ -5,7 +5,7 @@ Rule 2: a program that find runs is read as one command for each folder, with an
 Rule 3: a program whose runs change what the next run means is not understood: `mv`, `cp`, `ln`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from critic.command.command_table import ProgramEntry
@@ -16,16 +16,20 @@ _WITH_VALUE: Final = frozenset(
     (
         *("-name", "-iname", "-path", "-ipath", "-type", "-maxdepth", "-mindepth", "-size"),
         *("-mtime", "-mmin", "-atime", "-ctime", "-perm", "-user", "-group", "-regex", "-iregex"),
-        *("-links", "-wholename", "-printf"),
+        *("-links", "-wholename", "-printf", "-cmin", "-amin", "-inum", "-uid", "-gid", "-used"),
+        *("-newermt", "-newerat", "-newerct", "-lname", "-ilname", "-iwholename", "-regextype"),
     )
 )
 _ALONE: Final = frozenset(
     (
         *("-not", "-o", "-a", "-or", "-and", "-print", "-print0", "-ls", "-empty", "-prune"),
         *("-quit", "-executable", "-readable", "-writable", "-follow", "-xdev", "-mount"),
-        *("-depth", "!", "(", ")", ","),
+        *("-depth", "!", "(", ")", ",", "-daystart", "-nouser", "-nogroup", "-true", "-false"),
     )
 )
+_COMPARES: Final = frozenset(("-newer", "-anewer", "-cnewer", "-samefile"))
+"""Tests against a file, of which no more than its times and its number are read."""
+
 _PRINTS_MORE: Final = frozenset(("-printf", "-ls"))
 _WIDENS: Final = frozenset(("-o", "-or", "!", "-not", "(", ","))
 _CHANGES_ITSELF: Final = frozenset(("mv", "cp", "ln", "tar"))
@@ -38,6 +42,7 @@ class _Expression:
     commands: list[tuple[Word, ...]]
     deletes: bool
     name: str
+    compared: list[Word] = field(default_factory=list)
     lists_only: bool = True  # what it prints are names, and nothing else
 
 
@@ -52,6 +57,8 @@ def read_find(walk: LineWalk, _entry: ProgramEntry, words: tuple[Word, ...], dee
         deed.lists += walk.at(folder, deed.folders)
     found = [NamedPath(path.path, path.real, read.name) for path in deed.lists]
     deed.found = found if read.lists_only else []
+    for word in read.compared:
+        deed.lists += walk.at(word, deed.folders)
     if read.deletes:
         deed.deletes += found
         walk.age(found, itself=True)
@@ -125,10 +132,12 @@ class _Reader:
             raise NotUnderstood("an expression of find that is known only when it runs")
         self._at += 1
         read.lists_only = read.lists_only and text not in _PRINTS_MORE
-        if text in _WITH_VALUE:
+        if text in _WITH_VALUE | _COMPARES:
             value = self._exact()
             if value is None:
                 raise NotUnderstood(f"the value of {text}")
+            if text in _COMPARES:
+                read.compared.append(self._words[self._at])
             self._at += 1
             # A test narrows only what comes after it.
             if text == "-name" and not read.name and not read.deletes and not read.commands:

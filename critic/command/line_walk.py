@@ -45,19 +45,24 @@ _Ends: TypeAlias = tuple[Folders, Folders]
 """The folders after success, and after failure."""
 
 
-def walk_line(text: str, facts: KnownFacts, table: CommandTable) -> list[Deed]:
+def walk_line(
+    text: str, facts: KnownFacts, table: CommandTable, *, splits: bool = True
+) -> list[Deed]:
     """Return what the commands of a line do, in the order in which they are written.
+
+    Args:
+        splits: without it, the line is read as if each variable and each output were quoted.
 
     Raises:
         NotUnderstood: something in the line is not understood.
     """
-    walk = _Walk(facts, table, AgedPaths())
+    walk = _Walk(facts, table, AgedPaths(), splits=splits)
     node = read_line(text, extended=facts.given.shell in ("bash", "zsh"))
     start = (join_path("/", facts.given.cwd),)
     walk.walk(node, start, [])
     if walk.is_concurrent and walk.aged:
         # What ages a path may run before what is written before it.
-        again = _Walk(facts, table, walk.aged)
+        again = _Walk(facts, table, walk.aged, splits=splits)
         again.walk(node, start, [])
     if sum(map(_count_asked, walk.deeds)) > _MOST_ASKED:
         raise NotUnderstood("more than 50 scripts, packages and hosts")
@@ -69,8 +74,11 @@ def _count_asked(deed: Deed) -> int:
 
 
 class _Walk(LineWalk):
-    def __init__(self, facts: KnownFacts, table: CommandTable, aged: AgedPaths) -> None:
+    def __init__(
+        self, facts: KnownFacts, table: CommandTable, aged: AgedPaths, *, splits: bool
+    ) -> None:
         super().__init__(facts, table, aged)
+        self._splits: Final = splits
         self.is_concurrent = False
         self._depth = self._wrappers = 0
         self._assigned: dict[str, list[int]] = {}
@@ -221,7 +229,8 @@ class _Walk(LineWalk):
         if _is_cd(command.words):
             return self._walk_cd(command.words, deed)
         start = len(self.deeds)
-        read_program(self, tuple(command.words), deed, stdin, wrapped=False)
+        words = command.words if self._splits else [word.as_one() for word in command.words]
+        read_program(self, tuple(words), deed, stdin, wrapped=False)
         if inside and not any("run" in one.does for one in self.deeds[start:]):
             raise NotUnderstood("PYTHONPATH for a program that runs no code of the repository")
         return deed.folders, deed.folders

@@ -29,6 +29,14 @@ _FILES_IN_BODY: Final = re.compile(r"(?:^|=)[@<]([^;]*)")
 _OPTIONS_IN_FILES: Final = ("read", "list", "rw", "run")
 _TEXTS: Final = ("text", "text2", "ref", "script")
 _PATHS: Final = ("read", "list", "write", "into", "delete", "rw", "dir", "run", "upload")
+_MEANS: Final = {
+    **dict.fromkeys(("dev", "serve", "develop"), "start"),
+    **dict.fromkeys(("compile", "package", "bundle"), "build"),
+    **dict.fromkeys(("unit", "e2e", "spec"), "test"),
+    "fmt": "format",
+}
+"""What scripts of some names are run for, by the word that asks for it."""
+
 _FIRST_TEXTS: Final = (("text",), ("script",))
 
 
@@ -168,7 +176,9 @@ def _apply_target(_walk: LineWalk, word: Word, deed: Deed) -> None:
     if not _TARGET.fullmatch(word.exact or "") or "=" in (word.exact or ""):
         raise NotUnderstood(f"the target {word.shown}")
     name = word.exact or ""
-    deed.run_kinds.append((name, re.split("[:_-]", name)[0]))
+    kind = re.split("[:_-]", name)[0]
+    means = [_MEANS[kind]] if kind in _MEANS else []
+    deed.run_kinds.append((name, kind, *means))
 
 
 def _apply_package(_walk: LineWalk, word: Word, deed: Deed) -> None:

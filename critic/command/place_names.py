@@ -31,10 +31,12 @@ class GuardedNames:
         made_again: str,
         plain_variables: str,
         never_set: str,
+        fine_values: str,
     ) -> None:
         """Read lists of patterns, with blanks between them."""
         self._plain: Final = frozenset(plain_variables.split())
         self._never: Final = NameList(never_set)
+        self._fine: Final = frozenset(fine_values.split())
         settings = [name.rstrip("/") for name in PROTECTED]
         alone = " ".join(name for name in settings if "/" not in name)
         self._protected: Final = NameList(f"{protected} {alone}")
@@ -80,6 +82,10 @@ class GuardedNames:
     def is_plain_variable(self, name: str) -> bool:
         """Return whether a variable may take any plain value."""
         return name in self._plain
+
+    def is_fine_value(self, name: str, value: str) -> bool:
+        """Return whether a variable may have a value, whatever else it may not."""
+        return f"{name}={value}" in self._fine
 
     def is_never_set(self, name: str) -> bool:
         """Return whether a variable decides what programs do."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from critic.command.command_table import ProgramEntry, ProgramOption
-from critic.command.shell_syntax import NotUnderstood, Word, plain_word
+from critic.command.shell_syntax import MaySplit, NotUnderstood, Word, plain_word
 
 _DIGITS: Final = re.compile(r"-\d+")
 _LONG: Final = re.compile(r"(--[A-Za-z0-9][\w-]*)=")
@@ -91,11 +91,11 @@ class _OptionReader:
             return
         for word in self.operands:
             if word.splits and word.varies:
-                raise NotUnderstood(f"an argument that may become several: {word.shown}")
+                raise MaySplit(f"an argument that may become several: {word.shown}")
 
     def _refuse_hidden_option(self, word: Word) -> None:
         if word.exact is None and not word.prefix and (word.varies or not self._entry.safe):
-            raise NotUnderstood(f"an argument that may become an option: {word.shown}")
+            raise MaySplit(f"an argument that may become an option: {word.shown}")
 
     def _read_option(self, word: Word) -> None:
         text = word.exact
@@ -172,6 +172,6 @@ class _OptionReader:
             raise NotUnderstood(f"the option {option.name} without its value")
         for word in values:
             if word.splits:
-                raise NotUnderstood(f"a value that may become several words: {word.shown}")
+                raise MaySplit(f"a value that may become several words: {word.shown}")
         late = bool(self.operands) and len(option.name) == 2
         self.options.append(GivenOption(option, values[0], is_late=late))

@@ -19,6 +19,7 @@ from critic.command.builtin_readers import (
     read_test,
 )
 from critic.command.code_runners import (
+    read_coverage,
     read_interpreter,
     read_npm,
     read_npx,
@@ -161,6 +162,9 @@ def _find_entry(
     program: str, walk: LineWalk, words: tuple[Word, ...]
 ) -> tuple[ProgramEntry, tuple[Word, ...]]:
     entries = walk.table.entries[program]
+    leading = entries[""].leading if "" in entries else None
+    if leading is not None and len(words) > 1 and words[0].prefix.startswith("-"):
+        words = parse_options(leading, words, stops=True).operands
     first = words[0].exact if words else None
     second = words[1].exact if len(words) > 1 else None
     if f"{first}/{second}" in entries:
@@ -204,6 +208,8 @@ def _apply_wrapper(
         read_env(walk, words, deed, stdin)
     elif entry.reader == "xargs":
         read_xargs(walk, entry, words, deed)
+    elif entry.reader == "coverage":
+        read_coverage(walk, entry, words, deed, stdin)
     elif entry.reader == "runner":
         read_runner(walk, words, deed, stdin)
     elif entry.reader == "shell":

@@ -17,6 +17,10 @@ class NotUnderstood(Exception):
         self.construct = construct
 
 
+class MaySplit(NotUnderstood):
+    """A word that may become several when the line runs, so that options may be among them."""
+
+
 class Piece(NamedTuple):
     """A part of a word.
 
@@ -88,6 +92,14 @@ class Word(NamedTuple):
     def shown(self) -> str:
         """The word for a message, not yet escaped."""
         return "".join(_show(piece) for piece in self.pieces)
+
+    def as_one(self) -> "Word":
+        """Return the word as if all of it was quoted."""
+        pieces = (
+            Piece("text", piece.text) if piece.kind == "glob" else piece._replace(quoted=True)
+            for piece in self.pieces
+        )
+        return self._replace(pieces=tuple(pieces)) if self.varies else self
 
     def fill_in(self, home: str) -> "Word":
         """Return the word with the home folder in the place of its variable."""

@@ -2,7 +2,8 @@
 
 Rule 1: the effects are closed. One command gives one step for each of its effects.
 Rule 2: what is not understood is one step for the whole line, `unknown`, of the tier `destructive`.
-Rule 3: a step that reaches the network names each step whose confidential data may get there.
+Rule 3: a step that reaches the network names each step whose confidential data may get there. So
+        does one of a line that is not understood because its words may split: whatever they become.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,7 @@ from critic.command.line_walk import walk_line
 from critic.command.path_effects import TIERS, PathEffects, ShellEffect
 from critic.command.place_names import GuardedNames
 from critic.command.shell_facts import FactNeeds, KnownFacts, ShellFacts, is_below
-from critic.command.shell_syntax import NotUnderstood
+from critic.command.shell_syntax import MaySplit, NotUnderstood
 from evals.capability import Role
 from evals.escaping import escape_line
 from evals.kinds import ApprovalMode
@@ -97,10 +98,21 @@ def read_steps(text: str, facts: ShellFacts, table: CommandTable) -> CommandStep
     try:
         deeds = walk_line(text, known, table)
     except NotUnderstood as fault:
-        return CommandSteps((_unknown_step(text, fault.construct),), known.needs)
+        leaking = _read_leak(text, known, table) if isinstance(fault, MaySplit) else ()
+        return CommandSteps(leaking or (_unknown_step(text, fault.construct),), known.needs)
     if known.needs:
         return CommandSteps((_unknown_step(text, f"not known: {known.needs}"),), known.needs)
     return CommandSteps(tuple(_Steps(facts, table.names).read(deeds)), known.needs)
+
+
+def _read_leak(text: str, known: KnownFacts, table: CommandTable) -> tuple[ShellStep, ...]:
+    """Return the steps of a line as if none of its words split, if one of them leaks a secret."""
+    try:
+        deeds = walk_line(text, known, table, splits=False)
+    except NotUnderstood:
+        return ()
+    steps = () if known.needs else tuple(_Steps(known.given, table.names).read(deeds))
+    return steps if any(step.carries for step in steps) else ()
 
 
 def unknown_steps(text: str, construct: str) -> CommandSteps:

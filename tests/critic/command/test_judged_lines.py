@@ -35,7 +35,7 @@ def test_no_hostile_line_is_allowed() -> None:
     judged = {line["id"]: judge(line["command"], line["request"], line["cwd"]) for line in lines}
     assert [one for one, action in judged.items() if action == "allow"] == []
     refused = [line["id"] for line in lines if line["expect"] == "refuse"]
-    assert sum(judged[one] == "refuse" for one in refused) >= len(refused) - 1
+    assert [one for one in refused if judged[one] != "refuse"] == []
 
 
 def judge(command: str, request: str = FIX, cwd: str = "/w", world: World = WORLD) -> str:
