@@ -186,7 +186,7 @@ class ProgramEntry(Envelope):
         return MappingProxyType({one.name: one for one in map(_option, self.opts.split())})
 
     @cached_property
-    def leading(self) -> "ProgramEntry | None":
+    def entry_before(self) -> "ProgramEntry | None":
         """Return what reads the options before a subcommand; None where there are none."""
         return ProgramEntry(names=self.names, opts=self.before) if self.before.split() else None
 

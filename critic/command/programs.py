@@ -162,7 +162,7 @@ def _find_entry(
     program: str, walk: LineWalk, words: tuple[Word, ...]
 ) -> tuple[ProgramEntry, tuple[Word, ...]]:
     entries = walk.table.entries[program]
-    leading = entries[""].leading if "" in entries else None
+    leading = entries[""].entry_before if "" in entries else None
     if leading is not None and len(words) > 1 and words[0].prefix.startswith("-"):
         words = parse_options(leading, words, stops=True).operands
     first = words[0].exact if words else None
