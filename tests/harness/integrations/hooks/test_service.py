@@ -374,3 +374,23 @@ def test_a_kept_session_is_not_gone_on_with_under_a_policy_that_was_changed(
         call("c2")
     policy.write_text(given)
     assert call("c3") == "allow"
+
+
+def test_a_command_is_read_by_the_folder_of_its_hook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[Any] = []
+    monkeypatch.setattr(Guard, "use_world", lambda _guard, world: used.append(world))
+    call = CLAUDE_CODE.call(CLAUDE_CODE.shell, "c1")
+    del call["cwd"]
+    folders = [tmp_path / name for name in ("hook", "service")]
+    for folder in folders:
+        folder.mkdir()
+    monkeypatch.chdir(folders[0])
+    options = options_of([*CLAUDE_CODE.options(tmp_path)[1:], "--socket", "critic.sock"])
+    assert options is not None
+    policy = (tmp_path / "policy.toml").read_bytes()
+    request = request_of("claude-code", options, policy, json.dumps(call).encode())
+    monkeypatch.chdir(folders[1])
+    HookDesk().answer(request.partition(b"\r\n\r\n")[2])
+    assert used[-1].folder == str(folders[0])
