@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_line
 from evals.kinds import EVALUATOR_IDS, Fate
+from evals.plan import SHELL_ADAPTER
 from harness.audit.record_texts import RecordTexts
 from harness.canonical import ascii_json
 from harness.commands.cells import write_cells
@@ -125,7 +126,16 @@ def _print_line(one: CheckedRow | ListedTurn | Gap) -> None:
     time, trace = time_text(row.at_us), escape_line(row.trace or "-")
     trace += f" for {escape_line(row.of_user)}" if row.of_user else ""
     text = f"{one.fate}: {_why(one)}" if isinstance(one, ListedTurn) else _describe_row(one)
+    text = ": ".join([*_name_effects(row), text])
     sys.stdout.write(f"{row.seq:>6}  {time}  {trace}  {escape_line(text)}\n")
+
+
+def _name_effects(row: IndexRow) -> Iterator[str]:
+    """Yield what the shell commands of a plan do, by the names of the effects."""
+    prefix = f"{SHELL_ADAPTER}/"
+    tools = (row.tools or "").split()
+    if named := [one.removeprefix(prefix) for one in tools if one.startswith(prefix)]:
+        yield ", ".join(named)
 
 
 def _why(one: ListedTurn) -> str:

@@ -422,6 +422,9 @@ def test_a_turn_whose_command_ran_ran_as_a_whole(tmp_path: Path, critic: Critic)
         agent.ask("cat .env")
     turns = [json.loads(line) for line in critic("log", "list", path, "--format", "json").lines]
     assert [one["fate"] for one in turns] == ["ran", "asked_open"]
+    first, second, *_ = critic("log", "list", path).lines
+    assert "  read, run.test: ran: " in first
+    assert "  read_secret: asked_open: " in second
     shown = critic("log", "show", path, "1", "--format", "text").lines
     parts = [line.strip() for line in shown if "of step 0" in line]
     assert parts[0].startswith('step 1: of step 0, shell/read "cat a.py": reads /w/a.py')
