@@ -18,6 +18,7 @@ from critic.command.shell_syntax import NotUnderstood, Word
 
 _ALWAYS_THERE: Final = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - only compared
 _DEEP: Final = frozenset(("-r", "-R", "-a", "--recursive", "--archive"))
+_SYMBOLIC: Final = frozenset(("-s", "--symbolic"))
 _KEEPS_LINKS: Final = _DEEP | {"-d", "-P"}
 _MODE: Final = re.compile(r"[ugoa]*[+-][rwxX]+|[0-7]{3,4}")
 _WIDE_MODE: Final = re.compile(r"[2467]\d{3}|777|.*s.*")
@@ -61,6 +62,8 @@ def read_move(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed
 def read_link(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
     """Add what `ln` reads and writes: a link is read as what it leads to.
 
+    Without `-s`, what it leads to has two names from then on, and is written by either.
+
     Raises:
         NotUnderstood: an option or a path is not understood.
     """
@@ -68,6 +71,8 @@ def read_link(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed
     if any(word.exact is None or ".." in word.exact.split("/") for word in given.operands):
         raise NotUnderstood("a link of this form")
     _add_transfer(walk, given, deed)
+    if not given.names & _SYMBOLIC:
+        deed.writes += deed.reads
     deed.note = "makes a link"
     walk.age([*deed.writes, *deed.into], itself=True)
 

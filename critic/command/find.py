@@ -5,6 +5,7 @@ Rule 2: a program that find runs is read as one command for each folder, with an
 Rule 3: a program whose runs change what the next run means is not understood: `mv`, `cp`, `ln`.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -27,13 +28,30 @@ _ALONE: Final = frozenset(
         *("-depth", "!", "(", ")", ",", "-daystart", "-nouser", "-nogroup", "-true", "-false"),
     )
 )
+_NAMES: Final = frozenset(
+    (
+        *("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex"),
+        *("-lname", "-ilname"),
+    )
+)
+"""Tests of names: what is found may have them, though no name narrows what is."""
+
 _COMPARES: Final = frozenset(("-newer", "-anewer", "-cnewer", "-samefile"))
 """Tests against a file, of which no more than its times and its number are read."""
 
+_REGEX_SIGNS: Final = re.compile(r"\.\*|[^\w.-]")
 _PRINTS_MORE: Final = frozenset(("-printf", "-ls"))
 _WIDENS: Final = frozenset(("-o", "-or", "!", "-not", "(", ","))
 _CHANGES_ITSELF: Final = frozenset(("mv", "cp", "ln", "tar"))
 _ANY_NAME: Final = "**"
+
+
+def _last_name(test: str, value: str) -> str:
+    """Return a pattern of the names that a test may be about."""
+    if "regex" not in test:
+        return value.rpartition("/")[2]
+    plain = value.replace("\\", "")
+    return "*" + _REGEX_SIGNS.split(plain)[-1]
 
 
 @dataclass(slots=True)
@@ -43,6 +61,7 @@ class _Expression:
     deletes: bool
     name: str
     compared: list[Word] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)  # names that some test is about
     lists_only: bool = True  # what it prints are names, and nothing else
 
 
@@ -55,15 +74,17 @@ def read_find(walk: LineWalk, _entry: ProgramEntry, words: tuple[Word, ...], dee
     read = _Reader(words).read()
     for folder in read.folders:
         deed.lists += walk.at(folder, deed.folders)
-    found = [NamedPath(path.path, path.real, read.name) for path in deed.lists]
+    names = (read.name, *read.others)
+    found = [NamedPath(path.path, path.real, name) for path in deed.lists for name in names]
     deed.found = found if read.lists_only else []
     for word in read.compared:
         deed.lists += walk.at(word, deed.folders)
     if read.deletes:
-        deed.deletes += found
+        deed.deletes += [path for path in found if path.pattern == read.name]
         walk.age(found, itself=True)
     if not read.commands:
         return
+    deed.reads += walk.count_paths(path for path in found if path.pattern != read.name)
     number = walk.finish(deed)
     for command in read.commands:
         for folder in read.folders:
@@ -100,7 +121,7 @@ class _Reader:
     def __init__(self, words: tuple[Word, ...]) -> None:
         self._words: Final = words
         self._at = 0
-        self._widens = False
+        self._widens = self._negates = False
 
     def read(self) -> _Expression:
         while self._exact() in ("-L", "-H", "-P"):
@@ -142,6 +163,8 @@ class _Reader:
             # A test narrows only what comes after it.
             if text == "-name" and not read.name and not read.deletes and not read.commands:
                 read.name = value if value and "/" not in value else _ANY_NAME
+            elif text in _NAMES and not self._negates:
+                read.others.append(f"**/{_last_name(text, value)}")
         elif text == "-delete":
             read.deletes = True
         elif text == "-exec":
@@ -149,6 +172,7 @@ class _Reader:
         elif text not in _ALONE:
             raise NotUnderstood(f"find {text}")
         self._widens = self._widens or text in _WIDENS
+        self._negates = text in ("!", "-not")
 
     def _read_command(self) -> tuple[Word, ...]:
         start = self._at

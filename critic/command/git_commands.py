@@ -51,8 +51,15 @@ def read_git(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
     _BY_SUB.get(sub, _read_plain)(walk, entry, given, deed)
     if sub == "checkout":
         _refuse_none(rest, given, walk, deed)
-    if sub == "ls-files":
+    if sub == "ls-files" and _lists_known_files(given):
         deed.found = [NamedPath(one.path, one.real, "**") for one in walk.here(deed)]
+
+
+def _lists_known_files(given: GivenArguments) -> bool:
+    """Return whether `git ls-files` lists none that git ignores, as secrets are."""
+    if given.names & {"-i", "--ignored"}:
+        return False
+    return not given.names & {"-o", "--others"} or "--exclude-standard" in given.names
 
 
 def _read_folder(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> tuple[Word, ...]:
