@@ -6,7 +6,7 @@ Rule 2: each of its steps is hashed once. The plan itself is made if anybody ask
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -87,9 +87,9 @@ class SettledStep:
         self.sent, self.refused = sent, tuple(refused)
 
     @property
-    def args(self) -> Mapping[str, Any]:
+    def args(self) -> dict[str, Any]:
         """What it sends."""
-        return {} if self.sent is None else self.sent.args
+        return {} if self.sent is None else dict(self.sent.args)
 
     @cached_property
     def proposal(self) -> Proposal | None:

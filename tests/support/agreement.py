@@ -10,6 +10,7 @@ from hypothesis import Phase, Verbosity, settings
 from evals.envelope import Envelope
 from harness.wire import InvalidInput
 from tests.assurance.shrink import smallest
+from tests.support.late_runs import LateCase
 from tests.support.model.facts import Json
 from tests.support.patience import PATIENT
 
@@ -33,7 +34,7 @@ class Statements(NamedTuple):
         except _NO_INPUT:
             return False
 
-    def require_agreement(self, envelope: Envelope, model: Any = None) -> None:
+    def require_agreement(self, envelope: Envelope | LateCase, model: Any = None) -> None:
         """Fail unless they agree on a case; `model` is what the model says, if that is known.
 
         The failure shows the law, the smallest case as JSON and what each side says of it.

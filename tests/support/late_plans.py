@@ -1,5 +1,6 @@
 """Random late plans: small worlds in which takes, promises and schemas meet, fit and misfit."""
 
+from copy import deepcopy
 from random import Random
 from typing import Any, Final
 
@@ -113,7 +114,8 @@ class _World:
         step["capability_id"] = self._one(("t0", "t1", "t2", "t2")) if at else "t0"
         if self._random.random() < 0.05 * self._load:
             step["capability_id"] = "gone"
-        args = {name: self._one(_VALUES) for name in self._random.sample(_NAMES, 2)}
+        names = self._random.sample(_NAMES, 2)
+        args = {name: deepcopy(self._one(_VALUES)) for name in names}  # no two steps share one
         step["args"] = {
             name: args[name] for name in args if self._random.random() < 0.5 * self._load
         }

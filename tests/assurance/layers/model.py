@@ -8,10 +8,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, get_args
 
 from critic import Proposal, Run, consolidate, verify_proposal
 from evals import score_run
+from evals.plan_verdicts import ConditionKind
 from harness.cases import ConsolidateInput
 from harness.testing._draw.edge_proposals import make_proposal
 from harness.testing._draw.edge_runs import make_run
@@ -20,6 +21,7 @@ from harness.wire import InvalidInput, build
 from tests.assurance.features import FEATURES, features
 from tests.assurance.row import Row
 from tests.assurance.shrink import smallest
+from tests.support.late_runs import engine_says, late_case, model_says, read_case
 from tests.support.model.facts import Json
 from tests.support.model.report import INVALID, consolidate_model
 from tests.support.model.score import score_model
@@ -29,15 +31,18 @@ from tests.support.verdict_draws import make_verdicts
 LEAD: Final[tuple[str, ...]] = ("ok", "kind", "offending_step")
 FIELDS: Final[tuple[str, ...]] = ("check", "kind", "offending_step", "path", "approvable")
 CHUNK: Final = 500
-QUICK: Final = {"verify": 25_000, "score": 15_000, "consolidate": 20_000}
-FULL: Final = {"verify": 450_000, "score": 250_000, "consolidate": 300_000}
+LATE: Final = "late plans"
+"""Verified, and opened step by step, by calls that end in any way."""
+QUICK: Final = {"verify": 25_000, "score": 15_000, "consolidate": 20_000, LATE: 4_000}
+FULL: Final = {"verify": 450_000, "score": 250_000, "consolidate": 300_000, LATE: 1_000_000}
 _NEAR: Final = 1e-12  # what two orders of adding the same few floats may differ by
 
 
 class Side(NamedTuple):
     """One of the three functions: how a case is made, and what each statement says of it."""
 
-    make: Callable[[Pick], Json]
+    make: Callable[[int], Json]
+    """Makes the case of a seed."""
     read: Callable[[Json], Any]
     engine: Callable[[Any], Json]
     model: Callable[[Json], Json]
@@ -109,10 +114,25 @@ def _outcome(_verdicts: Json, report: Json) -> Iterator[str]:
     )
 
 
+def _ends(_case: Json, told: Json) -> Iterator[str]:
+    openings = told.get("openings", [])
+    yield told.get("kind", "ok")
+    yield from {f"asks for {one['kind']}" for one in told.get("conditions", [])}
+    yield from {f"opening {'refused' if found else 'passed'}" for found in openings}
+
+
+def _drawn(make: Callable[[Pick], Json]) -> Callable[[int], Json]:
+    return lambda seed: make(seeded_pick(seed))
+
+
+_READERS: Final = partial(build, Proposal), partial(build, Run), _read_verdicts
 SIDES: Final = {
-    "verify": Side(make_proposal, partial(build, Proposal), _verified, verify_model, _kind),
-    "score": Side(make_run, partial(build, Run), _scored, score_model, _statuses),
-    "consolidate": Side(make_verdicts, _read_verdicts, _consolidated, consolidate_model, _outcome),
+    "verify": Side(_drawn(make_proposal), _READERS[0], _verified, verify_model, _kind),
+    "score": Side(_drawn(make_run), _READERS[1], _scored, score_model, _statuses),
+    "consolidate": Side(
+        *(_drawn(make_verdicts), _READERS[2], _consolidated, consolidate_model, _outcome)
+    ),
+    LATE: Side(late_case, read_case, engine_says, model_says, _ends),
 }
 
 _EVERY: Final = ("pass", "warn", "fail")
@@ -142,6 +162,17 @@ BOUNDS: Final[dict[str, dict[str, tuple[float, float]]]] = {
         "refused_by_critic at score": (0.04, 1),
         "invalid": (0.02, 0.20),
     },
+    LATE: {
+        "ok": (0.15, 0.40),
+        "missing_evidence": (0.02, 1),
+        "approval_mode_mismatch": (0.02, 1),
+        "violates_decision_spec": (0.02, 1),
+        "loop_guard": (0.002, 1),
+        **{f"asks for {kind}": (0.002, 1) for kind in get_args(ConditionKind)},
+        "asks for binding": (0, 1),
+        "opening passed": (0.1, 1),
+        "opening refused": (0.03, 1),
+    },
 }
 """The least and the largest share of each answer. Policy never warns."""
 
@@ -162,7 +193,7 @@ def judge_chunk(job: tuple[str, int, int]) -> Told:
     name, start, count = job
     side, met = SIDES[name], Counter[str]()
     began = time.perf_counter()
-    cases = [side.make(seeded_pick(seed)) for seed in range(start, start + count)]
+    cases = [side.make(seed) for seed in range(start, start + count)]
     made = time.perf_counter()
     said = [side.engine(side.read(case)) for case in cases]
     judged = time.perf_counter()
@@ -204,7 +235,7 @@ def judge_all(counts: dict[str, int], workers: int) -> list[Told]:
 
 
 def run(*, quick: bool) -> list[Row]:
-    """Return the rows of this layer: one for each of the three functions, one for their speed."""
+    """Return the rows of this layer: one for each function and for late plans, one for all."""
     counts = QUICK if quick else FULL
     began = time.perf_counter()
     told = judge_all(counts, os.cpu_count() or 1)
@@ -221,9 +252,7 @@ def run(*, quick: bool) -> list[Row]:
     held = total - sum(len(one.failed) for one in told)
     return [
         *rows,
-        Row(
-            "engine against model, all three", total, "cases", held, held == total, pace, total=True
-        ),
+        Row("engine against model, all", total, "cases", held, held == total, pace, total=True),
     ]
 
 
@@ -257,7 +286,7 @@ def shares(name: str, met: Counter[str], count: int) -> tuple[str, bool]:
 
 def _show(name: str, seed: int) -> None:
     side = SIDES[name]
-    case = smallest(side.make(seeded_pick(seed)), partial(differs, name))
+    case = smallest(side.make(seed), partial(differs, name))
     sys.stdout.write(f"DIFFER {name} seed {seed}: {json.dumps(case)}\n")
     envelope = side.read(case)
     sys.stdout.write(f"  engine {json.dumps(side.engine(envelope))}\n")

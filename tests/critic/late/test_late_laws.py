@@ -15,10 +15,11 @@ from evals.context import Approval
 from evals.envelope import OPTIONAL, Envelope
 from evals.plan import ToolStep
 from harness.wire import InvalidInput, build
-from tests.critic.late.test_opening_laws import OUTPUTS, Opening, openings_of, places
+from tests.critic.late.test_opening_laws import Opening, openings_of, places
 from tests.support.agreement import ONE_FAILURE
 from tests.support.effort import examples
 from tests.support.late_plans import late_proposal
+from tests.support.late_runs import OUTPUTS
 from tests.support.model.facts import Json
 
 seeds = given(st.integers(min_value=0, max_value=2**32))

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from critic import Run, score
 from harness.wire import build
-from tests.critic.late.test_opening_laws import OUTPUTS, openings_of
+from tests.critic.late.test_opening_laws import openings_of
 from tests.support.agreement import ONE_FAILURE
 from tests.support.effort import examples
+from tests.support.late_runs import OUTPUTS
 from tests.support.model.facts import Json
 from tests.support.model.score import is_late, score_model
 

@@ -10,10 +10,10 @@ from critic import Condition, Proposal, Refused, ToolCall, Verified, Violation, 
 from critic.late.opened_steps import EarlierOpening
 from critic.late.openings import OpeningError, open_step, settle_step
 from harness.wire import build
-from tests.critic.late.test_opening_laws import OUTPUTS
 from tests.support.agreement import ONE_FAILURE
 from tests.support.effort import examples
 from tests.support.late_plans import late_proposal
+from tests.support.late_runs import OUTPUTS
 from tests.support.model.facts import Json
 
 _NAMED_BY: Final = {

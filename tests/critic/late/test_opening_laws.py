@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,13 +16,10 @@ from harness.wire import build
 from tests.support.agreement import ONE_FAILURE
 from tests.support.effort import examples
 from tests.support.late_plans import late_proposal
+from tests.support.late_runs import OUTPUTS
 from tests.support.model import openings as model
 from tests.support.model.facts import Json
 
-OUTPUTS: Final[tuple[Any, ...]] = (
-    *("x", "ord 1", 5, 1.5, None, {"a": "x"}, {"a": 5, "b": 5}, {"a": {"b": "ord 1"}, "b": 1}),
-    *([{"a": "x"}], ["x"], {"to": ["ord 1"], "a": "ord 1"}, '{"a":"x"}', {"a": None}),
-)
 seeds = given(st.integers(min_value=0, max_value=2**32))
 
 
