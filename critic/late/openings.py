@@ -26,7 +26,8 @@ from critic.late.settled_values import SourceOutputs, settle_args
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.provenance import doubts_of
 from critic.provenance.call_values import CallValues
-from critic.provenance.origin_judge import MOST_VALUES, needs_judging
+from critic.provenance.content_values import MOST_VALUES
+from critic.provenance.origin_judge import needs_judging
 from critic.surface import NOT_IN_MANIFEST
 from critic.verify import found_in
 from evals.approval import Approvals, context_digest
