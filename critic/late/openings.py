@@ -143,10 +143,9 @@ class StepOpener:
     @cached_property
     def _context_digest(self) -> str:
         """The digest of the context of the late plan."""
-        ctx, compiled, spec = self._proposal.ctx, self._proposal.compiled, self._proposal.spec
-        if self._before is not None:
-            return self._before.trail.context_digest(ctx, compiled, spec)
-        return context_digest(ctx, compiled, spec)
+        given = self._proposal.ctx, self._proposal.compiled, self._proposal.spec
+        before = self._before
+        return before.trail.context_digest(*given) if before else context_digest(*given)
 
     def end_call(self, call: ToolCall) -> None:
         """Note a call that ended.
@@ -251,9 +250,9 @@ class StepOpener:
         planned = self._proposal.plan.steps[step]
         assert type(planned) is ToolStep  # noqa: S101 - no other step is opened
         refs = self.refs_of(step)
-        names = planned.model_fields_set - {"takes", "evidence_steps", "depends_on"}
-        fields = {name: getattr(planned, name) for name in names}
-        return ToolStep(**{**fields, "args": args, **({"evidence_refs": refs} if refs else {})})
+        kept = planned.model_fields_set - {"takes", "evidence_steps", "depends_on"}
+        fields = {name: getattr(planned, name) for name in kept} | {"args": args}
+        return ToolStep(**{**fields, **({"evidence_refs": refs} if refs else {})})
 
     def refs_of(self, step: int) -> tuple[str, ...]:
         """Return what a step pins: its own refs, and then what it waited for."""
@@ -270,9 +269,9 @@ class StepOpener:
         settled = self.settle(step, as_of, approvals)
         if settled.sent is None:
             return JudgedStep(_refusal(settled.refused), settled)
-        found = self._judge(step, settled, as_of, approvals)
-        passed = Verified(reasons=(f"step {step} opened",))
-        return JudgedStep(_refusal(found) if found else passed, settled)
+        if found := self._judge(step, settled, as_of, approvals):
+            return JudgedStep(_refusal(found), settled)
+        return JudgedStep(Verified(reasons=(f"step {step} opened",)), settled)
 
     def _judge(
         self,
@@ -302,8 +301,8 @@ class StepOpener:
         approvals: tuple[Approval, ...],
     ) -> PreparedPlan:
         """Return the last step of the settled plan, with those before it as they were judged."""
+        assert settled.sent is not None  # noqa: S101 - what has no values is not judged
         sent, tool, trail = settled.sent, self._case.steps[step][1], self.context.now.trail
-        assert sent is not None  # noqa: S101 - what has no values is not judged
         surface = self._case.surface._replace(
             evidence=trail.by_id, classes=trail.classes, expiries=trail.expiries
         )
