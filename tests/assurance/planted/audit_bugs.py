@@ -41,9 +41,9 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
     slip(
         "damaged-log-copied",
         _COPYING,
-        "a log with a record that is missing is copied as a sound one",
+        "a log of which something is missing is copied as a sound one",
         '_SOUND: Final = frozenset({"same", "open", "redacted"})',
-        '_SOUND: Final = frozenset({"same", "open", "redacted", "missing"})',
+        '_SOUND: Final = frozenset({"same", "open", "redacted", "incomplete"})',
     ),
     slip(
         "remains-in-claims",
@@ -185,13 +185,6 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
         "what differs between cases widens the interval",
         "    if is_paired:\n        means",
         "    if is_paired and len(baseline) < 2:\n        means",
-    ),
-    slip(
-        "interval-without-the-observed",
-        _BOOTSTRAP,
-        "equal samples may be surely worse",
-        "BootstrapInterval(observed, min(found[cut], observed), max(found[-1 - cut], observed))",
-        "BootstrapInterval(observed, found[cut], found[-1 - cut])",
     ),
     slip(
         "one-key-signed",
