@@ -45,11 +45,13 @@ from critic.command.git_commands import read_git
 from critic.command.operand_kinds import apply_arguments
 from critic.command.program_options import GivenArguments, parse_options
 from critic.command.sed import read_sed
+from critic.command.shell_facts import is_below
 from critic.command.shell_syntax import NotUnderstood, Word
 from critic.command.tar import read_tar
 from critic.command.wrappers import read_env, read_shell, read_xargs, run_wrapped
 
 _SYSTEM: Final = re.compile(r"/(?:usr/)?(?:local/)?s?bin/([\w.+\[-]+)")
+_SLASHES: Final = re.compile(r"/(?:\.?/)+")
 _INSTALLED: Final = re.compile(
     r"(?:\./|.*/)?(?:node_modules/\.bin|\.?venv/bin)/([\w.-]+)", re.DOTALL
 )
@@ -123,7 +125,7 @@ def _find_program(walk: LineWalk, word: Word, name: str, deed: Deed) -> str | No
     """Return the name of a program in the table, or None for a script, which is added."""
     if "/" not in name:
         return "python3" if _VERSIONED.fullmatch(name) else name
-    if system := _SYSTEM.fullmatch(name):
+    if system := _SYSTEM.fullmatch(_SLASHES.sub("/", name)):
         return "python3" if _VERSIONED.fullmatch(system[1]) else system[1]
     deed.runs = True
     installed = _INSTALLED.fullmatch(name) or _WRAPPER.fullmatch(name)
@@ -132,6 +134,8 @@ def _find_program(walk: LineWalk, word: Word, name: str, deed: Deed) -> str | No
         return installed[1]
     deed.program = name
     run_script(walk, word, deed)
+    if not all(is_below(path.real, walk.facts.given.root) for path in deed.scripts):
+        raise NotUnderstood(f"a program outside the project, by its path: {name}")
     return None
 
 

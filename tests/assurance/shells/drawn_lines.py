@@ -6,8 +6,9 @@ table, of its usual and hostile lines, and of what shells give a meaning to.
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import product
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
 
 from critic.command.command_table import ProgramEntry, ProgramOption
 from tests.harness.policy.test_common_lines import (
@@ -20,6 +21,16 @@ from tests.harness.policy.test_common_lines import (
 )
 
 _JOINTS: Final = (" && ", " || ", "; ", " | ", " & ", "\n", "&&", " |& ", ";", " \\\n ")
+_BEGINS: Final = ("cd src", "cd nope", "true", "false", "X=a.py")
+_ENDS: Final = (
+    ("touch t", "cat a.py > u"),
+    ("cd ..", "touch v"),
+    ("! cd nope", "cp a.py w"),
+    ("false", "rm b.py"),
+)
+TIMES: Final = 20
+"""How often each option and each pair of operators is drawn."""
+
 _FORMS: Final = (
     *("({})", "{{ {}; }}", "! {}", "timeout 5 {}", 'echo "$({})"', "({}) > g", "nice {}"),
     *("env A=1 {}", "cd src && {}", "cd nope; {}", "{} > n", "{} 2>&1 | cat", "cd src; cd ..; {}"),
@@ -46,34 +57,63 @@ _VALUES: Final = {
 }
 
 
-def option_lines() -> Iterator[str]:
-    """Yield a line for each option of the table."""
-    for entry, option in options():
-        yield _with_option(LINE_OF[id(entry)], option)
+class DrawnLine(NamedTuple):
+    """A line, and what it was drawn for: an option, a pair of operators, or nothing."""
+
+    text: str
+    about: str = ""
 
 
-def operator_lines() -> Iterator[str]:
-    """Yield lines for each pair of operators, with each end of the first command."""
-    for first in _JOINTS:
-        for second in _JOINTS:
-            for begin in ("cd src", "cd nope", "true", "false", "X=a.py"):
-                yield f"{begin}{first}touch t{second}cat a.py > u"
-
-
-def random_lines(seed: int) -> Iterator[str]:
-    """Yield lines without end."""
+def option_lines(seed: int, times: int = TIMES) -> Iterator[DrawnLine]:
+    """Yield lines for each option of the table, so many for each: alone, and among others."""
     rng = Random(seed)  # noqa: S311 - lines to try
+    known = _known_lines()
+    for turn in range(times):
+        for entry, option in options():
+            line = _with_option(LINE_OF[id(entry)], option)
+            about = f"{entry.names} {entry.sub} {option.name}"
+            yield DrawnLine(line if turn == 0 else _among_others(rng, line, known), about)
+
+
+def _among_others(rng: Random, line: str, known: list[str]) -> str:
+    way = rng.randrange(5)
+    if way == 0:
+        return rng.choice(_FORMS).format(line)
+    if way == 1:
+        return line + rng.choice(_REDIRECTS)
+    if way == 2:
+        return f"{line} {rng.choice(_WORDS)}"
+    if way == 3:
+        return f"{rng.choice(_BEGINS)}{rng.choice(_JOINTS)}{line}"
+    return f"{line}{rng.choice(_JOINTS)}{rng.choice(known)}"
+
+
+def operator_lines() -> Iterator[DrawnLine]:
+    """Yield lines for each pair of operators: 20, with each end of the first two commands."""
+    for begin, (middle, last) in product(_BEGINS, _ENDS):
+        for first, second in product(_JOINTS, _JOINTS):
+            about = f"{first!r} {second!r}"
+            yield DrawnLine(f"{begin}{first}{middle}{second}{last}", about)
+
+
+def _known_lines() -> list[str]:
     known = [command for command, _ in effects()]
     for name in ("usual", "hostile"):
         texts = (LINES / f"{name}.jsonl").read_text("utf-8").splitlines()
         known += [json.loads(text)["command"] for text in texts]
-    every = [*options()]
+    return known
+
+
+def random_lines(seed: int) -> Iterator[DrawnLine]:
+    """Yield lines without end."""
+    rng = Random(seed)  # noqa: S311 - lines to try
+    known, every = _known_lines(), [*options()]
     while True:
         parts = [_part(rng, known, every) for _ in range(rng.choice((1, 1, 1, 2, 2, 3)))]
         line = parts[0]
         for part in parts[1:]:
             line += rng.choice(_JOINTS) + part
-        yield rng.choice(_FORMS).format(line) if rng.random() < 0.25 else line
+        yield DrawnLine(rng.choice(_FORMS).format(line) if rng.random() < 0.25 else line)
 
 
 def _part(

@@ -10,6 +10,7 @@ from critic.command.deeds import Deed, NamedPath
 from critic.command.shell_facts import ShellFacts, ShellName
 from critic.command.shell_syntax import NotUnderstood, Word
 from critic.command.steps import read_deeds, read_steps
+from tests.assurance.shells.drawn_lines import DrawnLine
 from tests.assurance.shells.jail import Called, Jail
 from tests.support.shell_worlds import World
 
@@ -19,13 +20,20 @@ _NEVER: Final = re.compile(r"\b(sleep|yes|tail\s.*-[a-zA-Z]*[fF])\b|/dev/(zero|u
 
 
 class Tally(NamedTuple):
-    """What was tried in one shell, and the lines that did what was not read from them."""
+    """What was tried in one shell, and the lines that did what was not read from them.
+
+    `idle`: lines that were understood and in which no program ran and no file changed. `abouts` are
+    what lines were drawn for; `understood_abouts`, those of which one was understood.
+    """
 
     lines: int = 0
     understood: int = 0
     programs: int = 0
     files: int = 0
+    idle: int = 0
     unforeseen: tuple[tuple[str, str], ...] = ()
+    abouts: tuple[str, ...] = ()
+    understood_abouts: tuple[str, ...] = ()
 
     def plus(self, other: "Tally") -> "Tally":
         """Return both together."""
@@ -34,20 +42,23 @@ class Tally(NamedTuple):
             self.understood + other.understood,
             self.programs + other.programs,
             self.files + other.files,
+            self.idle + other.idle,
             (*self.unforeseen, *other.unforeseen),
+            (*dict.fromkeys((*self.abouts, *other.abouts)),),
+            (*dict.fromkeys((*self.understood_abouts, *other.understood_abouts)),),
         )
 
 
 def hear_lines(
-    jail: Jail, shell: ShellName, lines: Iterator[str], most: int, table: CommandTable
+    jail: Jail, shell: ShellName, lines: Iterator[DrawnLine], most: int, table: CommandTable
 ) -> Tally:
     """Run lines until so many were understood, and return what came of it."""
     jail.plant()
     before, tally = jail.files(), Tally()
-    for line in lines:
-        if tally.understood >= most:
-            break
+    abouts, understood = dict[str, None](), dict[str, None]()
+    for line, about in lines:
         tally = tally._replace(lines=tally.lines + 1)
+        abouts[about] = None
         deeds = _read(line, shell, table)
         if deeds is None or _NEVER.search(line) or "\0" in line:
             continue
@@ -55,16 +66,20 @@ def hear_lines(
         after = jail.files()
         changed = {one for one in before.keys() | after.keys() if before.get(one) != after.get(one)}
         first = next(unforeseen(deeds, called, changed), None)
+        understood[about] = None
         tally = tally._replace(
             understood=tally.understood + 1,
             programs=tally.programs + len(called),
             files=tally.files + len(changed),
+            idle=tally.idle + (not called and not changed),
             unforeseen=(*tally.unforeseen, *([] if first is None else [(line, first)])),
         )
         if changed:
             jail.plant()
             before = jail.files()
-    return tally
+        if tally.understood >= most:
+            break
+    return tally._replace(abouts=tuple(abouts), understood_abouts=tuple(understood))
 
 
 def _read(line: str, shell: ShellName, table: CommandTable) -> tuple[Deed, ...] | None:

@@ -140,15 +140,19 @@ class Jail:
         options = {"zsh": ["-f"], "bash": ["--norc", "--noprofile"]}.get(self._name, [])
         ended, held = os.pipe()
         try:
-            self._start([f"/shells/{self._name}", *options, "-c", line], held)
+            started = self._start([f"/shells/{self._name}", *options, "-c", line], held)
             os.close(held)
-            select.select([ended], [], [], _LONGEST_S)
+            # It is closed once no process of the line holds it.
+            if not select.select([ended], [], [], _LONGEST_S)[0]:
+                with suppress(ProcessLookupError):
+                    os.killpg(started.pid, signal.SIGKILL)
+            started.wait()
         finally:
             os.close(ended)
         return [called for path in sorted((self.root / "log").iterdir()) for called in _read(path)]
 
-    def _start(self, words: list[str], held: int) -> None:
-        started = subprocess.Popen(
+    def _start(self, words: list[str], held: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
             words,
             preexec_fn=_enter(self.root, is_mapped=self._is_mapped),  # noqa: PLW1509 - the layer has one thread
             stdin=subprocess.DEVNULL,
@@ -158,12 +162,6 @@ class Jail:
             pass_fds=(held,),
             start_new_session=True,
         )
-        try:
-            started.wait(_LONGEST_S)
-        except subprocess.TimeoutExpired:
-            with suppress(ProcessLookupError):
-                os.killpg(started.pid, signal.SIGKILL)
-            started.wait()
 
 
 def _read(path: Path) -> list[Called]:
