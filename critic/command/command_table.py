@@ -239,6 +239,9 @@ class ProgramEntry(Envelope):
             raise _fault('effect = "run" goes with the words of run, or with a target in args')
         if self.dashes == "two" and (hidden := _hidden_option(tuple(self.options))):
             raise _fault("opts: {} hides {}: leave one out, or write {}".format(*hidden))
+        before = tuple(_option(token).name for token in self.before.split())
+        if hidden := _hidden_option(before):
+            raise _fault("before: {} hides {}: leave one out".format(*hidden))
         return self
 
 

@@ -36,6 +36,7 @@ class _Told(NamedTuple):
 
 def run(args: argparse.Namespace) -> int:
     """Print the steps of a command line; return whether it was understood, as exit status."""
+    _require_text(args)
     policy = _find_policy(args.policy)
     rules = rules_of(policy).shell
     assert rules is not None  # noqa: S101 - the policy has a section and a tool
@@ -50,6 +51,14 @@ def run(args: argparse.Namespace) -> int:
     else:
         sys.stdout.write("".join(f"{line}\n" for line in _lines_of(action, told)))
     return EXIT_OK if _is_understood(told) else EXIT_REFUSED
+
+
+def _require_text(args: argparse.Namespace) -> None:
+    for name, text in (("COMMAND", args.line), ("--request", args.request), ("--cwd", args.cwd)):
+        try:
+            (text or "").encode()
+        except UnicodeEncodeError:
+            raise UsageError(f"{name} is not UTF-8") from None
 
 
 def _find_policy(path: str | None) -> Policy:

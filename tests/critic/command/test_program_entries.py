@@ -44,5 +44,14 @@ def test_an_option_that_is_also_a_letter_with_more_behind_it_hides_it(opts: str)
     assert ProgramEntry(names="x", opts=opts, dashes="one").options
 
 
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [("-n -no", "before: -no hides -n: leave one out"), ("-o=writ", "opts: -o=writ: no kind")],
+)
+def test_options_before_a_subcommand_are_checked_alike(before: str, told: str) -> None:
+    assert fault(before=before)[1].startswith(told)
+    assert ProgramEntry(names="x", before="-n=text").entry_before
+
+
 def test_long_options_and_those_with_a_sign_hide_nothing() -> None:
     assert ProgramEntry(names="x", opts="-n --no --n +no -vo -o").options

@@ -145,6 +145,29 @@ def test_a_policy_judges_by_its_tiers(critic: Critic, project: Path, tmp_path: P
     assert said.lines[1].split() == ["1", "read", "destructive", "cat"]
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["a" * 100_000, "ls \0", "(" * 10_000, "$(" * 7_000, "{ " * 8_000, "ls\r\nrm x", "\ufeffls"],
+)
+def test_bad_text_is_one_step_that_is_not_understood(
+    critic: Critic, project: Path, line: str
+) -> None:
+    ((effect, why),) = explain(critic, project, line)
+    assert effect == "unknown"
+    assert why.startswith("not understood: ")
+    assert "\n" not in why
+
+
+def test_text_that_is_not_utf_8_or_too_long_is_invalid(critic: Critic, project: Path) -> None:
+    for words in (["--", "ls \udcff"], ["--request", "\udcff", "--", "ls"]):
+        said = critic("shell", "explain", "--cwd", str(project), *words)
+        assert (said.status, said.out) == (2, "")
+        assert said.err.endswith("is not UTF-8\n")
+        assert said.err.count("\n") == 1
+    said = critic("shell", "explain", "--", "a" * (1 << 20))
+    assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
+
+
 def test_mistakes_are_told(critic: Critic, project: Path, tmp_path: Path) -> None:
     policy = tmp_path / "critic.toml"
     policy.write_text(POLICY)
