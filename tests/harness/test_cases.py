@@ -193,6 +193,7 @@ FINDINGS = (
     r"call \d+ of step \d+ has mode \w+ and no approval",
     r"call \d+ of step \d+ came before \S+, which it depends on",
     r"call \d+ of step \d+ repeats its step and is no retry",
+    r"call \d+ of step \d+ is of a late plan, and was not opened",
     r"call \d+ of step \d+ has attempt \d+, but is attempt \d+ of its step",
     r"call \d+ of step \d+ is retry \d+ of its step, over the limit of 10",
     r"required output \S+ is missing",
