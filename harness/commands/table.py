@@ -20,9 +20,7 @@ class _Command(NamedTuple):
 
 COMMANDS: Final[Mapping[str, _Command]] = MappingProxyType(
     {
-        "demo": _Command(
-            "refunds refused, run and planned late, recorded and replayed", "demo"
-        ),
+        "demo": _Command("refunds refused, run and planned late, recorded and replayed", "demo"),
         "verify": _Command("judge plans before they run", "judge"),
         "score": _Command("judge finished runs", "judge"),
         "run": _Command("verify, score and record runs that were recorded elsewhere", "judge"),
