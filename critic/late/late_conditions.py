@@ -12,10 +12,13 @@ from critic.prepared import PreparedPlan
 from evals.escaping import escape_name
 from evals.kinds import MODE_RANK
 from evals.plan_verdicts import Condition, ConditionKind
+from evals.pointers import array_index, segments
 
 _READ_ONLY: Final = MODE_RANK["read_only"]
 _NETWORK: Final = MODE_RANK["network"]
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
+
+_MOVED: Final = "; the place counts elements: whoever adds one before it chooses the value"
 
 _Noted = tuple[ConditionKind, str, str]
 
@@ -50,6 +53,7 @@ def _of_step(case: PreparedPlan, late: LatePlan, step: LateStep) -> Iterator[_No
         take = value.take
         place = escape_name(take.at) if take.at else "the output"
         reason = f"step {take.step} completes, and {place} is one value for {escape_name(take.arg)}"
+        reason += _MOVED if any(map(_is_number, segments(take.at))) else ""
         yield "value", f"/takes/{value.position}", reason
     if step.values and step.tool.args_schema is not None:
         yield "args_schema", "", "the args match the args_schema"
@@ -62,6 +66,10 @@ def _of_step(case: PreparedPlan, late: LatePlan, step: LateStep) -> Iterator[_No
     bindings = [one for one in waiting if one.kind == "binding"]
     yield from (_note_condition(one) for one in sorted(bindings, key=lambda one: one.path != ""))
     yield from _origins(case, late, step)
+
+
+def _is_number(segment: str) -> bool:
+    return array_index(segment) is not None
 
 
 def _note_condition(waiting: Waiting) -> _Noted:

@@ -57,6 +57,16 @@ def test_a_take_waits_for_its_value() -> None:
 
 
 @pytest.mark.parametrize(
+    ("at", "counts"), [("/0/amount", True), ("/*/amount", False), ("/a/10", True), ("/a/01", False)]
+)
+def test_a_place_that_counts_elements_is_named(at: str, counts: bool) -> None:
+    found = verdict(proposal(pay(take(at=at))))
+    assert isinstance(found, Verified)
+    (condition,) = found.conditions or ()
+    assert ("whoever adds one before it chooses the value" in condition.reason) is counts
+
+
+@pytest.mark.parametrize(
     ("step", "answer"),
     [
         (pay(take(step="pay")), ("loop_guard", "/steps/1/takes/0/step")),
