@@ -10,11 +10,11 @@ from critic.command.program_options import parse_options
 from critic.command.shell_syntax import NotUnderstood, Word
 
 _AWK_REACHES_OUT: Final = re.compile(
-    r"system|getline|[|>@]|ARGV|ENVIRON|PROCINFO|include|load|close|fflush"
+    r"system|getline|[|>@]|ARGV|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|include|load|close|fflush"
 )
 # Longest match: neither is ever read as a redirection or a pipe.
 _COMPARES: Final = re.compile(r">=|\|\|")
-_JQ_REACHES_OUT: Final = re.compile(r"\b(env|ENV|input_filename|include|import)\b|\$__prog")
+_JQ_REACHES_OUT: Final = re.compile(r"\b(env|ENV|input_filename|include|import|modulemeta|get_search_list)\b|\$__prog")
 
 
 def read_awk(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:

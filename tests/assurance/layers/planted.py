@@ -47,6 +47,8 @@ _KEPT: Final = FIXTURES / "planted.json"
 _DETAIL: Final = DETAILS / _KEPT.name
 _SECONDS: Final = 300
 _SAMPLED: Final = 15
+_OF_COMMANDS: Final = ("critic/command/", "harness/policy/shell_settings.py")
+_LINES: Final = ("tests/harness/policy/test_common_lines.py",)
 
 
 _EXAMPLES: Final = 10
@@ -104,7 +106,8 @@ def _anew(layer: str) -> Any:
 def _first_notice(bug: Bug) -> Notice:
     """Return the cheapest layer that notices the bug, and what it noticed."""
     overlay(_texts(bug))
-    for layer, killer in _killers(files_of_tests(bug) or tuple(nearest(bug))).items():
+    tests = (*(files_of_tests(bug) or nearest(bug)), *tests_beside(bug))
+    for layer, killer in _killers(tests).items():
         if noticed := guarded(killer):
             return {layer: noticed}
     return {}
@@ -118,6 +121,11 @@ def files_of_tests(bug: Bug) -> tuple[str, ...]:
         for path in (ROOT / "tests" / file.parent).glob(f"test_{file.stem}*.py")
     ]
     return tuple(str(path.relative_to(ROOT)) for path in sorted(found))
+
+
+def tests_beside(bug: Bug) -> tuple[str, ...]:
+    """Return the tests of the lines that the shipped table is read by, for bugs of commands."""
+    return _LINES if any(file.startswith(_OF_COMMANDS) for file in bug.files) else ()
 
 
 def _noticed_without(notices: dict[str, Notice]) -> Notice:

@@ -6,6 +6,7 @@ from tests.assurance.planted.attack_bugs import ATTACK_BUGS
 from tests.assurance.planted.audit_bugs import AUDIT_BUGS
 from tests.assurance.planted.authority_bugs import AUTHORITY_BUGS
 from tests.assurance.planted.bug import Bug
+from tests.assurance.planted.command_bugs import COMMAND_BUGS
 from tests.assurance.planted.critic_bugs import CRITIC_BUGS
 from tests.assurance.planted.demand_bugs import DEMAND_BUGS
 from tests.assurance.planted.direction_bugs import DIRECTION_BUGS
@@ -44,6 +45,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *JOURNAL_BUGS,
     *LIFE_BUGS,
     *LATE_BUGS,
+    *COMMAND_BUGS,
     *TOOLS_BUGS,
     *WORDS_BUGS,
     *ATTACK_BUGS,

@@ -67,9 +67,10 @@ class DrawnLine(NamedTuple):
 def option_lines(seed: int, times: int = TIMES) -> Iterator[DrawnLine]:
     """Yield lines for each option of the table, so many for each: alone, and among others."""
     rng = Random(seed)  # noqa: S311 - lines to try
-    known = _known_lines()
+    known, every = _known_lines(), [*options()]
     for turn in range(times):
-        for entry, option in options():
+        rng.shuffle(every)
+        for entry, option in every:
             line = _with_option(LINE_OF[id(entry)], option)
             about = f"{entry.names} {entry.sub} {option.name}"
             yield DrawnLine(line if turn == 0 else _among_others(rng, line, known), about)

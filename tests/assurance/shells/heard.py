@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from critic.command.command_table import CommandTable
 from critic.command.deeds import Deed, NamedPath
-from critic.command.shell_facts import ShellFacts, ShellName
+from critic.command.shell_facts import ShellFacts, ShellName, is_below
 from critic.command.shell_syntax import NotUnderstood, Word
 from critic.command.steps import read_deeds, read_steps
 from tests.assurance.shells.drawn_lines import DrawnLine
@@ -108,7 +108,7 @@ def unforeseen(deeds: tuple[Deed, ...], called: list[Called], changed: set[str])
         for path in chain(deed.into, deed.deletes):
             below.update(_spellings(path))
     for place in sorted(changed - exact):
-        if not any(place == one or place.startswith(f"{one}/") for one in below):
+        if not any(is_below(place, one) for one in below):
             yield place
 
 

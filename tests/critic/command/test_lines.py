@@ -146,6 +146,8 @@ def test_one_command_of_16_kib_is_read() -> None:
         ("( ls", "a missing )"),
         ("ls *(e:id:)", "a function, a pattern or an array"),
         ("case x in x) id;; esac", "the reserved word case"),
+        ("echo 'a\rb'", "a control character"),
+        ("cat <<'E'\n\x1b[31m\nE", "a control character"),
     ],
 )
 def test_a_construct_is_named(line: str, construct: str) -> None:

@@ -3,10 +3,12 @@
 import pytest
 
 from critic.command.command_table import CommandTable, ProgramEntry
+from harness.policy.shell_settings import shipped_table
 from tests.support.command_tables import SMALL_TABLE
 from tests.support.shell_worlds import World
 
 WORLD = World()
+SHIPPED = shipped_table("common-1")
 
 
 def effects(command: str, table: CommandTable = SMALL_TABLE) -> set[str]:
@@ -18,6 +20,18 @@ def test_what_find_prints_beside_names_is_no_list_of_names(action: str) -> None:
     assert effects(f"find . {action}") == {"list"}
     assert effects(f"find . {action} | xargs cat") == {"unknown"}
     assert effects("find . | xargs cat") == {"list", "read"}
+
+
+@pytest.mark.parametrize("path", ["/wx/a.py", "/w.bak/a.py", "../wx", "/home/u2/x", "/usrx/a"])
+def test_a_folder_whose_name_begins_alike_is_another_one(path: str) -> None:
+    assert effects(f"cat {path}") == {"read_outside"}
+    assert effects(f"touch {path}") == {"write_outside"}
+
+
+def test_a_program_by_name_is_not_known_where_the_project_writes_to_path() -> None:
+    (step,) = World(path_safe=False).read("ls", SMALL_TABLE).steps
+    assert (step.effect, "a folder of PATH" in step.why) == ("unknown", True)
+    assert World(path_safe=False).read("cd src", SMALL_TABLE).is_understood
 
 
 @pytest.mark.parametrize("pattern", ["*.pem", "./*.key", "certs/*.p12", "x.p?m", "*.PEM", "*.k*"])
@@ -43,6 +57,12 @@ def test_a_format_of_curl_may_write_a_file() -> None:
     assert effects(f"curl -s -w '%{{http_code}}' {ask}") == {"fetch"}
     assert effects(f"curl -w '%output{{x}}y' {ask}") == {"unknown"}
     assert effects(f'curl -w "$(cat f)" {ask}') == {"unknown"}
+
+
+@pytest.mark.parametrize("words", ["-X POST", "--request DELETE", "--request=PUT", "-XPATCH"])
+def test_a_request_that_may_change_something_sends(words: str) -> None:
+    assert effects(f"curl {words} https://docs.example/x", SHIPPED) == {"fetch", "send"}
+    assert effects("curl -X HEAD https://docs.example/x", SHIPPED) == {"fetch"}
 
 
 def test_a_form_sends_each_file_of_a_list() -> None:
