@@ -88,13 +88,6 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
         "        if digest in below:",
     ),
     slip(
-        "redacted-beside-a-redaction",
-        _REDACTION,
-        "a value is named in a record of which a piece is gone, and another one is taken out",
-        "    elif member in document.gone or {*document.redacted} - {*document.gone.values()}:",
-        "    elif member in document.gone:",
-    ),
-    slip(
         "new-failure-of-another-case",
         _RELEASE,
         "a failure that is new in a case is made up for by one that is gone in another",

@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.log import SqlDecisionLog
+from harness.audit.copies.copying import copy_log, fill_log, rows_up_to
+from harness.errors import UsageError
+from harness.log import LogDamaged, SqlDecisionLog
+from harness.record import Head
 from harness.replay import check_log, replay
 from tests.harness.commands.log.proving import signed_log
 from tests.harness.console import Critic
+from tests.harness.log.decisions import decision, meddle
 from tests.harness.log.guard_logs import write_guard_log
 from tests.support.guarding import answers_to, call, desk, guard_of, open_, result
 from tests.support.postgres import PostgresServer
@@ -81,3 +85,42 @@ def test_nothing_is_copied_over_and_no_damage_is_copied(critic: Critic, tmp_path
     said = critic("log", "copy", source, tmp_path / "c.db")
     assert said.status == 2
     assert not [*tmp_path.glob("c.db*")]
+
+
+def test_a_copy_has_no_claims_of_records_that_it_does_not_have(tmp_path: Path) -> None:
+    with SqlDecisionLog.open(open_log(tmp_path / "a.db")) as log:
+        claimed = sorted({seq for _, seq in log.all_claims()})
+        upto = claimed[len(claimed) // 2]
+        (last,) = (raw for raw in log.raw() if raw.seq == upto)
+        with SqlDecisionLog.open(tmp_path / "b.db") as target:
+            rows = rows_up_to(upto, log.stored_records())
+            fill_log(log, target, Head(upto, last.hash), log.bodies(), rows)
+            assert {seq for _, seq in target.all_claims()} == {
+                one for one in claimed if one <= upto
+            }
+
+
+def test_a_log_is_not_copied_over_parts_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.audit.copies.copying.is_url", lambda _: True)
+    with SqlDecisionLog.open(open_log(tmp_path / "a.db")) as log:
+        digest, body = next(iter(log.bodies()))
+        used = tmp_path / "used.db"
+        with SqlDecisionLog.open(used) as target:
+            target.copy_stored({digest: body}, {})
+        with pytest.raises(UsageError, match="name an empty schema"):
+            copy_log(log, str(used))
+        assert copy_log(log, str(tmp_path / "empty.db")) == log.head()
+
+
+def test_a_log_that_lacks_an_input_is_not_copied(tmp_path: Path) -> None:
+    place = tmp_path / "a.db"
+    with SqlDecisionLog.open(place) as log:
+        log.append(decision())
+    meddle(place, ("DELETE FROM inputs WHERE digest IN (SELECT digest FROM inputs LIMIT 1)", ()))
+    with SqlDecisionLog.open(place) as log:
+        assert [one.status for one in replay(log, judge=False)] == ["incomplete"]
+        with pytest.raises(LogDamaged):
+            copy_log(log, str(tmp_path / "b.db"))
+    assert not (tmp_path / "b.db").exists()

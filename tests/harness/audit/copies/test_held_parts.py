@@ -417,3 +417,11 @@ def test_what_the_search_missed_stops_the_copy(
     assert (said.status, said.out) == (2, "")
     assert "the copy still holds a value, so it was not kept: record 10: /run" in said.err
     assert not signed.log.with_name("new.db").exists()
+
+
+def test_of_a_record_that_is_cut_for_two_reasons_both_members_go() -> None:
+    one, other = HeldParts({"a"}, {1: {"run": "r"}}), HeldParts({"b"}, {1: {"asked": "q"}, 2: {}})
+    for both in (one.join(other), other.join(one)):
+        assert both.bodies == {"a", "b"}
+        assert both.members == {1: {"run": "r", "asked": "q"}, 2: {}}
+        assert both.digests == {"a", "b", "r", "q"}
