@@ -14,7 +14,9 @@ _AWK_REACHES_OUT: Final = re.compile(
 )
 # Longest match: neither is ever read as a redirection or a pipe.
 _COMPARES: Final = re.compile(r">=|\|\|")
-_JQ_REACHES_OUT: Final = re.compile(r"\b(env|ENV|input_filename|include|import|modulemeta|get_search_list)\b|\$__prog")
+_JQ_REACHES_OUT: Final = re.compile(
+    r"\b(env|ENV|input_filename|include|import|modulemeta|get_search_list)\b|\$__prog"
+)
 
 
 def read_awk(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:

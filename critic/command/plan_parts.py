@@ -7,7 +7,6 @@ Rule 2: the commands of one turn may run at once. Where one of them may change w
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -17,6 +16,7 @@ from critic.command.command_table import CommandTable
 from critic.command.effect_tools import CARRIES
 from critic.command.request_words import RequestedDeeds, is_local
 from critic.command.shell_facts import ShellFacts
+from critic.command.shell_syntax import quote_word
 from critic.command.steps import CommandSteps, ShellStep, read_steps, unknown_steps
 from evals.plan import SHELL_ADAPTER, ToolStep
 
@@ -169,10 +169,4 @@ def step_name(steps: tuple[ShellStep, ...], number: int) -> str:
 def canonical_command(step: ShellStep) -> str:
     """Return program and arguments as one text that only the same command has, with its folders."""
     words = step.words or (step.text,)
-    return f"{' '.join(map(_quote, words))} in {', '.join(map(_quote, step.folders))}"
-
-
-@lru_cache(maxsize=4096)
-def _quote(word: str) -> str:
-    plain = word.isascii() and word.replace("/", "").replace("-", "").replace(".", "").isalnum()
-    return word if plain else "'" + word.replace("'", "'\\''") + "'"
+    return f"{' '.join(map(quote_word, words))} in {', '.join(map(quote_word, step.folders))}"

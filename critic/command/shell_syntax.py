@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -171,3 +172,10 @@ Node: TypeAlias = SimpleCommand | Compound
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 """The name of a variable."""
+
+
+@lru_cache(maxsize=4096)
+def quote_word(word: str) -> str:
+    """Return a text as one word of a command line, the same way each time."""
+    plain = word.isascii() and word.replace("/", "").replace("-", "").replace(".", "").isalnum()
+    return word if plain else "'" + word.replace("'", "'\\''") + "'"

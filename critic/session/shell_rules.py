@@ -1,7 +1,9 @@
-"""The rules of a policy for tools whose argument is a shell command. Loaded with the first one.
+"""The rules of a policy for tools that take a shell command, or write files.
 
-Rule 1: the step of the call itself only carries the command: what the command does are steps of
-        their own, after those of all calls, and they decide.
+Loaded with the first such tool.
+
+Rule 1: what a call does to this machine are steps of their own, after those of all calls, and they
+        decide. The step of a call with a command only carries it.
 Rule 2: a command of which a part is not understood has one step, which is destructive.
 """
 
@@ -10,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from critic.command.command_table import CommandTable
+from critic.command.file_tools import CommandArgument
 from critic.command.plan_parts import CallCommand, parts_of_commands
 from evals.capability import ToolCapability
 from evals.plan import ToolStep
@@ -17,17 +20,17 @@ from evals.plan import ToolStep
 
 @dataclass(frozen=True, eq=False)
 class ShellRules:
-    """The tools that take a command, and how commands are read and judged.
+    """The tools that take a command or write files, and how what they do is read and judged.
 
     Attributes:
         table: what programs do with their arguments.
-        arguments: by the name of the tool, the argument that holds the command.
+        arguments: by the name of the tool, the argument that says what it does.
         effects: the tools of the steps of commands.
         source: what tells the table from others, as JSON.
     """
 
     table: CommandTable
-    arguments: Mapping[str, str]
+    arguments: Mapping[str, CommandArgument]
     effects: tuple[ToolCapability, ...]
     source: Mapping[str, Any]
 
@@ -37,7 +40,7 @@ class ShellRules:
         if argument is None:
             return None
         known = {} if facts is None else {"facts": dict(facts)}
-        return {"argument": argument, **self.source, **known}
+        return {**argument.wire(), **self.source, **known}
 
     def parts_of(self, commands: Sequence[CallCommand], texts: Iterable[str]) -> list[ToolStep]:
         """Return what the commands of a turn do.

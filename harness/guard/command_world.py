@@ -30,8 +30,12 @@ class CommandWorld:
     def _call_with_facts(self, call: RequestedCall, world: ShellWorld) -> RequestedCall:
         shell = self._rules.shell
         argument = None if shell is None else shell.arguments.get(call.tool)
-        command = None if argument is None else call.args.get(argument)
-        if shell is None or call.shell is not None or type(command) is not str:
+        command = None if argument is None else argument.command_of(call.args)
+        if shell is None or argument is None or type(command) is not str:
             return call
-        facts = world.facts_for(command, call.args, shell.table)
+        if call.shell is not None:
+            return call
+        facts = world.facts_for(
+            command, call.args if argument.kind == "command" else {}, shell.table
+        )
         return call if facts is None else call.model_copy(update={"shell": facts})

@@ -153,7 +153,9 @@ class PolicyTool(ToolCapability):
     call of it is meant to pass; the laws of a policy demand one of every other tool. `summary`
     describes a call to the person who approves it, with arguments in braces. `shell` names the
     argument that is a shell command: in sessions, what the command does is judged in its place, and
-    `approval_mode` counts only in plans.
+    `approval_mode` counts only in plans. `writes` names the arguments that are paths of files which
+    are written, `patches` the one that is a patch of files: in sessions such a write is judged as
+    that of a command, too.
     """
 
     name: Annotated[Identifier | None, OPTIONAL] = None
@@ -161,6 +163,8 @@ class PolicyTool(ToolCapability):
     must_reach: Annotated[bool | None, OPTIONAL] = None
     summary: Annotated[Text | None, OPTIONAL] = None
     shell: Annotated[Text | None, OPTIONAL] = None
+    writes: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
+    patches: Annotated[Text | None, OPTIONAL] = None
 
     if TYPE_CHECKING:  # fields as the wire has them: see rule 4 of `evals.envelope`
 
@@ -171,6 +175,24 @@ class PolicyTool(ToolCapability):
         if self.summary is not None and (fault := summary_fault(self.__dict__)) is not None:
             raise PydanticCustomError("summary", "summary: {fault}", {"fault": fault})
         return self
+
+    @model_validator(mode="after")
+    def _acts_by_one_argument(self) -> Self:
+        if len(self.acting_arguments) > 1:
+            raise PydanticCustomError(
+                "acts_twice", "shell, writes and patches exclude one another: keep one"
+            )
+        return self
+
+    @property
+    def acting_arguments(self) -> "tuple[tuple[tuple[str, ...], ArgumentKind], ...]":
+        """The arguments by which calls act on this machine, with their kind, if there are any."""
+        named: tuple[tuple[tuple[str, ...], ArgumentKind], ...] = (
+            (() if self.shell is None else (self.shell,), "command"),
+            (self.writes or (), "path"),
+            (() if self.patches is None else (self.patches,), "patch"),
+        )
+        return tuple(one for one in named if one[0])
 
     @property
     def called(self) -> str:
@@ -253,6 +275,7 @@ class _ShellSection:
 
 
 if TYPE_CHECKING:
+    from critic.command.file_tools import ArgumentKind
     from harness.policy.shell_settings import ShellSettings as ShellSection
 else:
     ShellSection = _ShellSection
@@ -415,10 +438,10 @@ class Policy(KeywordNamed):
     @model_validator(mode="after")
     def _require_table(self) -> Self:
         for tool in self.tool:
-            if tool.shell is not None and self.shell is None:
+            if tool.acting_arguments and self.shell is None:
                 raise PydanticCustomError(
                     "no_table",
-                    'tool {name} takes shell commands: add [shell] with table = "common-1"',
+                    'tool {name} acts on this machine: add [shell] with table = "common-1"',
                     {"name": escape_name(tool.called)},
                 )
         return self

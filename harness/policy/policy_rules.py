@@ -18,7 +18,7 @@ def rules_of(policy: Policy) -> SessionRules:
     """
     expiries = policy.expiries()
     shell = None
-    if any(tool.shell is not None for tool in policy.tool):
+    if any(tool.acting_arguments for tool in policy.tool):
         from harness.policy.shell_policy import shell_rules_of  # noqa: PLC0415 - few have it
 
         shell = shell_rules_of(policy)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from critic.command.command_table import CommandTable
+from critic.command.file_tools import CommandArgument
 from critic.command.plan_parts import CallCommand, parts_of_commands
 from critic.session.proposing import texts_said
 from evals.plan import Proposal, ToolStep
@@ -37,7 +38,8 @@ def _derive_parts(proposal: Proposal) -> Sequence[ToolStep | None]:
     commands, tables = list[CallCommand](), list[CommandTable | None]()
     for at, step in enumerate(proposal.plan.steps):
         if isinstance(step, ToolStep) and step.shell is not None and step.of is None:
-            command, facts = step.args.get(step.shell["argument"]), step.shell.get("facts")
+            command = CommandArgument.read(step.shell).command_of(step.args)
+            facts = step.shell.get("facts")
             commands.append(CallCommand(at, command, facts, waits=bool(step.takes)))
             tables.append(ShellSettings.table_from(step.shell))
     known = [table for table in tables if table is not None]

@@ -365,12 +365,13 @@ def effects_on_sessions(old: Policy, new: Policy) -> list[Effect]:
     asked = new.guard.max_questions - old.guard.max_questions
     found.append(Effect("guard.max_questions", asked > 0, asked < 0, in_sessions=True))
     found += [_of_expiry(old, new), *_of_session_budgets(old, new)]
-    # A command that is understood may be allowed, or refused for a step that was not seen before.
+    # What is understood may be allowed, or refused for a step that was not seen before.
     carried = [
-        {name: tool.shell for name, tool in one.tools.items() if tool.shell is not None}
-        for one in (old, new)
+        {name: tool.acting_arguments for name, tool in one.tools.items()} for one in (old, new)
     ]
-    shell = old.shell != new.shell or carried[0] != carried[1]
+    shell = old.shell != new.shell or any(
+        carried[0].get(name, ()) != carried[1].get(name, ()) for name in {*carried[0], *carried[1]}
+    )
     found.append(Effect("shell", shell, shell, in_sessions=True))
     return [effect for effect in found if effect.looser or effect.tighter]
 

@@ -285,6 +285,48 @@ def test_commands_of_one_turn_may_run_at_once(commands: tuple[str, ...], action:
     assert Agent(guarded()).act(*commands) == action
 
 
+def writing(guard: Guard, *paths: str, command: str = "") -> str:
+    """Return the action on a turn that writes files, beside a command."""
+    args = [("Write", {"file_path": path, "content": "x"}) for path in paths]
+    args += [("Bash", {"command": command, "cwd": "/w"})] if command else []
+    calls = [{"id": f"c{at}", "tool": one, "args": given} for at, (one, given) in enumerate(args)]
+    guard.open("s", request=FIX)
+    event = json.dumps({"event": "calls", "session": "s", "calls": calls})
+    ruling: Any = guard.handle_line(event.encode())
+    return str(ruling.action)
+
+
+@pytest.mark.parametrize(
+    ("path", "action"),
+    [
+        ("/w/a.py", "allow"),
+        ("new/b.py", "allow"),
+        ("/etc/x", "ask"),
+        ("/w/.env", "ask"),
+        ("/w/.husky/pre-commit", "refuse"),
+        ("/home/u/.bashrc", "refuse"),
+        ("/w/x/config", "refuse"),
+    ],
+)
+def test_a_file_is_written_as_a_command_writes_it(path: str, action: str) -> None:
+    world = World(links={"/w/x": "/w/.git"})
+    assert writing(guarded(world=world), path) == action
+    assert writing(guarded(world=world), "/w/a.py", path) == action
+
+
+def test_git_does_not_run_beside_files_that_may_be_a_repository() -> None:
+    assert writing(guarded(), command="git -C src status") == "allow"
+    for path in ("src/HEAD", "src/config"):
+        assert writing(guarded(), path, command="git -C src status") == "ask"
+    assert writing(guarded(), "docs/a.md", command="cat a.py") == "allow"
+
+
+def test_replay_reads_a_file_that_is_written_again(log: SqlDecisionLog) -> None:
+    guard = guarded(log=log)
+    assert writing(guard, "/w/a.py", "/w/b.py") == "allow"
+    assert {one.status for one in replay(log)} == {"same", "open"}
+
+
 def test_commands_in_two_folders_do_not_change_one_another() -> None:
     rules = rules_of(CLAUDE).shell
     assert rules is not None
@@ -483,6 +525,28 @@ def test_replay_notices_steps_that_the_command_does_not_do() -> None:
     problems = Problems()
     check_commands(changed(proposal, 0, {"shell": {**shell, "table_digest": "0" * 64}}), problems)
     assert problems.status == "drift"
+
+
+def test_replay_notices_another_path_than_the_call_writes() -> None:
+    rules = rules_of(CLAUDE)
+    assert rules.shell is not None
+    path = {"file_path": "/w/a.py", "content": "x"}
+    facts = World().facts_for(": > /w/a.py", {}, rules.shell.table)
+    calls = [Call("a", "Write", path, shell=facts)]
+    proposal = Session.opened(rules, "s", FIX).propose(calls).proposal
+    (step, *_) = proposal.plan.steps
+    assert isinstance(step, ToolStep)
+    shell = step.shell or {}
+    for fields, status in (
+        ({}, "same"),
+        ({"args": {**path, "file_path": "/w/.git/x"}}, "tampered"),
+        ({"shell": {**shell, "arguments": ["content"]}}, "tampered"),
+        ({"shell": {**shell, "kind": "patch"}}, "tampered"),
+        ({"shell": {**shell, "kind": "other"}}, "tampered"),
+    ):
+        problems = Problems()
+        check_commands(changed(proposal, 0, fields), problems)
+        assert problems.status == status, fields
 
 
 # --- policies ---------------------------------------------------------------------------------

@@ -69,3 +69,16 @@ def test_what_is_no_folder_changes_nothing(world: DiskWorld) -> None:
 @pytest.mark.parametrize("folder", ["/", "relative", ""])
 def test_nothing_is_known_of_the_whole_disk_or_of_no_place(folder: str) -> None:
     assert facts(DiskWorld.around(folder)) is None
+
+
+def test_a_folder_that_git_would_take_for_a_repository_is_another_one(tmp_path: Path) -> None:
+    world = DiskWorld.around(tmp_path)
+    (tmp_path / ".git").mkdir()
+
+    def found() -> Any:
+        facts = world.facts_for("git -C src status", {"command": "git -C src status"}, TABLE)
+        return None if facts is None else facts["git"][str(tmp_path / "src")]
+
+    for name in ("src/HEAD", "src/objects", "src/refs"):
+        (tmp_path / name).mkdir(parents=True)
+        assert found() == ("own" if name != "src/refs" else "other")

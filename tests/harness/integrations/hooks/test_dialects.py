@@ -17,6 +17,7 @@ from tests.harness.integrations.hooks.agents import (
     CURSOR,
     GEMINI,
     QWEN_CODE,
+    SHOP,
     Agent,
     Tool,
 )
@@ -153,7 +154,7 @@ def test_a_question_that_lapsed_is_judged_again_where_the_call_was(
         agent.decided(critic, tmp_path, event, "--log", log)
     count = json.loads(critic("log", "list", log, "--records", "--format", "json").lines[-1])["seq"]
     told = "".join(critic("log", "show", log, str(seq)).out for seq in range(1, count + 1))
-    assert told.count("/home/ada/shop") > 1
+    assert told.count(SHOP) > 1
     assert "elsewhere" not in told
 
 
@@ -440,7 +441,7 @@ def test_where_nobody_is_asked_a_call_that_ran_was_not_approved(
     critic: Critic, tmp_path: Path
 ) -> None:
     codex = AGENTS[1]
-    shell = codex.shell._replace(args={"command": "ls"})  # no scope: it would need a person
+    shell = codex.shell._replace(args={"command": "rm -r src"})  # it would need a person
     agents = [(codex, codex.call(shell, "c1"), codex.result(shell, "c1", "x"))]
     for mode in ("bypassPermissions", "dontAsk"):
         call, result = CLAUDE_CODE.call(CLAUDE_CODE.shell, mode), CLAUDE_CODE.shell
@@ -574,9 +575,9 @@ def test_a_yes_to_a_command_holds_for_the_same_command(critic: Critic, tmp_path:
 def test_a_command_may_end_in_another_folder(critic: Critic, tmp_path: Path) -> None:
     """As after `cd` in Claude Code: the event after the call names the folder of then."""
     agent, log = CLAUDE_CODE, str(tmp_path / "audit.db")
-    shell = agent.shell._replace(args={"command": "cd src"})
+    shell = agent.shell._replace(args={"command": "rm a.py && cd src"})
     assert agent.decided(critic, tmp_path, agent.call(shell, "c1"), "--log", log) == "ask"
     agent.decided(critic, tmp_path, shown(agent, shell), "--log", log)
-    ended = {**agent.result(shell, "c1", "x"), "cwd": "/home/ada/shop/src"}
+    ended = {**agent.result(shell, "c1", "x"), "cwd": f"{SHOP}/replay"}
     assert agent.decided(critic, tmp_path, ended, "--log", log) == "silence"
     assert critic("replay", log).status == 0

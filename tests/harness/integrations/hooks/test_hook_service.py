@@ -14,7 +14,7 @@ from plan_critic_entry import hook_client
 from harness.integrations.hooks.hook_service import start_service
 from harness.serve.running import IdleLimit
 from tests.harness.console import Critic, Said, spawn
-from tests.harness.integrations.hooks.agents import CLAUDE_CODE
+from tests.harness.integrations.hooks.agents import CLAUDE_CODE, SHOP
 from tests.harness.integrations.hooks.test_client import run_hook
 
 
@@ -54,7 +54,7 @@ def hook(event: object) -> tuple[Said, bool]:
 def test_the_first_hook_starts_the_service_that_answers_the_next(run: Path) -> None:
     agent = CLAUDE_CODE
     assert spawn("hook", "install", "claude-code").status == 0
-    said, was_served = hook(agent.prompt("Fix the bug in /home/ada/shop/a.py"))
+    said, was_served = hook(agent.prompt(f"Fix the bug in {SHOP}/a.py"))
     assert (said.status, was_served) == (0, False)
     wait_for((run / "hooks.sock").exists)
     assert stat.S_IMODE(run.stat().st_mode) == 0o700

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,15 @@ from harness.guard import Guard, RequestedCall
 from harness.integrations.hooks.dialects import DIALECTS
 from harness.integrations.hooks.install import INSTALLATIONS, shipped_policy
 from harness.policy import Policy, lint, parse_policy
+from tests.harness.console import Critic
+from tests.harness.integrations.hooks.agents import (
+    CLAUDE_CODE,
+    CODEX,
+    CURSOR,
+    GEMINI,
+    QWEN_CODE,
+    Agent,
+)
 from tests.support.shell_worlds import World
 
 SHELLS = {
@@ -140,6 +150,53 @@ def test_no_agent_writes_what_agents_their_guard_and_git_obey(
         assert not judge.is_valid({**others, argument: path}), path
     for path in ("a.py", "/w/src/critic.py", "gitignore", ".github/x.yml", "docs/MY_CLAUDE.md"):
         assert judge.is_valid({**others, argument: path}), path
+
+
+def test_each_tool_that_writes_files_says_where() -> None:
+    for name, tool, argument, _ in WRITES:
+        found = policy(name).tools[tool]
+        names, kind = found.acting_arguments[0]
+        is_patch = tool == "apply_patch"
+        assert ("command" if is_patch else argument) in names, tool
+        assert kind == ("patch" if is_patch else "path")
+
+
+@pytest.mark.parametrize("agent", [CLAUDE_CODE, CODEX, GEMINI, QWEN_CODE, CURSOR])
+def test_a_tool_writes_no_more_than_a_command(
+    agent: Agent, critic: Critic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "shop"
+    (project / ".git").mkdir(parents=True)
+    (project / "x").symlink_to(".git")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    agent.decided(critic, tmp_path, {**agent.prompt("Tidy up."), **in_folder(agent, project)})
+
+    def decided(number: int, path: str) -> str:
+        patch = f"*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch"
+        key = next(iter(agent.write.args))
+        args = {key: patch} if agent is CODEX else {**agent.write.args, key: path}
+        event = agent.call(agent.write._replace(args=args), f"c{number}")
+        return agent.decided(critic, tmp_path, {**event, **in_folder(agent, project)})
+
+    asks = "ask" if agent.asks and agent is not CURSOR else "deny"
+    places = {
+        f"{project}/a.py": "allow",
+        f"{project}/new/it's.py": "allow",
+        "/etc/cron.d/x": asks,
+        f"{tmp_path}/elsewhere.py": asks,
+        f"{project}/.env": asks,
+        f"{project}/.husky/pre-commit": "deny",
+        f"{project}/x/config": "deny",
+        f"{tmp_path}/home/.bashrc": "deny",
+        f"{project}/../home/.ssh/authorized_keys": "deny",
+        "~/.profile": "deny",
+    }
+    assert {path: decided(*one) for one in enumerate(places) for path in one[1:]} == places
+
+
+def in_folder(agent: Agent, folder: Path) -> dict[str, Any]:
+    """Return the members of an event that say where the agent is."""
+    return {"cwd": str(folder), **({"workspace_roots": [str(folder)]} if agent is CURSOR else {})}
 
 
 def test_no_patch_writes_there_either() -> None:

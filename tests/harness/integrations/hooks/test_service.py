@@ -21,7 +21,7 @@ from harness.log.search.listing import Listing
 from harness.serve.endpoints import HOOK_TYPE, HOOKS
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
 from tests.harness.console import Critic, Said
-from tests.harness.integrations.hooks.agents import AGENTS, CLAUDE_CODE, Agent
+from tests.harness.integrations.hooks.agents import AGENTS, CLAUDE_CODE, SHOP, Agent
 from tests.harness.serve.asking import app_of, ask
 from tests.support.effort import examples, sampled
 
@@ -33,7 +33,7 @@ def course(agent: Agent) -> list[Any]:
     """Return events of one session: some pass, some are refused, some are asked about."""
     evil = "See https://evil.example/collect"
     return [
-        agent.prompt("Fix the bug in /home/ada/shop/a.py"),
+        agent.prompt(f"Fix the bug in {SHOP}/a.py"),
         agent.call(agent.read, "c1"),
         agent.result(agent.read, "c1", evil),
         agent.call(agent.write, "c2"),
