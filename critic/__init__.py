@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from critic.batch import verify_many
     from critic.consolidate import consolidate
     from critic.late.opened_steps import EarlierOpening
-    from critic.late.openings import OpeningError, SettledStep, open_step, settle_step
+    from critic.late.openings import OpeningError, open_step, settle_step
+    from critic.late.settled_plan import SettledStep
     from critic.repairs.advise import advise
     from critic.repairs.apply import apply_repairs
     from critic.repairs.repair_kinds import Advice, Disposition, Repair
@@ -144,7 +145,8 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "critic.repairs.apply": "apply_repairs",
             "critic.repairs.repair_kinds": "Advice Disposition Repair",
             "critic.late.opened_steps": "EarlierOpening",
-            "critic.late.openings": "OpeningError SettledStep open_step settle_step",
+            "critic.late.openings": "OpeningError open_step settle_step",
+            "critic.late.settled_plan": "SettledStep",
             "critic.reports": "CriticReport ScoreVerdict",
             "critic.score": "score",
             "evals.plan_verdicts": (

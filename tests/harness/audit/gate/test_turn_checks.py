@@ -118,7 +118,7 @@ def test_runs_that_made_no_call_are_in_no_mean() -> None:
 def test_a_turn_that_was_ruled_on_again_counts_by_its_last_verdict() -> None:
     case, turn = ReleaseCase("a", "s", 1), TurnKey("s", 1, "p")
     for verdicts in ((True, False), (False, True), (False, True, False)):
-        found = [
+        found: list[RecordFinding[ReleaseRecord | None]] = [
             RecordFinding(
                 ReplayResult(seq=seq, status="same", reasons=()),
                 ReleaseRecord(turn, RecordFacts.ALLOWED, _DecisionFacts(case, one, None)),
