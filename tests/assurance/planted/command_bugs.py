@@ -224,7 +224,7 @@ COMMAND_BUGS: Final[tuple[Bug, ...]] = (
         _FACTS,
         "programs by name run where the project can write a folder of PATH",
         "return self.given.path_safe is not False",
-        "return self._path_safe or self.given.path_safe is not False",
+        "return self.given.path_safe is not False or not self._path_safe",
     ),
     slip(
         "real-path-alone",
