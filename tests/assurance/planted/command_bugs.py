@@ -518,6 +518,6 @@ COMMAND_BUGS: Final[tuple[Bug, ...]] = (
     _table_slip("pre", "rg takes a program", "-0 -a -A=text", "--pre=text -0 -a -A=text"),
     _table_slip("hard-reset", "a hard reset loses nothing", "--hard!discard", "--hard"),
     _table_slip("find-in-python", "a key is no secret", "*.pem *.key", "*.pem"),
-    _table_slip("hooks", "hooks of git may be written", ".git .hg", ".hg"),
+    _table_slip("hooks", "hooks of a project may be written", ".gnupg .husky", ".gnupg"),
     _table_slip("preload", "a library may be loaded", "LD_* DYLD_*", "DYLD_*"),
 )
