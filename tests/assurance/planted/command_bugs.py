@@ -519,5 +519,5 @@ COMMAND_BUGS: Final[tuple[Bug, ...]] = (
     _table_slip("hard-reset", "a hard reset loses nothing", "--hard!discard", "--hard"),
     _table_slip("find-in-python", "a key is no secret", "*.pem *.key", "*.pem"),
     _table_slip("hooks", "hooks of a project may be written", ".gnupg .husky", ".gnupg"),
-    _table_slip("preload", "a library may be loaded", "LD_* DYLD_*", "DYLD_*"),
+    _table_slip("path", "PATH takes any value", "CI DEBUG", "CI PATH DEBUG"),
 )
