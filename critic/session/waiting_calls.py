@@ -58,12 +58,14 @@ def judge_call(
         place: its turn and step.
 
     Raises:
-        OpeningError: what it waits for has not ended, or something was seen beside its turn.
+        OpeningError: what it waits for has not ended, or something was seen or made beside it.
     """
     turn, step = place
     running = session.running[turn]
     if not _knows_all(session, running):
-        raise OpeningError("its turn did not see all that its session did: ask for it in a new one")
+        raise OpeningError(
+            "its turn did not see all that its session saw and did: ask for it in a new one"
+        )
     with _opener_of(session, running) as opener:
         judged = opener.judge(step, as_of, approvals)
         known = running.seen + len(opener.context.items)
@@ -75,8 +77,12 @@ def judge_call(
 
 
 def _knows_all(session: Session, running: RunningBatch) -> bool:
-    """Return whether a batch that waits saw all that its session saw: else it is judged by less."""
-    return not running.is_late or len(session.trail) == running.seen + len(running.results)
+    """Return whether a batch that waits knows all that its session saw, and made: no other did."""
+    if not running.is_late:
+        return True
+    spent = (running.ctx.spent.steps if running.ctx.spent else None) or 0
+    has_seen = len(session.trail) == running.seen + len(running.results)
+    return has_seen and session.ledger.steps == spent + len(running.made)
 
 
 @contextmanager

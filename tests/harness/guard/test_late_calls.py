@@ -401,13 +401,43 @@ def shell_guard(**settings: Any) -> Guard:
     return Guard(build(Policy, {**wire, "guard": {**wire["guard"], **settings}}))
 
 
-@pytest.mark.parametrize("beside", [SAID, None], ids=["a text", "a result of another turn"])
-def test_a_turn_that_did_not_see_all_opens_nothing(beside: Json | None) -> None:
-    other = [calls({**READS[0], "id": "o"}), result("o", ORDER)]
-    seen = [beside] if beside is not None else other
+OTHER = {**READS[0], "id": "o"}
+BESIDE: dict[str, list[Json]] = {
+    "a text": [SAID],
+    "a result of another turn": [calls(OTHER), result("o", ORDER)],
+    "another turn that may run": [calls(OTHER)],
+    "the same refund": [calls({"id": "p", "tool": "issue_refund", "args": SENT})],
+}
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+def test_a_turn_that_does_not_know_all_opens_nothing(beside: str) -> None:
+    """Else one refund could be made twice: by a turn that was ruled on before the other."""
+    seen = BESIDE[beside]
     answers = answers_to(guard_of(), [opened(), TURN, *read_both(), *seen, ready("c")])
     *_, last = answers.values()
     assert "did not see" in last["error"]["message"]
+
+
+def test_of_two_turns_that_wait_one_makes_the_refund() -> None:
+    names = {"a": "d", "b": "e", "c": "p"}
+    take = {**PAY["takes"][0], "call": "d"}
+    again = [{**READS[0], "id": "d"}, {**READS[1], "id": "e"}]
+    pay = {**PAY, "id": "p", "takes": [take], "after": ["d", "e"]}
+    for first, second in ((names.keys(), names.values()), (names.values(), names.keys())):
+        order = [*map(ready, first), ready(next(iter(second)))]
+        a, b, c, other = order
+        outputs = [result(one["id"], out) for one, out in zip((a, b), (ORDER, WINDOW), strict=True)]
+        events = [opened(), TURN, calls(*again, pay), a, b, *outputs, c, other]
+        *_, made, late = answers_to(guard_of(), events).values()
+        assert made["action"] == "allow"
+        assert "did not see" in late["error"]["message"]
+
+
+def test_a_turn_that_was_refused_changes_nothing_for_one_that_waits() -> None:
+    refused = calls({"id": "p", "tool": "issue_refund", "args": {"id": "pay_1", "amount_inr": 5}})
+    answers = answers_to(guard_of(), [opened(), TURN, *read_both(), refused, ready("c")])
+    assert [one["action"] for one in answers.values()][-2:] == ["refuse", "allow"]
 
 
 def test_a_plan_that_did_not_see_all_is_no_longer_carried_out() -> None:
