@@ -241,14 +241,15 @@ class RunningBatch:
     def with_call(self, step: int, result: CallResult, results: range) -> "RunningBatch":
         """Return the batch with one more call that ended.
 
-        What was cut may mention anything, and no opening could tell: no more calls are opened.
+        What was cut may mention anything, and what another call returned is not what was waited
+        for: no more calls are opened.
         """
-        call, is_stopped = self._tool_call(step, result), self.is_stopped
+        call, is_unlike = self._tool_call(step, result), result.cut or result.sent is not None
         return replace(
             self,
             ended=(*self.ended, call),
             results=(*self.results, *results),
-            is_stopped=is_stopped or (result.cut and self.is_late),
+            is_stopped=self.is_stopped or (is_unlike and self.is_late),
         )
 
     @property
