@@ -46,12 +46,16 @@ _CHANGES_ITSELF: Final = frozenset(("mv", "cp", "ln", "tar"))
 _ANY_NAME: Final = "**"
 
 
+def plain_name(expression: str) -> str:
+    """Return the name that a regular expression is about, if it is about one."""
+    return expression.replace("\\", "").strip("^$")
+
+
 def _last_name(test: str, value: str) -> str:
     """Return a pattern of the names that a test may be about."""
     if "regex" not in test:
         return value.rpartition("/")[2]
-    plain = value.replace("\\", "")
-    return "*" + _REGEX_SIGNS.split(plain)[-1]
+    return "*" + _REGEX_SIGNS.split(plain_name(value))[-1]
 
 
 @dataclass(slots=True)
