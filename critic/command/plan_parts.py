@@ -7,6 +7,7 @@ Rule 2: the commands of one turn may run at once. Where one of them may change w
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -42,12 +43,14 @@ class CallCommand(NamedTuple):
         command: the argument that should be the text of the command.
         facts: ShellFacts as JSON; None where nobody asked the world.
         waits: whether the call takes values that earlier calls return.
+        is_file: whether it stands for a tool that writes files.
     """
 
     of: int
     command: object
     facts: Mapping[str, Any] | None
     waits: bool = False
+    is_file: bool = False
 
 
 def parts_of_commands(
@@ -66,12 +69,21 @@ def parts_of_commands(
         part
         for one, steps, root in read
         for words in [RequestedDeeds(said, root)]
-        for part in ([_late_part(one)] if one.waits else _parts_of(steps, words, one.of))
+        for part in ([_late_part(one)] if one.waits else _parts_of(one, steps, words))
     ]
 
 
-def _parts_of(read: CommandSteps, words: RequestedDeeds, of: int) -> list[ToolStep]:
-    return [_part_of(step, read.steps, words, of) for step in read.steps]
+def _parts_of(one: CallCommand, read: CommandSteps, words: RequestedDeeds) -> list[ToolStep]:
+    steps = tuple(_steps_of_files(read)) if one.is_file else read.steps
+    return [_part_of(step, steps, words, one.of) for step in steps]
+
+
+def _steps_of_files(read: CommandSteps) -> Iterator[ShellStep]:
+    """Yield the steps of a tool that writes files, in words that name no command."""
+    for step in read.steps:
+        if step.effect != "list":  # the program that a line needs
+            paths = ", ".join(step.values("path"))
+            yield replace(step, text=f"write {paths}") if paths else step
 
 
 def _fit_together(

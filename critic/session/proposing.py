@@ -127,7 +127,11 @@ def _parts_of_commands(rules: SessionRules, calls: Sequence[Call], trail: Trail)
     from critic.command.plan_parts import CallCommand  # noqa: PLC0415 - for shell commands only
 
     commands = [
-        CallCommand(at, argument.command_of(call.args), call.shell, waits=bool(call.takes))
+        CallCommand(
+            *(at, argument.command_of(call.args), call.shell),
+            waits=bool(call.takes),
+            is_file=argument.kind != "command",
+        )
         for at, call in enumerate(calls)
         if (argument := rules.shell.arguments.get(call.tool)) is not None
     ]

@@ -38,9 +38,9 @@ def _derive_parts(proposal: Proposal) -> Sequence[ToolStep | None]:
     commands, tables = list[CallCommand](), list[CommandTable | None]()
     for at, step in enumerate(proposal.plan.steps):
         if isinstance(step, ToolStep) and step.shell is not None and step.of is None:
-            command = CommandArgument.read(step.shell).command_of(step.args)
-            facts = step.shell.get("facts")
-            commands.append(CallCommand(at, command, facts, waits=bool(step.takes)))
+            argument, facts = CommandArgument.read(step.shell), step.shell.get("facts")
+            told = {"waits": bool(step.takes), "is_file": argument.kind != "command"}
+            commands.append(CallCommand(at, argument.command_of(step.args), facts, **told))
             tables.append(ShellSettings.table_from(step.shell))
     known = [table for table in tables if table is not None]
     if len(known) < len(tables):
