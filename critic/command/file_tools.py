@@ -71,8 +71,11 @@ class CommandArgument(NamedTuple):
 
 
 def _patched_paths(patch: str) -> Iterator[str]:
-    """Yield the paths in the headers of a patch, however far they are indented."""
-    for line in re.split(r"\r\n|[\n\r]", patch):
+    """Yield the paths in the headers of a patch, however far they are indented.
+
+    A carriage return ends no line: within one it is a part of the path.
+    """
+    for line in patch.split("\n"):
         header = _PATCHED.fullmatch(line.strip())
         if header is not None:
             yield header[1]

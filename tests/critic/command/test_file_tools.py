@@ -80,6 +80,18 @@ def test_a_path_is_judged_as_a_shell_writes_it(path: str, effect: str) -> None:
     assert effect in {step.effect for step in steps.steps}
 
 
+def test_a_carriage_return_hides_no_part_of_a_path() -> None:
+    patch = CommandArgument(("p",), "patch")
+    for text, effect in (
+        ("*** Begin Patch\r\n  *** Add File: a.py\r\n+x\r\n", "write"),
+        ("*** Add File: a\r/../../etc/x", "unknown"),
+        ("*** Add File: a\r/../.git/x", "unknown"),
+    ):
+        steps = read(patch, text)
+        assert steps is not None
+        assert {step.effect for step in steps.steps} - {"list"} == {effect}
+
+
 def test_every_path_of_a_call_is_written() -> None:
     argument = CommandArgument(("path", "file_path"), "path")
     assert argument.command_of({"file_path": "a"}) == ": > a"
