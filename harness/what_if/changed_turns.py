@@ -11,9 +11,9 @@ Rule 4: what was seen is labelled as it was then, or anew where that is asked fo
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from critic import CompiledContext, EvidenceItem, Plan, Proposal, RunContext
+from critic import CompiledContext, DecisionSpec, EvidenceItem, Plan, Proposal, RunContext
 from critic.session import RESERVED_IDS, SessionRules
-from critic.session.call_batch import Call, CallResult
+from critic.session.call_batch import Call, CallResult, CallTake
 from critic.session.call_results import classify_output
 from critic.session.proposing import facts_in, plan_of_batch
 from critic.session.session_evidence import Trail
@@ -22,7 +22,7 @@ from evals.capability import Author, ToolName
 from evals.context import SpentCall
 from evals.escaping import escape_name
 from evals.manifest import Source
-from evals.plan import ToolStep, is_command_part
+from evals.plan import ToolStep, is_command_part, is_late_plan
 
 _OF_NO_TOOL: Final = frozenset({FAILED_CLASS, "result"})
 """The classes of results that no policy changes."""
@@ -40,6 +40,7 @@ class ChangedTurn(NamedTuple):
 
     ctx: RunContext
     compiled: CompiledContext
+    spec: DecisionSpec
     plan: Plan
 
 
@@ -69,9 +70,11 @@ def turn_under(
         rules, calls, Trail(items), as_of, session=str(facts.id), turn=int(facts.turn)
     )
     plan = Plan(steps=made.steps, declared_outputs=(), plan_id=recorded.plan.plan_id)
-    compiled = rules.compiled_for((call.tool for call in calls), tuple(items))
-    ctx = _rename_tools(rules, recorded.ctx)
-    return ChangedTurn(_with_effects(rules, ctx, calls, plan), compiled, plan)
+    is_late = is_late_plan(plan)
+    compiled = rules.compiled_for((call.tool for call in calls), tuple(items), is_late=is_late)
+    ctx = _with_effects(rules, _rename_tools(rules, recorded.ctx), calls, plan)
+    spec = rules.late_spec if is_late else rules.batch_spec
+    return ChangedTurn(ctx, compiled, spec, plan)
 
 
 def _with_effects(
@@ -89,12 +92,15 @@ def _with_effects(
 
 def _calls(rules: SessionRules, recorded: Proposal) -> Iterator[Call]:
     """Yield the calls of a batch, by the names that the rules have for their tools."""
-    known = recorded.compiled.manifests.tools
-    for at, step in enumerate(recorded.plan.steps):
+    known, steps = recorded.compiled.manifests.tools, recorded.plan.steps
+    # Of a late plan each call has the id of its step; the id of none stands for a call left out.
+    for at, step in enumerate(steps):
         if isinstance(step, ToolStep) and not is_command_part(step):
             pair = step.adapter_id, step.capability_id
             name = _name_of(rules, pair, was_known=pair in known)
-            yield Call(str(at), name, step.args, step.estimated_tokens, facts_in(step))
+            takes = tuple(CallTake(one.arg, one.step, one.at) for one in step.takes or ())
+            told = (step.estimated_tokens, facts_in(step), takes, tuple(step.evidence_steps or ()))
+            yield Call(step.id or str(at), name, step.args, *told)
 
 
 def _name_of(rules: SessionRules, pair: tuple[str, str], *, was_known: bool = True) -> str:

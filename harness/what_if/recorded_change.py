@@ -129,9 +129,7 @@ class ChangedInputs:
             if isinstance(turn, Unjudgeable):
                 return turn
             ctx = self._context(turn.ctx, SESSION_BUDGET)
-            return _carry_approvals(
-                recorded, _proposal(ctx, turn.compiled, rules.batch_spec, turn.plan)
-            )
+            return _carry_approvals(recorded, _proposal(ctx, turn.compiled, turn.spec, turn.plan))
         ctx = self._context(recorded.ctx, None)
         compiled = self._compile_context(policy, recorded.compiled, compiled_digest)
         return _carry_approvals(recorded, _proposal(ctx, compiled, policy.spec, recorded.plan))
@@ -181,8 +179,9 @@ def is_of_session(proposal: Proposal) -> bool:
 
 
 def _compiled_of(policy: Policy, items: list[EvidenceItem]) -> CompiledContext:
+    expiries = policy.expiries()
     manifests = Manifests(
-        tool_manifest=[tool.capability for tool in policy.tool],
+        tool_manifest=[policy.told_entry(tool, expiries) for tool in policy.tool],
         evidence_manifest=items,
         classes=policy.classes,
         record_fields=policy.record_fields,

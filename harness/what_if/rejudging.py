@@ -7,7 +7,7 @@ Rule 4: each plan says of which turn it is, so that a turn is counted once.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from critic import Plan, Proposal, Refused, RunContext, Verified, VerifyVerdict, verify_proposal
 from evals.escaping import escape_line
@@ -18,6 +18,7 @@ from harness.record import (
     DecisionRecord,
     Gap,
     NoTurnRecord,
+    RunFacts,
     SettledRecord,
     sha256,
 )
@@ -26,6 +27,7 @@ from harness.replay.document_reading import RecordedLog
 from harness.replay.findings import RecordFinding, findings
 from harness.replay.recheck import RecordedInputs
 from harness.what_if.changed_turns import Unjudgeable
+from harness.what_if.opened_answers import answer_opened
 from harness.what_if.plan_answers import ShiftDirection, Stance, answer_entry, direction_between
 from harness.what_if.recorded_change import (
     ChangeBySpec,
@@ -35,6 +37,8 @@ from harness.what_if.recorded_change import (
 )
 
 _Changed = ChangedInputs | InputsBySpec
+
+_NOT_OPENED: Final = "its openings do not follow from its calls under these rules"
 
 NotJudgedStatus = Literal["critic_error", "tampered", "incomplete", "redacted", "unknown"]
 """Why a record was not judged. `unknown`: it does not say what it would be after the change."""
@@ -102,6 +106,7 @@ class RecordedPlan(NamedTuple):
         attempt: the index in the attempts of the record; None for the plan that was decided on.
         compiled: the digest of the recorded `compiled`.
         drifted: the record was written under other rules, and today's give another verdict.
+        run: what was executed, if the plan is late and any of its steps was opened.
     """
 
     seq: int
@@ -111,6 +116,7 @@ class RecordedPlan(NamedTuple):
     compiled: str
     before: Verified | Refused
     drifted: bool = False
+    run: RunFacts | None = None
 
 
 class RecordedPlans(NamedTuple):
@@ -207,7 +213,11 @@ def _judge_changed(one: RecordedPlan | NotJudged, changed: _Changed) -> Compared
         return NotJudged(one.seq, one.seq, "unknown", (would_be.reason,))
     ctx = one.proposal.ctx
     named = one.seq, ctx.trace_id, session_turn(ctx), one.turn_id, one.proposal.spec.id, one.attempt
-    return JudgedPlan(*named, one.before, verify_proposal(would_be), drifted=one.drifted)
+    before = answer_opened(one.proposal, one.run, one.before)
+    after = answer_opened(would_be, one.run, verify_proposal(would_be))
+    if before is None or after is None:
+        return NotJudged(one.seq, one.seq, "unknown", (_NOT_OPENED,))
+    return JudgedPlan(*named, before, after, drifted=one.drifted)
 
 
 def plans_in(recorded: RecordedInputs) -> RecordedPlans:
@@ -242,7 +252,9 @@ def _recorded_plans(recorded: RecordedInputs) -> Iterator[RecordedPlan | NotJudg
             yield _plan_of(recorded, record, one, index, verdict, drifted=drifted)
         verdict = recorded.report.verify
         drifted = not _is_same(record.report.verify, verdict)
-        yield _plan_of(recorded, record, proposal, None, verdict, drifted=drifted)
+        plan = _plan_of(recorded, record, proposal, None, verdict, drifted=drifted)
+        has_openings = record.run is not None and record.run.openings is not None
+        yield plan._replace(run=record.run) if has_openings else plan
 
 
 def _plan_of(
