@@ -4,7 +4,7 @@ from typing import Final
 
 import pytest
 
-from critic.provenance import origin_judge
+from critic.provenance import content_values, origin_judge
 from tests.critic.provenance.test_sourced_calls import answer_to, engine, proposal_of
 from tests.support.model import provenance
 from tests.support.model.facts import Json
@@ -80,7 +80,7 @@ def test_the_step_that_goes_beyond_is_refused_and_each_with_a_value_after_it() -
 
 
 def test_ten_thousand_values_of_a_plan_are_judged() -> None:
-    assert origin_judge.MOST_VALUES == provenance.MOST_VALUES == 10_000
+    assert content_values.MOST_VALUES == provenance.MOST_VALUES == 10_000
 
 
 def test_only_a_call_that_acts_on_nothing_is_a_fetch_that_nobody_asked_for() -> None:
