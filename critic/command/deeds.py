@@ -214,6 +214,8 @@ def join_folders(*sets: Folders) -> Folders:
     Raises:
         NotUnderstood: there are too many.
     """
+    if sets.count(sets[0]) == len(sets):
+        return sets[0]
     joined = tuple(dict.fromkeys(folder for one in sets for folder in one))
     if len(joined) > _MOST_FOLDERS:
         raise NotUnderstood("more than 8 folders in which a command may run")

@@ -32,6 +32,7 @@ _RESERVED: Final = frozenset(
     )
 )
 _BLANKS: Final = re.compile(r"(?:[ \t]|\\\n)+|#[^\n]*")
+_SKIPPED: Final = frozenset(" \t\\#")
 _OPERATOR: Final = re.compile(r"(\d*)(<<<|<<-|<<|<>|<&|>>|>&|>\||&>>|&>|<|>)")
 _KIND: Final[dict[str, RedirectKind]] = {"<": "read", "&>": "both", "&>>": "both"}
 _NUMBER_PATTERN: Final = re.compile(r"<\d*-\d*>")
@@ -302,9 +303,12 @@ class _LineReader(WordReader):
 
     def _skip_blanks(self) -> None:
         """Skip blanks, a comment, and line breaks after a backslash."""
-        while skipped := _BLANKS.match(self.text, self.at):
+        while self.text[self.at : self.at + 1] in _SKIPPED:
+            skipped = _BLANKS.match(self.text, self.at)
+            if skipped is None:
+                return
             self.at = skipped.end()
-            if self.awaits_heredoc and "\n" in skipped[0]:
+            if self._heredocs and "\n" in skipped[0]:
                 self.fail("a line that goes on before a heredoc")
 
     def _skip_lines(self) -> None:

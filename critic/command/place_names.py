@@ -66,12 +66,14 @@ class GuardedNames:
     def is_secret(self, path: str, pattern: str = "") -> bool:
         """Return whether a path, or a name below it that a pattern may give, is a secret."""
         names = _names(path)
-        if any(self._secret_folders.has(name) for name in names):
-            return True
-        if any(name.startswith(".env") and self._is_secret_name(name) for name in names):
-            return True
+        for name in names:
+            is_own = name.startswith(".env") and self._is_secret_name(name)
+            if is_own or self._secret_folders.has(name):
+                return True
         if names and not pattern and self._is_secret_name(names[-1]):
             return True
+        if not pattern:
+            return False
         hidden = pattern.startswith("**/")  # find meets hidden names as well
         return any(self._may_be_secret(part, hidden=hidden) for part in _names(pattern))
 
@@ -129,7 +131,7 @@ class NameList:
             name in self._plain
             or name.startswith(self._begins)
             or name.endswith(self._ends)
-            or any(_matches(pattern, name) for pattern in self._others)
+            or (bool(self._others) and any(_matches(one, name) for one in self._others))
         )
 
     def meets(self, pattern: str, *, hidden: bool = False) -> bool:

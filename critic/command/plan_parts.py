@@ -7,7 +7,6 @@ Rule 2: the commands of one turn may run at once. Where one of them may change w
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -83,7 +82,7 @@ def _steps_of_files(read: CommandSteps) -> Iterator[ShellStep]:
     for step in read.steps:
         if step.effect != "list":  # the program that a line needs
             paths = ", ".join(step.values("path"))
-            yield replace(step, text=f"write {paths}") if paths else step
+            yield step._replace(text=f"write {paths}") if paths else step
 
 
 def _fit_together(

@@ -7,18 +7,17 @@ Rule 2: a word that may become an option, or several words, is not understood, u
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from critic.command.command_table import ProgramEntry, ProgramOption
 from critic.command.shell_syntax import MaySplit, NotUnderstood, Word, plain_word
 
 _DIGITS: Final = re.compile(r"-\d+")
+_NO_MARKS: Final = frozenset[str]()
 _LONG: Final = re.compile(r"(--[A-Za-z0-9][\w-]*)=")
 
 
-@dataclass(frozen=True, slots=True)
-class GivenOption:
+class GivenOption(NamedTuple):
     """An option of a command, with its value if it has one.
 
     `is_late`: it is a letter after an operand, with its value in the next word.
@@ -34,8 +33,7 @@ class GivenOption:
         return self.option.name
 
 
-@dataclass(frozen=True, slots=True)
-class GivenArguments:
+class GivenArguments(NamedTuple):
     """The options and the operands of a command, in order."""
 
     options: tuple[GivenOption, ...]
@@ -49,7 +47,8 @@ class GivenArguments:
     @property
     def marks(self) -> frozenset[str]:
         """What the options change."""
-        return frozenset().union(*(given.option.marks for given in self.options))
+        marked = [given.option.marks for given in self.options if given.option.marks]
+        return frozenset().union(*marked) if marked else _NO_MARKS
 
 
 def parse_options(

@@ -7,9 +7,9 @@ Rule 3: a step that reaches the network names each step whose confidential data 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from critic.command.command_table import CommandTable
 from critic.command.data_edges import DataEdges
@@ -34,8 +34,7 @@ _LONGEST_TEXT: Final = 200
 _OUTSIDE: Final = ", outside the project"
 
 
-@dataclass(frozen=True, slots=True)
-class StepArgument:
+class StepArgument(NamedTuple):
     """An argument of a step, with the role that the ordinary checks judge it by."""
 
     name: Literal["path", "host", "script", "package", "command", "folder"]
@@ -43,8 +42,7 @@ class StepArgument:
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ShellStep:
+class ShellStep(NamedTuple):
     """One thing that a command does.
 
     `text` is the command as written; `words` are its words as its program gets them, none where
@@ -164,7 +162,7 @@ class _Steps:
                     continue
                 reached = edges.reach(number)
                 carried = sorted(place for one in reached for place in confidential[one])
-                yield replace(step, carries=tuple(carried))
+                yield step._replace(carries=tuple(carried))
 
     def _steps_of(self, deed: Deed) -> Iterator[ShellStep]:
         by_effect: dict[ShellEffect, list[str]] = {}
