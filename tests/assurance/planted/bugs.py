@@ -12,6 +12,7 @@ from tests.assurance.planted.demand_bugs import DEMAND_BUGS
 from tests.assurance.planted.direction_bugs import DIRECTION_BUGS
 from tests.assurance.planted.evals_bugs import EVALS_BUGS
 from tests.assurance.planted.facts_bugs import FACTS_BUGS
+from tests.assurance.planted.file_bugs import FILE_BUGS
 from tests.assurance.planted.harness_bugs import HARNESS_BUGS
 from tests.assurance.planted.hook_bugs import HOOK_BUGS
 from tests.assurance.planted.journal_bugs import JOURNAL_BUGS
@@ -53,4 +54,5 @@ BUGS: Final[tuple[Bug, ...]] = (
     *SERVE_BUGS,
     *HOOK_BUGS,
     *AUDIT_BUGS,
+    *FILE_BUGS,
 )

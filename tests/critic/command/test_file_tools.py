@@ -67,6 +67,7 @@ def test_a_patch_writes_each_file_that_it_names(paths: list[str]) -> None:
         ("out/a.py", "write_outside"),
         ("x/config", "write_protected"),
         (".Husky/pre-commit", "write_protected"),
+        ("~/docs/a.txt", "write_outside"),
         ("~/.bashrc", "write_protected"),
         ("/home/u/.ssh/authorized_keys", "write_protected"),
         ("a/../.git/hooks/x", "write_protected"),
