@@ -144,7 +144,7 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
         "(list(side) for side in (baseline, candidate))",
     ),
     slip(
-        "turn-counted-by-record",
+        "gate-counts-records",
         _READING,
         "a turn counts as often as it has records",
         "turns.setdefault(said.turn, _Turn())",
