@@ -239,18 +239,9 @@ class RunningBatch:
         return Batch(*given)
 
     def with_call(self, step: int, result: CallResult, results: range) -> "RunningBatch":
-        """Return the batch with one more call that ended.
-
-        What was cut may mention anything, and what another call returned is not what was waited
-        for: no more calls are opened.
-        """
-        call, is_unlike = self._tool_call(step, result), result.cut or result.sent is not None
-        return replace(
-            self,
-            ended=(*self.ended, call),
-            results=(*self.results, *results),
-            is_stopped=self.is_stopped or (is_unlike and self.is_late),
-        )
+        """Return the batch with one more call that ended."""
+        call = self._tool_call(step, result)
+        return replace(self, ended=(*self.ended, call), results=(*self.results, *results))
 
     @property
     def is_over(self) -> bool:

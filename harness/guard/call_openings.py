@@ -99,7 +99,8 @@ def _judge(
     course: Course, place: Place, as_of: datetime, approvals: tuple[Approval, ...]
 ) -> OpenedCall:
     try:
-        return judge_call(course.session, place, as_of, approvals)
+        enforced = not course.settings.shadow
+        return judge_call(course.session, place, as_of, approvals, is_enforced=enforced)
     except OpeningError as error:
         raise OutOfPlace("/id", str(error)) from None
 

@@ -381,9 +381,15 @@ class Course:
         result = _result_of(event)
         if event.sent is not None:  # what it returned is not a result of the call that was allowed
             result = _without_output(result)._replace(sent=self._sent_call(event.sent))
+        turn, _ = self.session.open_calls[event.id]
         ran = self.session.ran(event.id, result, as_of)
         records = () if ran.ended is None else (batch_outcome(ran.ended),)
-        return Answered(replace(self, session=ran.session), None, records)
+        later = Answered(replace(self, session=ran.session), None, records)
+        running = ran.session.running.get(turn)
+        if running is None or not running.is_late or not result.cut or self.settings.shadow:
+            return later
+        # What was cut may mention anything, and no opening of its turn could tell.
+        return later.course.stop_batch(turn).after(later)
 
     def _take_unruled(self, event: ResultEvent, sent: SentCall, as_of: datetime) -> Answered:
         """Apply a call that ran without a ruling: a refused turn that has a run.

@@ -462,3 +462,14 @@ def test_a_result_that_is_not_what_was_waited_for_ends_the_turn(fields: Json) ->
     answers = answers_to(guard_of(), [*events, result("b", WINDOW), ready("c"), close()])
     assert "does not wait" in answers[6]["error"]["message"]
     assert answers[7]["status"] in ("partial", "refused_by_critic")
+
+
+@pytest.mark.parametrize("beside", [*BESIDE, "a result that was cut"])
+def test_a_shadow_stops_nothing_that_has_its_values(beside: str) -> None:
+    lookups = read_both()
+    if beside in BESIDE:
+        lookups += BESIDE[beside]
+    else:
+        lookups[2] = {**lookups[2], "cut": True}
+    answers = answers_to(guard_of(shadow=True), [opened(), TURN, *lookups, ready("c")])
+    assert [*answers.values()][-1]["action"] == "allow"
