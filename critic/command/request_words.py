@@ -19,6 +19,9 @@ from critic.command.shell_facts import is_below
 from critic.command.steps import ShellStep
 
 _DELETES: Final = frozenset(("delet", "delete", "remov", "remove", "rm", "drop", "clean"))
+_RUNS: Final = frozenset(
+    ("run", "runn", "execut", "execute", "start", "launch", "try", "invok", "invoke", "call")
+)
 _INSTALLS: Final = frozenset(("install", "sync"))
 _ADDS: Final = _INSTALLS | {"add", "upgrade", "updat", "update"}
 """The words that ask for a package that is named. Of a whole list, the request has to say more."""
@@ -109,7 +112,8 @@ class RequestedDeeds:
         if not all(is_below(path, self._root) for path in scripts):
             return False
         if step.kinds[:1] == ("run",):
-            return bool(scripts) and all(map(self._names_path, scripts))
+            is_named = bool(scripts) and all(map(self._names_path, scripts))
+            return is_named and bool(self._said.stems & _RUNS)
         return any(_stems(kind) and _stems(kind) <= self._said.stems for kind in step.kinds)
 
     def _names_path(self, path: str) -> bool:

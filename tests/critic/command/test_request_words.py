@@ -93,6 +93,17 @@ def test_what_was_forbidden_last_is_not_asked_for(texts: list[str], is_asked: bo
     assert RequestedDeeds(texts, WORLD.root).ask_for(step) is is_asked
 
 
+def test_a_script_is_run_by_its_name_and_the_word() -> None:
+    for request in (
+        "Run src/gen.py",
+        "Try ./src/gen.py and look",
+        "I'm running gen.py, and it fails",
+    ):
+        assert asked(request, "python src/gen.py")
+    for request in ("Look at src/gen.py", "Run the tests of src/other.py", "Fix gen.py"):
+        assert not asked(request, "python src/gen.py")
+
+
 @pytest.mark.parametrize("unit", ["-", "./", "a.", "do not ", "no ", "https://", "@a/"])
 def test_a_long_message_is_read_in_a_moment(unit: str) -> None:
     started = time.process_time()
