@@ -46,7 +46,7 @@ _CHANGES_ITSELF: Final = frozenset(("mv", "cp", "ln", "tar"))
 _ANY_NAME: Final = "**"
 
 
-def plain_name(expression: str) -> str:
+def strip_anchors(expression: str) -> str:
     """Return the name that a regular expression is about, if it is about one."""
     return expression.replace("\\", "").strip("^$")
 
@@ -55,7 +55,7 @@ def _last_name(test: str, value: str) -> str:
     """Return a pattern of the names that a test may be about."""
     if "regex" not in test:
         return value.rpartition("/")[2]
-    return "*" + _REGEX_SIGNS.split(plain_name(value))[-1]
+    return "*" + _REGEX_SIGNS.split(strip_anchors(value))[-1]
 
 
 @dataclass(slots=True)

@@ -41,7 +41,7 @@ from critic.command.file_moves import (
     read_move,
     read_zip,
 )
-from critic.command.find import plain_name, read_find
+from critic.command.find import strip_anchors, read_find
 from critic.command.git_commands import read_git
 from critic.command.operand_kinds import apply_arguments
 from critic.command.program_options import GivenArguments, parse_options
@@ -280,7 +280,7 @@ def _find_names(
     """Yield what may be listed by the texts that are looked for, as names and patterns."""
     kinds = map(entry.operands.kind_of, range(len(given.operands)))
     looked_for = zip(given.operands, kinds, strict=True)
-    names = [plain_name(word.shown) for word, kind in looked_for if kind == "text"]
+    names = [strip_anchors(word.shown) for word, kind in looked_for if kind == "text"]
     names += [f"x.{one.value.shown}" for one in given.options if one.value and one.name in _ENDINGS]
     for folder, name in product((*folders,), names):
         yield NamedPath(folder.path, folder.real, f"**/{name}")
