@@ -41,7 +41,7 @@ from critic.command.file_moves import (
     read_move,
     read_zip,
 )
-from critic.command.find import strip_anchors, read_find
+from critic.command.find import read_find, strip_anchors
 from critic.command.git_commands import read_git
 from critic.command.operand_kinds import apply_arguments
 from critic.command.program_options import GivenArguments, parse_options
