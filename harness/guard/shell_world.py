@@ -114,8 +114,13 @@ def answer_needs(facts: ShellFacts, needs: FactNeeds) -> ShellFacts:
 
 
 def _find_repository(folder: str, root: str) -> FoundRepository:
-    """Return what git finds from a folder, also one that only looks like a repository."""
+    """Return what git finds from a folder, also one that only looks like a repository.
+
+    Of a folder that is not there, nothing is known: it may come with a repository in it.
+    """
     real = Path(os.path.realpath(folder))
+    if not real.is_dir():
+        return "none"
     for one in (real, *real.parents):
         if all((one / name).exists() for name in _BARE):
             return "other"
