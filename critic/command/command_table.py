@@ -28,6 +28,7 @@ from typing import Annotated, Final, Literal, Self, get_args
 from pydantic import field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from critic.command.name_lists import PlaceNames, VariableNames
 from critic.command.place_names import GuardedNames
 from evals.envelope import ARRAY, Envelope
 from evals.escaping import escape_name
@@ -290,33 +291,6 @@ def _unknown_word(where: str, what: str, word: str, known: frozenset[str]) -> Py
 
 def _fault(text: str) -> PydanticCustomError:
     return PydanticCustomError("program_entry", "{fault}", {"fault": text})
-
-
-class VariableNames(Envelope):
-    """Variables that may be set before a command: patterns of names, with `*`.
-
-    `plain` take any plain value, `never` none. Any other takes a number or a truth value. `values`
-    are texts `NAME=VALUE` that do no harm, whatever the lists say.
-    """
-
-    plain: Text
-    never: Text
-    values: Text = ""
-
-
-class PlaceNames(Envelope):
-    """Files and folders by name: patterns with `*` and `?`, of one name each, in any case.
-
-    `protected`: never written, at any depth. `secret`: not read without a question, and never sent;
-    `secret_folders`: nor is anything below such a folder; `not_secret` are exceptions of `secret`.
-    `made_again`: what a build or a tool makes again, so that removing it loses nothing.
-    """
-
-    protected: Text
-    secret: Text
-    secret_folders: Text
-    not_secret: Text
-    made_again: Text
 
 
 class CommandTable(Envelope):

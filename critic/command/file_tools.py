@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, NamedTuple, assert_never
 
 from critic.command.shell_syntax import quote_word
 
-ArgumentKind = Literal["command", "path", "patch"]
+ActingKind = Literal["command", "path", "patch"]
 """What an argument is: a shell command, a path that is written, a patch that names such paths."""
 
 _PATCHED: Final = re.compile(
@@ -30,7 +30,7 @@ class CommandArgument(NamedTuple):
     """The argument of a tool that decides what a call of it does; of paths there may be several."""
 
     names: tuple[str, ...]
-    kind: ArgumentKind = "command"
+    kind: ActingKind = "command"
 
     def wire(self) -> dict[str, Any]:
         """Return it as JSON."""

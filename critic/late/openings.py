@@ -242,7 +242,7 @@ class StepOpener:
         context, then = self.context, self.context.now
 
         def make_context() -> tuple[RunContext, CompiledContext]:
-            return context.whole_ctx(then, as_of, approvals), context.compiled(then.trail)
+            return context.whole_ctx(then, as_of, approvals), context.compile_context(then.trail)
 
         return SettledStep(self._settled, make_context, sent, refused)
 

@@ -231,7 +231,7 @@ class SettledContext:
         }
         return SessionFacts(**{**facts, **{name: more for name, more in grown.items() if more}})
 
-    def compiled(self, trail: Trail) -> CompiledContext:
+    def compile_context(self, trail: Trail) -> CompiledContext:
         """Return the manifests with the evidence of a trail."""
         compiled = self._proposal.compiled
         known = compiled.manifests

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any, Final
 
 from critic.session.session_values import Seen, SeenItems, both_seen
-from critic.session.shared_items import ConfinedItems, Layer, SharedItems
+from critic.session.shared_items import ConfinedItems, ItemLayer, SharedItems
 from evals.canonical_json import canonical_bytes, canonical_json
 from evals.confinement import Confined
 from evals.context import RunContext
@@ -110,7 +110,7 @@ class Trail:
         return ConfinedItems(self._layers, tuple(dict.fromkeys(classes)))
 
     @property
-    def _layers(self) -> tuple[Layer, ...]:
+    def _layers(self) -> tuple[ItemLayer, ...]:
         """What this trail and those before it have: their items, and how many of each."""
         own = (self._shared, self._count)
         return (own,) if self._before is None else (*self._before._layers, own)
@@ -189,11 +189,11 @@ class Trail:
             hidden: list[str] = []
             if self._before is not None:
                 _, hidden = stack.enter_context(self._before._seen_items(as_of))
-            stack.enter_context(shared.lock)
-            shared.index(self._count)
-            shared.seen.move_to(as_of)
-            later = (item.id for item in shared.items[self._count : shared.indexed])
-            yield shared.seen, [*hidden, *later]
+            with shared.lock:
+                shared.index(self._count)
+                shared.seen.move_to(as_of)
+                later = (item.id for item in shared.items[self._count : shared.indexed])
+                yield shared.seen, [*hidden, *later]
 
     def context_digest(self, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> str:
         """Return what `critic.context_digest` returns for a context with just this evidence."""

@@ -8,7 +8,7 @@ import hashlib
 from bisect import bisect_left
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from threading import Lock
 from typing import Any, Final, Protocol, TypeVar
@@ -156,14 +156,14 @@ def _begin(before: Mapping[str, _V] | None) -> MutableMapping[str, _V]:
     return {} if before is None else ChainMap({}, before)  # type: ignore[arg-type]
 
 
-Layer = tuple[SharedItems, int]
+ItemLayer = tuple[SharedItems, int]
 """Items, and how many of the first ones count."""
 
 
 class ConfinedItems:
     """The content of some classes of a trail and those before it, class by class."""
 
-    def __init__(self, layers: tuple[Layer, ...], classes: tuple[str, ...]) -> None:
+    def __init__(self, layers: tuple[ItemLayer, ...], classes: tuple[str, ...]) -> None:
         self._layers, self._classes = layers, classes
 
     def _parts_by_class(self) -> Iterator[tuple[ConfinedContent, int]]:
@@ -174,17 +174,20 @@ class ConfinedItems:
                 yield shared.confined_of(name), bisect_left(places, count)
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
-        with ExitStack() as stack:
-            for shared, _ in self._layers:
-                stack.enter_context(shared.confined_lock)
+    def _hold_locks(self, number: int = 0) -> Iterator[None]:
+        """Hold the locks of the layers from a number on."""
+        if number == len(self._layers):
+            yield
+            return
+        lock = self._layers[number][0].confined_lock
+        with lock, self._hold_locks(number + 1):
             yield
 
     def found_in(self, values: Iterable[Any]) -> list[str | None]:
         """Return, for each JsonValue, the id of the first item with content in it, or None."""
         searched = list(values)
         found: list[str | None] = [None for _ in searched]
-        with self._locked():
+        with self._hold_locks():
             for content, count in self._parts_by_class():
                 more = content.found_in(searched, count)
                 found = [one or other for one, other in zip(found, more, strict=True)]
@@ -192,7 +195,7 @@ class ConfinedItems:
 
     def without_text(self) -> list[str]:
         """Return the ids of the items without content to look for."""
-        with self._locked():
+        with self._hold_locks():
             return [
                 name
                 for content, count in self._parts_by_class()

@@ -185,9 +185,9 @@ class PolicyTool(ToolCapability):
         return self
 
     @property
-    def acting_arguments(self) -> "tuple[tuple[tuple[str, ...], ArgumentKind], ...]":
+    def acting_arguments(self) -> "tuple[tuple[tuple[str, ...], ActingKind], ...]":
         """The arguments by which calls act on this machine, with their kind, if there are any."""
-        named: tuple[tuple[tuple[str, ...], ArgumentKind], ...] = (
+        named: tuple[tuple[tuple[str, ...], ActingKind], ...] = (
             (() if self.shell is None else (self.shell,), "command"),
             (self.writes or (), "path"),
             (() if self.patches is None else (self.patches,), "patch"),
@@ -275,7 +275,7 @@ class _ShellSection:
 
 
 if TYPE_CHECKING:
-    from critic.command.file_tools import ArgumentKind
+    from critic.command.file_tools import ActingKind
     from harness.policy.shell_settings import ShellSettings as ShellSection
 else:
     ShellSection = _ShellSection

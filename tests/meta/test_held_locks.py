@@ -20,13 +20,14 @@ from typing import Any, Final
 import pytest
 from langchain_core.messages import HumanMessage
 
-from critic import CompiledContext, Proposal, context_digest
+from critic import CompiledContext, OpeningError, Proposal, context_digest
 from critic.provenance import kept_items
 from critic.provenance.kept_items import seen_in
 from critic.provenance.value_kinds import read_value
 from critic.session.grown import Grown
 from critic.session.sent_log import SentLog
 from critic.session.session_evidence import Trail
+from critic.session.waiting_calls import judge_call
 from evals.context import SentValues
 from evals.manifest import EvidenceItem, Manifests, Source
 from evals.recent_results import RecentResults
@@ -70,7 +71,7 @@ from tests.support.held_locks import (
 )
 from tests.support.langchain_agents import LOOKUP, REFUND, Shop, answer, asks_for
 from tests.support.langchain_agents import guard as guard_of_shop
-from tests.support.late_refund import late_refund
+from tests.support.late_refund import late_policy, late_refund
 from tests.support.paths import FIXTURES
 
 Scene = Callable[[Site, Path], None]
@@ -304,7 +305,7 @@ class Noting:
         self._add(one)
 
 
-@at("critic/session/session_evidence.py", "Trail.seen_sources")
+@at("critic/session/session_evidence.py", "Trail._seen_items")
 def nobody_else_looks_while_one_does(site: Site, _: Path) -> None:
     trail = Trail([item("a", expires_at=NOON)])
 
@@ -348,21 +349,39 @@ def acts_are_spelled_once_and_are_those_of_the_own_context(site: Site, _: Path) 
     assert longer == _GrowingMember().spell([*acts, item("c")])
 
 
-@at("critic/session/session_evidence.py", "_ConfinedTrail.found_in", "_ConfinedTrail.without_text")
+@at("critic/session/waiting_calls.py", "_opener_of")
+def two_that_open_calls_of_a_turn_open_their_own(site: Site, _: Path) -> None:
+    read = {"args": {"id": "ord_881"}}
+    calls = [{"id": "a", "tool": "lookup", **read}, {"id": "b", "tool": "refund_window", **read}]
+    calls[1]["after"] = ["a"]
+    guard = Guard(late_policy(), clock=FixedClock(NOON))
+    told(guard, {"event": "open", "session": "s", "request": "Refund order ord_881"})
+    told(guard, {"event": "calls", "session": "s", "calls": calls})
+    session = entry_of(guard).course.session
+    place = session.running[1].derived
+    with Held(site, place, "lock", partial(judge_call, session, (1, 0), NOON)) as held:
+        with suppress(OpeningError):
+            judge_call(session, (1, 1), NOON)
+        other = judge_call(session, (1, 0), NOON)
+    assert held.result.opening == other.opening
+    assert held.result.call == other.call
+
+
+@at("critic/session/shared_items.py", "ConfinedItems._hold_locks")
 def confined_content_is_that_of_the_own_trail(site: Site, _: Path) -> None:
     bare = EvidenceItem(id="bare", classification="card", content={})
     card = EvidenceItem(id="later", classification="card", content="4711-0815")
-    trail = Trail([bare])
-    confined = trail.confined_content(["card"])
-    name = site.function.rpartition(".")[2]
-    works: dict[str, Callable[[], Any]] = {
-        "found_in": partial(confined.found_in, ["4711-0815"]),
-        "without_text": confined.without_text,
-    }
-    with Held(site, trail._shared, "confined_lock", works[name]) as held:
-        longer = trail.plus([card]).confined_content(["card"])
-        assert longer.found_in(["4711-0815"]) == ["later"]
-    assert held.result == (["bare"] if name == "without_text" else [None])
+    for name, expected in (("found_in", [None]), ("without_text", ["bare"])):
+        trail = Trail([bare])
+        confined = trail.confined_content(["card"])
+        works: dict[str, Callable[[], Any]] = {
+            "found_in": partial(confined.found_in, ["4711-0815"]),
+            "without_text": confined.without_text,
+        }
+        with Held(site, trail._shared, "confined_lock", works[name]) as held:
+            longer = trail.plus([card]).confined_content(["card"])
+            assert longer.found_in(["4711-0815"]) == ["later"]
+        assert held.result == expected
 
 
 def manifests_of(*items: EvidenceItem) -> Manifests:

@@ -29,7 +29,7 @@ _NO_LIMITS: Final = RunContext(
     run_budget=RunBudget(max_steps=SAFE_INTEGER, bucket_tokens=SAFE_INTEGER),
 )
 _NO_DEMANDS: Final = DecisionSpec(id="any", required_outputs=())
-OPENED: Final = "its steps were opened one by one: what they would be, only the log itself says"
+_OPENED: Final = "its steps were opened one by one: what they would be, only the log itself says"
 _OWN: Final = ("trace_id", "run_id", "tenant_id", "user_id", "as_of")
 _SPENT: Final = ("steps", "tokens")
 
@@ -46,7 +46,7 @@ class RowWriter:
         for number, one in enumerate(plans):
             attempt = number if number < len(plans) - 1 else None
             if isinstance(one, RecordedPlan) and one.run is not None:
-                one = NotJudged(one.seq, one.seq, "unknown", (OPENED,))  # noqa: PLW2901 - its row
+                one = NotJudged(one.seq, one.seq, "unknown", (_OPENED,))  # noqa: PLW2901 - its row
             if isinstance(one, NotJudged):
                 yield not_judged_row(one)._replace(attempt=attempt, decision_key=key)
             else:

@@ -9,7 +9,7 @@ import pytest
 
 from harness.log import SqlDecisionLog
 from harness.policy import Policy
-from harness.what_if.columns.plan_rows import OPENED, RowWriter
+from harness.what_if.columns.plan_rows import _OPENED, RowWriter
 from harness.what_if.recorded_change import Alteration
 from harness.what_if.rejudging import JudgedPlan, RecordedPlans, recorded_plans
 from harness.wire import build
@@ -88,4 +88,4 @@ def test_columns_leave_what_was_opened_to_the_log(recorded: str, tmp_path: Path)
     with SqlDecisionLog.open_for_reading(tmp_path / "log") as log:
         plans_found = [one for one in recorded_plans(log) if isinstance(one, RecordedPlans)]
     rows = [row for one in plans_found for row in RowWriter().rows(one)]
-    assert [row.why for row in rows if row.not_judged is not None] == [(OPENED,)]
+    assert [row.why for row in rows if row.not_judged is not None] == [(_OPENED,)]
