@@ -62,7 +62,9 @@ class LateStep:
     """
 
     def __init__(self, index: int, tool: ToolEntry, fields: Mapping[str, Any]) -> None:
-        self.index, self.tool, self.fields = index, tool, fields
+        self.index: Final[int] = index
+        self.tool: Final[ToolEntry] = tool
+        self.fields: Final[Mapping[str, Any]] = fields
         self.values: list[LateValue] = []
         self.pinned: list[int] = []
         self.occupied: list[int] = []

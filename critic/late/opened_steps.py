@@ -65,7 +65,9 @@ class EarlierSteps:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self.count = self.tokens = self.values = 0
+        self.count: int = 0
+        self.tokens: int = 0
+        self.values: int = 0
         self._ids: Final[set[str]] = set()
         self._calls: Final[set[tuple[Any, ...]]] = set()
         self.effort: Final = Effort()

@@ -96,18 +96,24 @@ class SharedItems:
         self.digest: Any = None
         self.last_seqs: list[int] = []
         """The highest `seq` of the items up to each of them."""
-        self.by_id = _begin(None if before is None else before.by_id)
-        self.classes = _begin(None if before is None else before.classes)
-        self.expiries = _begin(None if before is None else before.expiries)
+        self.by_id: Final[MutableMapping[str, EvidenceItem]] = _begin(
+            None if before is None else before.by_id
+        )
+        self.classes: Final[MutableMapping[str, str]] = _begin(
+            None if before is None else before.classes
+        )
+        self.expiries: Final[MutableMapping[str, datetime]] = _begin(
+            None if before is None else before.expiries
+        )
         self.place: dict[str, int] = {}
         self.of_class: dict[str, list[int]] = {}
         self.confined: dict[str, ConfinedContent] = {}
         self.confined_lock: Final = Lock()
         seen = None if before is None else before.index
         self.seen: Final[SeenItems] = SeenItems(FieldTables(described), seen)
-        self.indexed = 0
+        self.indexed: int = 0
         self.opening: Final = _opening_of(described)
-        self.digested = 0
+        self.digested: int = 0
 
     def new_digest(self) -> Any:
         """Return the SHA-256 of a proposal up to its first own item."""
