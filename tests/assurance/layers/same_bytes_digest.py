@@ -10,6 +10,7 @@ from typing import Any, Final
 import orjson
 
 from critic import Proposal, Run, consolidate, digest, score, verify_proposal
+from evals.run import refused_opening
 from evals.timestamps import parse_time
 from harness.canonical import canonical_bytes, canonical_json
 from harness.cases import Case, run_case
@@ -42,6 +43,7 @@ def recorded(given: Proposal, run: Run | None) -> list[bytes]:
         decision_key=given.spec.id,
         verify=verdict,
         score=None if kept is None else score(kept),
+        opening=None if kept is None else refused_opening(kept.openings),
         decided_at=DECIDED_AT,
     )
     parts: dict[str, Any] = {
