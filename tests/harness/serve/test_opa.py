@@ -9,6 +9,7 @@ import pytest
 
 from critic import score, verify_proposal
 from harness.log import SqlDecisionLog
+from harness.serve.bearer_tokens import BearerTokens
 from tests.harness.serve.asking import app_of, as_recorded, ask
 from tests.support.examples import (
     good_proposal,
@@ -105,3 +106,19 @@ def test_health_is_empty_where_all_is_well(tmp_path: Path) -> None:
 @pytest.mark.parametrize("body", [{}, {"inputs": []}, {"inputs": {str(n): 1 for n in range(1001)}}])
 def test_a_batch_has_inputs_by_name(body: Any) -> None:
     assert ask(SERVICE, f"{BATCH}/verify", body).status_code == 400
+
+
+def test_a_yes_in_a_document_is_taken_from_approvers_alone() -> None:
+    tokens, approvers = BearerTokens([b"agent"]), BearerTokens([b"person"])
+    app = app_of(tokens=tokens, approvers=approvers, loopback_only=False)
+    proposal = good_proposal()
+    proposal["ctx"]["approvals"] = [{"plan_digest": "0" * 64}]
+    asked = (
+        (f"{DATA}/verify/ok", {"input": proposal}),
+        (f"{BATCH}/verify", {"inputs": {"a": proposal}}),
+    )
+    for token, is_refused in (("agent", True), ("person", False)):
+        headers = {"authorization": f"Bearer {token}"}
+        for path, body in asked:
+            answer = ask(app, path, body, headers=headers).text
+            assert ("--approvers" in answer) is is_refused
