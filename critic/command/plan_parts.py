@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from critic.command.command_table import CommandTable
 from critic.command.effect_tools import CARRIES
+from critic.command.file_tools import CommandArgument
 from critic.command.request_words import RequestedDeeds, is_local
 from critic.command.shell_facts import ShellFacts
 from critic.command.shell_syntax import quote_word
@@ -50,6 +51,19 @@ class CallCommand(NamedTuple):
     facts: Mapping[str, Any] | None
     waits: bool = False
     is_file: bool = False
+
+
+def command_of_call(
+    at: int,
+    argument: CommandArgument,
+    args: Mapping[str, Any],
+    facts: Mapping[str, Any] | None,
+    *,
+    waits: bool,
+) -> CallCommand:
+    """Return the command of the call at a step, whose argument says what it does."""
+    is_file = argument.kind != "command"
+    return CallCommand(at, argument.command_of(args), facts, waits, is_file)
 
 
 def parts_of_commands(

@@ -124,14 +124,10 @@ def _parts_of_commands(rules: SessionRules, calls: Sequence[Call], trail: Trail)
     """Yield what the shell commands of the calls do."""
     if rules.shell is None or not rules.has_commands(call.tool for call in calls):
         return
-    from critic.command.plan_parts import CallCommand  # noqa: PLC0415 - for shell commands only
+    from critic.command.plan_parts import command_of_call  # noqa: PLC0415 - for shell commands only
 
     commands = [
-        CallCommand(
-            *(at, argument.command_of(call.args), call.shell),
-            waits=bool(call.takes),
-            is_file=argument.kind != "command",
-        )
+        command_of_call(at, argument, call.args, call.shell, waits=bool(call.takes))
         for at, call in enumerate(calls)
         if (argument := rules.shell.arguments.get(call.tool)) is not None
     ]

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from critic.command.command_table import CommandTable
 from critic.command.file_tools import CommandArgument
-from critic.command.plan_parts import CallCommand, parts_of_commands
+from critic.command.plan_parts import CallCommand, command_of_call, parts_of_commands
 from critic.session.proposing import texts_said
 from evals.plan import Proposal, ToolStep
 from harness.policy.shell_settings import ShellSettings
@@ -39,8 +39,8 @@ def _derive_parts(proposal: Proposal) -> Sequence[ToolStep | None]:
     for at, step in enumerate(proposal.plan.steps):
         if isinstance(step, ToolStep) and step.shell is not None and step.of is None:
             argument, facts = CommandArgument.read(step.shell), step.shell.get("facts")
-            told = {"waits": bool(step.takes), "is_file": argument.kind != "command"}
-            commands.append(CallCommand(at, argument.command_of(step.args), facts, **told))
+            waits = bool(step.takes)
+            commands.append(command_of_call(at, argument, step.args, facts, waits=waits))
             tables.append(ShellSettings.table_from(step.shell))
     known = [table for table in tables if table is not None]
     if len(known) < len(tables):

@@ -4,7 +4,6 @@ from typing import Final
 
 from tests.assurance.planted.bug import Bug, slip
 
-_CHECK: Final = "harness/replay/command_check.py"
 _FILES: Final = "critic/command/file_tools.py"
 _PARTS: Final = "critic/command/plan_parts.py"
 _WORLD: Final = "harness/guard/shell_world.py"
@@ -68,10 +67,10 @@ FILE_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "any-kind-of-argument",
-        _CHECK,
-        "replay reads a path in a record as it is told to",
-        'is_file": argument.kind != "command"',
-        'is_file": argument.kind == "command"',
+        _PARTS,
+        "a command is read as the files that a tool writes",
+        'is_file = argument.kind != "command"',
+        'is_file = argument.kind == "command"',
     ),
     slip(
         "no-bare-repository",

@@ -327,3 +327,21 @@ def test_words_of_a_sentence_are_no_account_number(text: str) -> None:
 )
 def test_a_number_may_go_on_in_the_next_line(text: str, numbers: list[str]) -> None:
     assert [*accounts_in(by_lines(text))] == numbers
+
+
+@pytest.mark.parametrize("text", ["DE8 9370400440532013000", "DE89 3704 0044 0532 0130 00"])
+def test_an_iban_is_found_whatever_its_first_group(text: str) -> None:
+    assert [*accounts_in(by_lines(f"pay {text} now"))] == ["de89370400440532013000"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 11, 12, 13, 20])
+def test_numbers_of_a_length_are_those_of_all_that_have_it(count: int) -> None:
+    for group in ("1", "a1", "DE89", "12345"):
+        text = " ".join([group] * count)
+        every = {*wide_accounts_in(text)}
+        lengths = range(1, 70)
+        assert {*wide_accounts_in(text, lengths)} == every
+        for length in lengths:
+            assert {*wide_accounts_in(text, (length,))} == {
+                one for one in every if len(one) == length
+            }

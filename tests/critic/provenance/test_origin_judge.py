@@ -4,7 +4,12 @@ from typing import Final
 
 import pytest
 
+from critic import Proposal
+from critic.prepared import prepare_plan
 from critic.provenance import content_values, origin_judge
+from critic.replies import doubted
+from critic.replies.doubted import DoubtedValues
+from harness.wire import build
 from tests.critic.provenance.test_sourced_calls import answer_to, engine, proposal_of
 from tests.support.model import provenance
 from tests.support.model.facts import Json
@@ -77,6 +82,20 @@ def test_the_step_that_goes_beyond_is_refused_and_each_with_a_value_after_it() -
     assert found == [(1, "/steps/1/args"), (2, "/steps/2/args")]
     told = [one["offending_step"] for one in verify_model(proposal)["violations"]]
     assert told == [1, 2]
+
+
+def test_texts_tell_of_the_values_that_were_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doubted, "MOST_VALUES", 4)
+
+    def told(*calls: Json) -> list[int]:
+        proposal = build(Proposal, plan_of(*calls))
+        case = prepare_plan(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+        return [index for index, _ in DoubtedValues(case)._values()]
+
+    assert told(accounts(1, 2), accounts(3, 4)) == [0, 0, 1, 1]
+    assert told(accounts(1, 2, 3), accounts(4, 5), accounts(6)) == [0, 0, 0]
+    assert told(accounts(1, 2, 3), accounts(4, 5, 6)) == [0, 0, 0]
+    assert told(accounts(1, 2, 3, 4, 5)) == []
 
 
 def test_ten_thousand_values_of_a_plan_are_judged() -> None:
