@@ -4,8 +4,9 @@ Rule 1: the output of a source is taken to hold one word, at the place that is t
         author, web mark and standing that the result will have. Late locators are such words, too.
 Rule 2: of a class that the source promises, the word is written by who fills that field. An element
         of a list is no field by itself.
-Rule 3: what a derived source returns stands at each place that it takes from. One that takes
-        nothing makes it up.
+Rule 3: what a derived source returns stands at each place that it takes from, and in each field
+        that the class of the output has there: which of them it will be is seen at the opening. One
+        that takes nothing makes it up.
 Rule 4: so many words are judged in one plan. A step beyond is refused.
 """
 
@@ -20,13 +21,13 @@ from critic.late.late_steps import LatePlan, LateStep, LateValue, default_class,
 from critic.late.schema_ways import types_in, walk_schema
 from critic.prepared import PreparedPlan
 from critic.provenance.call_values import CallValues, JudgedValue
+from critic.provenance.late_outputs import word_outputs
 from critic.provenance.roles import RoleTree, tool_roles
 from critic.provenance.standing import standing_of
 from critic.provenance.value_facts import NamePair, ValueFacts, values_known
 from evals.capability import Role, ToolCapability
 from evals.json_value import detach_json
 from evals.manifest import EvidenceClass, EvidenceItem, Manifests, Source, Standing
-from evals.pointers import array_index, segments
 
 MOST_WORDS: Final = 10_000
 _MOST_MOVED: Final = 200
@@ -175,7 +176,10 @@ class _Words:
                 return None
             word = self._words[key] = self._spell(len(self._words), kind)
             for place in sorted(places):
-                self._items.append(self._item(place, word))
+                source, at, is_element = place
+                fields = self._fields_of(self._late.tool_of(source))
+                for content in word_outputs(word, at, fields, is_element=is_element):
+                    self._items.append(self._item(source, content))
         return word
 
     def _tree(self, tool: ToolCapability) -> RoleTree:
@@ -221,17 +225,10 @@ class _Words:
                 found.add((at, place, is_element or not is_text))
         return frozenset(found)
 
-    def _item(self, place: _Place, word: str) -> EvidenceItem:
-        """Return the output of a source with a word in it."""
-        source, at, is_element = place
+    def _item(self, source: int, content: Any) -> EvidenceItem:
+        """Return the output of a source."""
         tool = self._late.tool_of(source)
         name, author = self._class_of(tool)
-        declared = self._names_in(tool)
-        content: Any = [word] if is_element else word
-        for segment in reversed(segments(at)):
-            in_list = segment == "*" or array_index(segment) is not None
-            # That a place has a name shows nothing that was seen.
-            content = [content] if in_list else {segment if segment in declared else word: content}
         web: dict[str, Any] = {"web": True} if tool.result is not None and tool.result.web else {}
         standing = self._look_up_standing(source)
         return EvidenceItem(
@@ -261,13 +258,10 @@ class _Words:
         narrows = any(writer != "system" for writer in declared.fields.values())
         return default_class(tool), "public" if narrows else author
 
-    def _names_in(self, tool: ToolCapability) -> frozenset[str]:
-        """Return the names that lead to the fields of what a tool will return."""
-        fields = [*(self._manifests.record_fields or ())]
-        for one in self._known_classes:
-            fields += one.fields if one.class_ == tool.yields else ()
-        parts = (segments(name) if name.startswith("/") else (name,) for name in fields)
-        return frozenset(part for each in parts for part in each)
+    def _fields_of(self, tool: ToolCapability) -> tuple[str, ...]:
+        """Return the fields of what a tool will return: names of members, and pointers."""
+        known = [one.fields for one in self._known_classes if one.class_ == tool.yields]
+        return *(self._manifests.record_fields or ()), *(one for each in known for one in each)
 
     def _class_without_schema(self, declared: EvidenceClass) -> str:
         if declared.class_ not in self._classes:

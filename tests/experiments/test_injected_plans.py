@@ -5,6 +5,7 @@ plans and the tools are beside the project, as `test_late_plans` says, and are r
 """
 
 import json
+from collections import Counter
 from random import Random
 from typing import Any, Final
 
@@ -14,7 +15,14 @@ from harness.policy import Policy
 from harness.wire import build
 from tests.experiments.test_late_plans import PLANS, READER, plans
 from tests.support.effort import examples
-from tests.support.injected_outputs import Place, injections, run_late, text_places, widened_by
+from tests.support.injected_outputs import (
+    Place,
+    first_action,
+    injections,
+    run_late,
+    text_places,
+    widened_by,
+)
 from tests.support.paths import ROOT
 
 TOOLS: Final = ROOT.parent / "shared" / "data" / "sessions" / "ruleset3" / "tools3.json"
@@ -60,7 +68,17 @@ def test_most_plans_run_to_their_end() -> None:
         for plan in late
         if len(run_late(known[suite_of(plan)], plan, plan["outputs"])) == len(plan["steps"])
     ]
-    assert (len(late), len(whole)) == (53, 43)
+    assert (len(late), len(whole)) == (53, 45)
+
+
+@pytest.mark.slow
+def test_no_plan_is_refused_before_it_runs() -> None:
+    """Of a reader nobody knows yet which field it will find: that is judged at the opening."""
+    known = policies()
+    actions = Counter(
+        first_action(known[suite_of(plan)], plan) for plan in plans() if plan["outputs"]
+    )
+    assert actions == {"allow": 51, "ask": 2}  # two payees are plain words of the request
 
 
 @pytest.mark.slow

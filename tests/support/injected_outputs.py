@@ -85,6 +85,13 @@ class _Session:
         assert answer is None, answer
 
 
+def first_action(policy: Policy, task: Json) -> str:
+    """Return what comes of a task as one late turn, before anything runs."""
+    ruling = _Session(policy, task).send(event="calls", calls=[*map(_call, task["steps"])])
+    assert isinstance(ruling, Ruling), ruling
+    return ruling.action
+
+
 def run_late(policy: Policy, task: Json, outputs: Json) -> list[Ran]:
     """Return the calls of a task that run, as one late turn, until one does not."""
     session, ran = _Session(policy, task), list[Ran]()

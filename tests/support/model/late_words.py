@@ -42,8 +42,9 @@ def worded(p: Json, index: int) -> tuple[Json, dict[str, int]]:
             if at == index:
                 places[joined("args", *way)] = position
             for origin, place, listed in origins(p, source, take["at"]):
-                item = item_with(q, origin, place, (word, listed), plain)
-                manifests["evidence_manifest"].append(item)
+                for content in contents(q, origin, (place, listed), word):
+                    item = item_with(q, origin, content, plain)
+                    manifests["evidence_manifest"].append(item)
     if plain:
         manifests["classes"] = [*classes, *plain]
     before = [find_tool(p, p["plan"]["steps"][one]) for one in sources(p, index)]
@@ -78,18 +79,47 @@ def origins(p: Json, source: int, at: str, *, listed: bool = False) -> list[tupl
     return sorted(set(found))
 
 
-def item_with(q: Json, source: int, at: str, held: tuple[str, bool], plain: list[Json]) -> Json:
-    step = q["plan"]["steps"][source]
-    tool = find_tool(q, step) or {}
+def contents(q: Json, source: int, placed: tuple[str, bool], word: str) -> list[Any]:
+    """Return the outputs that hold the word: at the place, or in each field below it."""
+    tool = find_tool(q, q["plan"]["steps"][source]) or {}
+    fields = [*q["compiled"]["manifests"].get("record_fields", [])]
+    fields += find_class(q, tool.get("yields", "")).get("fields", {})
+    names = [part for one in fields for part in (split(one) if one.startswith("/") else [one])]
+    (at, listed), found = placed, list[Any]()
+    if not listed:
+        return [nested(split(at), word, names, word)]
+    for one in fields:
+        if one.startswith("/") and is_below(split(one), split(at)):
+            found.append(nested(split(one), word, names, word))
+    members = {one: word for one in fields if not one.startswith("/")}
+    if members and (at == "" or (len(split(at)) == 1 and is_listed(split(at)[0]))):
+        found.append([members])
+    return found or [nested([*split(at), "*"], word, names, word)]
+
+
+def is_below(way: list[str], place: list[str]) -> bool:
+    same = [
+        one == other or (is_listed(one) and is_listed(other))
+        for one, other in zip(way, place, strict=False)
+    ]
+    return len(way) > len(place) and all(same)
+
+
+def is_listed(part: str) -> bool:
+    return part == "*" or (part.isdigit() and (part == "0" or part[0] != "0"))
+
+
+def nested(way: list[str], content: Any, names: list[str], word: str) -> Any:
+    """Return content that holds a value at the end of a way."""
+    for part in reversed(way):
+        content = [content] if is_listed(part) else {part if part in names else word: content}
+    return content
+
+
+def item_with(q: Json, source: int, content: Any, plain: list[Json]) -> Json:
+    tool = find_tool(q, step := q["plan"]["steps"][source]) or {}
     label, name = tool.get("result", {}), yielded(tool)
     author, table = label.get("author", "public"), find_class(q, tool.get("yields", ""))
-    word, listed = held
-    content: Any = [word] if listed else word
-    names = [*q["compiled"]["manifests"].get("record_fields", []), *table.get("fields", {})]
-    known = [part for one in names for part in (split(one) if one.startswith("/") else [one])]
-    for part in reversed(split(at)):
-        digits = part.isdigit() and (part == "0" or part[0] != "0")
-        content = [content] if part == "*" or digits else {part if part in known else word: content}
     if table and label.get("format") == "json":
         name = f"zz/{name}"[:128]
     elif table:
