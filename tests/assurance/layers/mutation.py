@@ -27,7 +27,9 @@ from tests.assurance.forked import TIMED_OUT, forked
 from tests.assurance.mutation.covering import measure
 from tests.assurance.mutation.judged import Judge, Judged, Kept, is_equivalent, judge_files, row_of
 from tests.assurance.mutation.killers import (
+    call_model,
     corpus,
+    draw_calls,
     guarded,
     laws,
     limit,
@@ -58,6 +60,8 @@ _WALL: Final = 30
 """How much longer than it computes a killer may take, on a machine that has other work."""
 _NEVER_JUDGED: Final = ("critic/repairs/", "critic/session/")
 """No case and no seed asks for advice, or for a session: cases and seeds say nothing of them."""
+_OF_CALLS: Final = ("critic/provenance/",)
+"""Drawn sessions say more of these files than cases, runs and laws do."""
 _CASES: Final = {
     "critic": ("verify", "hostile"),
     "evals": ("score", "verify"),
@@ -102,6 +106,8 @@ def _seeded(suite: Suite, mutant: Mutant) -> str:
     if mutant.file.startswith(_NEVER_JUDGED):
         return ""
     suite.load(mutant)
+    if mutant.file.startswith(_OF_CALLS):
+        return guarded(lambda: call_model(slice(300)) or verify_model(200))
     return guarded(
         lambda: corpus(*_nearest(_CASES, mutant)) or verify_model(200) or score_model(200)
     )
@@ -115,6 +121,8 @@ def _drawn(suite: Suite, mutant: Mutant) -> str:
     if mutant.file.startswith(_NEVER_JUDGED):
         return ""
     suite.load(mutant)
+    if mutant.file.startswith(_OF_CALLS):
+        return guarded(lambda: call_model(slice(300, None)) or verify_model(2000))
     return guarded(lambda: laws(15) or verify_model(2000) or score_model(2000))
 
 
@@ -191,6 +199,7 @@ def run(*, quick: bool, only: Sequence[str] = ()) -> list[Row]:
 
 def _run(suite: Suite, *, quick: bool, only: Sequence[str]) -> list[Row]:
     load_killers()
+    draw_calls()
     killers = killers_of(suite)
     if noticed := _noticed_without(killers):
         said = f"without a mutation: {', '.join(noticed)}"[:200]

@@ -4,6 +4,7 @@ Each returns what it noticed, or an empty string. Everything is imported at the 
 overlay of the engine counts; any exception on the way counts as noticed too.
 """
 
+import json
 import resource
 from collections.abc import Callable
 from functools import partial
@@ -20,6 +21,8 @@ _MODULES: Final = (
     *("tests.critic.test_differential", "tests.support.model.verify", "harness.testing.laws"),
     *("tests.evals.test_differential", "tests.support.model.score", "tests.critic.test_laws"),
 )
+_SESSIONS: Final = 300
+_CALLS: Final = list[tuple[str, Any]]()
 _MEMORY: Final = 4 << 30
 """Bytes of address space."""
 
@@ -87,6 +90,35 @@ def _binding(ours: Any, seed: int) -> Any:
     text = "".join(random.choices(ours.TEXT_ALPHABET, k=random.randint(1, 9)))
     start, end = sorted(random.choices(range(len(text) + 1), k=2))
     return ours.binding(text, text[start:end])
+
+
+def draw_calls() -> None:
+    """Draw sessions with calls, and keep what the second statement answers to each call.
+
+    Before the children part ways: a mutant is in the engine, so no child asks the model again.
+    """
+    outside, drawn = (
+        import_module("tests.support.outsiders"),
+        import_module("tests.support.outside_draws"),
+    )
+    pick = import_module("harness.testing._draw.primitives").seeded_pick
+    model = import_module("tests.support.model.verify").verify_model
+    for seed in range(_SESSIONS):
+        case = drawn.outside_case(pick(seed))
+        session = outside.session_of(case)
+        for call in case["calls"]:
+            proposal = session.proposal([call])
+            _CALLS.append((json.dumps(proposal), model(proposal)))
+
+
+def call_model(part: slice) -> str:
+    """Engine and model over a part of the calls in drawn sessions."""
+    engine = import_module("tests.critic.provenance.test_outsiders").engine
+    for number, (proposal, meant) in enumerate(_CALLS[part]):
+        told = {"ok": meant["ok"], "violations": meant.get("violations", [])}
+        if engine(json.loads(proposal)) != told:
+            return f"call {number} of {part}"
+    return ""
 
 
 def score_model(count: int) -> str:

@@ -40,6 +40,7 @@ from tests.support.model.requests import (
     named_as,
     names_bare_host,
     names_host,
+    numbers_anywhere,
 )
 from tests.support.model.sources import LONGEST_FIELD, Leaf, Seen, fresh_by
 from tests.support.model.values import TARGETS, Value, mailboxes, read_list, values_in
@@ -67,7 +68,7 @@ def class_of(p: Json, tool: Json, value: Value, seen: list[Seen]) -> str:
 def class_in_records(p: Json, tool: Json, value: Value, seen: list[Seen]) -> str:
     record = by_systems(value, seen)
     filled, party = fields(value, seen, "F"), fields(value, seen, "P")
-    contested = is_contested(value, seen)
+    contested = is_contested(tool, value, seen)
     filled_by_system = vouches(p, value, filled, record)
     if filled_by_system and not contested:
         return "F"
@@ -80,10 +81,10 @@ def class_in_records(p: Json, tool: Json, value: Value, seen: list[Seen]) -> str
         return "H"
     if vouches(p, value, party, record + filled):
         return "CP" if contested else "P"
-    return class_in_texts(p, value, seen)
+    return class_in_texts(p, tool, value, seen)
 
 
-def class_in_texts(p: Json, value: Value, seen: list[Seen]) -> str:
+def class_in_texts(p: Json, tool: Json, value: Value, seen: list[Seen]) -> str:
     said = [(one, leaf) for one, leaf in texts(seen) if one.fresh and says(value, leaf)]
     for letter, standing in (("D", "named"), ("R", "reached")):
         for author in "mpw":
@@ -91,7 +92,7 @@ def class_in_texts(p: Json, value: Value, seen: list[Seen]) -> str:
             is_echo = author == "m" and value.role == "locator" and not vouches(p, value, same, [])
             if same:
                 return letter + ("p" if is_echo else author)
-    if any(is_mentioned(value, leaf.text) for _, leaf in texts(seen)):
+    if any(is_mentioned_by_others(tool, value, leaf.text) for _, leaf in texts(seen)):
         return "X"
     led = [(one, leaf) for one, leaf in leaves(seen) if leaf.field and is_led(one)]
     same = [(one, leaf) for one, leaf in led if is_field_value(value, leaf.text)]
@@ -272,10 +273,10 @@ def is_named_field(p: Json, leaf: Leaf, seen: list[Seen]) -> bool:
     return leaf.field != "" and "U" in named(p, nobody, value, fresh_by(seen, "user"))
 
 
-def is_contested(value: Value, seen: list[Seen]) -> bool:
+def is_contested(tool: Json, value: Value, seen: list[Seen]) -> bool:
     """Return whether text of a source that is not named mentions a field's value too."""
     return not all(one.whole for one in seen) or any(
-        is_mentioned(value, leaf.text)
+        is_mentioned_by_others(tool, value, leaf.text)
         for one, leaf in texts(seen)
         if one.standing != "named" or not one.fresh
     )
@@ -301,6 +302,13 @@ def is_in(value: Value, text: str) -> bool:
 def is_mentioned(value: Value, text: str) -> bool:
     """Return whether a text holds it in its wide form, or in the narrow one that would grant it."""
     return mentions(value.value, text, value.kind) or is_in(value, text)
+
+
+def is_mentioned_by_others(tool: Json, value: Value, text: str) -> bool:
+    """Return whether a text mentions it; a short number behind the noun of its argument, too."""
+    if is_short_number(value.kind, value.value):
+        return numbers_anywhere(tool, value, text)
+    return is_mentioned(value, text)
 
 
 def holds(value: Value, leaf: Leaf) -> bool:

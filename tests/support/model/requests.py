@@ -31,6 +31,7 @@ from tests.support.model.kinds import (
     said,
     small,
     text_of,
+    words_of,
 )
 from tests.support.model.names import is_part_of_name, stands_quoted
 from tests.support.model.parting import GAP, WORD, is_change, is_unspaced, parted
@@ -268,6 +269,17 @@ def numbers_it(p: Json, tool: Json, value: Value, text: str) -> str:
         if narrow("text", value.value) in one[0].split("/") and is_numbered(before, nouns, others):
             answers.append("W")
     return max(answers, key=("", "W", "U").index)
+
+
+def numbers_anywhere(tool: Json, value: Value, text: str) -> bool:
+    """Return whether the text of others says of what the short number is the number."""
+    number, nouns = re.escape(narrow("text", value.value)), nouns_of(tool, value)
+    for told in (parted(even(text)), words_of(text)):
+        for one in re.finditer(f"{FREE_BEFORE}{number}{FREE_AFTER}", told):
+            before = told[: one.start()].replace(GAP, "").replace("\n", " ")
+            if is_numbered(fold(before), nouns, []):
+                return True
+    return False
 
 
 def is_other_count(nouns: list[str], place: Place) -> bool:
