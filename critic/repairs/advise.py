@@ -32,12 +32,16 @@ from critic.repairs.repair_kinds import (
     SaveTokens,
     SetTrace,
     Shorten,
+    TakeValue,
+    ValueSource,
 )
 from critic.repairs.stand_ins import approvals_to_ask, repaired_case
+from critic.repairs.value_sources import ValueSources
 from critic.repairs.violation_places import (
     ArgsPlace,
     DependencyPlace,
     IdPlace,
+    LatePlace,
     Place,
     PlanPlace,
     RefPlace,
@@ -70,7 +74,8 @@ def advise(
     `replan`: applying the repairs, all the planner's, gives a plan that `verify` accepts, once the
     planner has written the calls that its new reason steps stand for.
     `reject`: an approver or an operator has to act too. A plan that changes loses its approvals.
-    For a late plan it is `reject`, without repairs.
+    For a late plan it may come without repairs: nobody can tell what is to be written where so much
+    is still to come.
 
     Pure. Linear in the plan, the manifests and the violations; candidates are cut after five.
 
@@ -79,11 +84,24 @@ def advise(
     """
     if verify(ctx, compiled, spec, plan):
         return None
-    if is_late_plan(plan):  # nobody can tell what is to be written where a value is still to come
-        return Advice(disposition="reject", repairs=())
     proposal = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
-    options = RepairOptions(ctx, kept_surface(compiled), spec)
-    repairs, kept = _collect_repairs(proposal, options)
+    advice = _find_repairs(proposal, ValueSources(compiled))
+    if _says_enough(advice):
+        return advice
+    if is_late_plan(plan):
+        return Advice(disposition="reject", repairs=())
+    return _find_repairs(proposal, None)
+
+
+def _says_enough(advice: Advice) -> bool:
+    """Return whether the repairs make a plan that passes, or somebody else has to act too."""
+    return advice.disposition == "replan" or any(one.by != "planner" for one in advice.repairs)
+
+
+def _find_repairs(proposal: Proposal, sources: ValueSources | None) -> Advice:
+    plan = proposal.plan
+    options = RepairOptions(proposal.ctx, kept_surface(proposal.compiled), proposal.spec)
+    repairs, kept = _collect_repairs(proposal, options, sources)
     # Leave out what others would do for a step that has been dropped.
     needed = [
         repair for repair in repairs if repair.by == "planner" or _step_of(repair) in {None, *kept}
@@ -96,13 +114,16 @@ def advise(
     return Advice(disposition="replan" if fixable else "reject", repairs=tuple(repairs))
 
 
-def _collect_repairs(proposal: Proposal, options: RepairOptions) -> tuple[list[Repair], set[int]]:
+def _collect_repairs(
+    proposal: Proposal, options: RepairOptions, sources: ValueSources | None
+) -> tuple[list[Repair], set[int]]:
     """Return the repairs of all rounds, and the steps of the refused plan that they keep."""
     plan = proposal.plan
     repaired, repairs = RepairedPlan(plan, tuple(range(len(plan.steps)))), list[Repair]()
     for _ in range(_PASSES):
         case = repaired_case(proposal, repaired, repairs)
-        new = _RepairRound(options, case, repaired.origins).repairs(found_in(case), repairs)
+        round_ = _RepairRound(options, case, repaired, sources)
+        new = round_.repairs(found_in(case), repairs)
         if not new:
             break
         repairs += new
@@ -123,12 +144,18 @@ class _RepairRound:
     """The repairs of the plan as it is now. Steps are named by their index in the refused plan."""
 
     def __init__(
-        self, options: RepairOptions, case: PreparedPlan, origins: tuple[int, ...]
+        self,
+        options: RepairOptions,
+        case: PreparedPlan,
+        repaired: RepairedPlan,
+        sources: ValueSources | None,
     ) -> None:
         self._options = options
+        self._sources = sources
         self._case = case
-        self._origins = origins
-        self._evidence = EvidenceRepairs(options, case, origins)
+        self._plan = repaired.plan
+        self._origins = repaired.origins
+        self._evidence = EvidenceRepairs(options, case, repaired.origins)
 
     def repairs(self, findings: Iterable[Found], earlier: Iterable[Repair]) -> list[Repair]:
         """Return the repairs that are new. The plan's size comes last: other repairs change it.
@@ -154,19 +181,21 @@ class _RepairRound:
         """Yield the repairs of what a check found at a place."""
         match place:
             case PlanPlace():
-                return self._plan_field(check, place.field)
+                yield from self._plan_field(check, place.field)
             case StepPlace():
-                return self._repair_step(check, place.step)
+                yield from self._repair_step(check, place.step)
             case ArgsPlace():
-                return self._repair_args(check, place)
+                yield from self._repair_args(check, place)
+            case LatePlace():
+                step = self._origins[place.step]
+                yield CorrectArgs(step=step, path=pointer("steps", step, *place.rest))
             case RefPlace():
-                return self._evidence.of_step(place.step)
+                yield from self._evidence.of_step(place.step)
             case IdPlace():
-                return iter((DropId(step=self._origins[place.step]),))
+                yield DropId(step=self._origins[place.step])
             case DependencyPlace():
                 name = self._fields_of(place.step)["depends_on"][place.position]
-                step = self._origins[place.step]
-                return iter((DropDependency(step=step, dependency=name),))
+                yield DropDependency(step=self._origins[place.step], dependency=name)
             case _:
                 assert_never(place)
 
@@ -215,8 +244,21 @@ class _RepairRound:
         if check == "evidence":
             yield from self._evidence.of_step(place.step)
         at = pointer("steps", place.step, "args", *place.rest)
-        if check != "evidence" or at in self._doubted:
-            yield CorrectArgs(step=step, path=pointer("steps", step, "args", *place.rest))
+        is_doubted = at in self._doubted
+        if check == "evidence" and not is_doubted:
+            return
+        path = pointer("steps", step, "args", *place.rest)
+        sources = self._sources_of(place) if is_doubted else ()
+        if sources:
+            yield TakeValue(step=step, path=path, candidates=sources)
+        else:
+            yield CorrectArgs(step=step, path=path)
+
+    def _sources_of(self, place: ArgsPlace) -> tuple[ValueSource, ...]:
+        if self._sources is None:
+            return ()
+        found = self._sources.sources_of(self._plan, self._case, place)
+        return tuple(ValueSource(step=self._origins[one.step], at=one.at) for one in found)
 
     @cached_property
     def _doubted(self) -> frozenset[str]:

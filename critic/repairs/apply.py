@@ -3,9 +3,9 @@
 The result proves that a passing plan is within reach. It is seldom the best of them.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, assert_never
+from typing import Any, NamedTuple, assert_never
 
 from critic.repairs.repair_kinds import (
     AllowTool,
@@ -28,10 +28,13 @@ from critic.repairs.repair_kinds import (
     SetTrace,
     Shorten,
     StepRepair,
+    TakeValue,
     UnpinEvidence,
 )
 from evals.canonical_json import canonical_json
-from evals.plan import Plan, ReasonStep, Step, ToolStep
+from evals.escaping import pointer
+from evals.plan import Plan, ReasonStep, Step, Take, ToolStep
+from evals.pointers import segments
 
 
 class RepairedPlan(NamedTuple):
@@ -47,9 +50,9 @@ def apply_repairs(plan: Plan, repairs: Iterable[Repair]) -> Plan:
     A step whose args only the planner can correct is replaced by a reason step, which stands for
     it. Outputs that no step can produce get reason steps at the end, each of which stands for a
     call of a candidate; outputs share a call where they have a candidate in common. Of evidence,
-    the first candidate is pinned. To shorten the plan, repeated calls are dropped first, then
-    reason steps, then others; the last of each kind first. Dependencies on dropped steps are
-    removed.
+    the first candidate is pinned; of the sources of a value the first is taken from. To shorten the
+    plan, repeated calls are dropped first, then reason steps, then others; the last of each kind
+    first. Dependencies on dropped steps are removed.
 
     Repairs that are not the planner's, and those of steps that the plan does not have, change
     nothing.
@@ -60,7 +63,7 @@ def apply_repairs(plan: Plan, repairs: Iterable[Repair]) -> Plan:
 def apply(plan: Plan, repairs: Iterable[Repair]) -> RepairedPlan:
     """Do as `apply_repairs` does, and say which index each kept step had."""
     repairs = list(repairs)
-    changes = _Changes(list(plan.declared_outputs), plan.trace_id, len(added_tools(repairs)))
+    changes = _Changes(plan, len(added_tools(repairs)))
     for repair in repairs:
         changes.note(repair)
     kept = [index for index in range(len(plan.steps)) if index not in changes.dropped]
@@ -68,9 +71,7 @@ def apply(plan: Plan, repairs: Iterable[Repair]) -> RepairedPlan:
         spared = {*_removal_order(plan, kept)[: changes.shorten_by]}
         kept = [index for index in kept if index not in spared]
     gone = {plan.steps[index].id for index in {*range(len(plan.steps))}.difference(kept)}
-    steps = _without_dependencies(
-        [changes.edit_step(index, plan.steps[index]) for index in kept], gone - {None}
-    )
+    steps = _without_dependencies([changes.edit_step(index) for index in kept], gone - {None})
     named = {"plan_id": plan.plan_id, "trace_id": changes.trace_id}
     repaired = Plan(
         steps=changes.complete_steps(steps),
@@ -104,19 +105,26 @@ class _Edit:
     unpins: set[str] = field(default_factory=set)
     claims: set[str] = field(default_factory=set)
     dependencies: set[str] = field(default_factory=set)
+    takes: list[TakeValue] = field(default_factory=list)
+    is_source: bool = False
 
 
 @dataclass(slots=True)
 class _Changes:
     """All repairs of one plan, grouped by what they change."""
 
-    declared: list[str]
-    trace_id: str | None
+    plan: Plan
     added: int
+    declared: list[str] = field(init=False)
+    trace_id: str | None = field(init=False)
     dropped: set[int] = field(default_factory=set)
     shorten_by: int = 0
     pins: list[str] = field(default_factory=list)
     edits: dict[int, _Edit] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.declared = list(self.plan.declared_outputs)
+        self.trace_id = self.plan.trace_id
 
     def note(self, repair: Repair) -> None:
         """Add what a repair changes. A repair that is not the planner's changes nothing."""
@@ -153,6 +161,9 @@ class _Changes:
                 self.dropped.add(repair.step)
             case CorrectArgs():
                 edit.becomes_reason = True
+            case TakeValue():
+                edit.takes.append(repair)
+                self.edits.setdefault(repair.candidates[0].step, _Edit()).is_source = True
             case PinEvidence() | BackArgument():
                 edit.pins.append(repair.candidates[0])
             case UnpinEvidence():
@@ -166,20 +177,44 @@ class _Changes:
             case _:
                 assert_never(repair)
 
-    def edit_step(self, index: int, step: Step) -> Step:
+    def edit_step(self, index: int) -> Step:
         """Return the step with its changes."""
+        step = self.plan.steps[index]
         if index not in self.edits:
             return step
         edit = self.edits[index]
         refs = [ref for ref in step.evidence_refs or () if ref not in edit.unpins]
+        late = self._takes_of(step, edit.takes) if isinstance(step, ToolStep) else {}
         return _rebuilt(
             step,
             ReasonStep if edit.becomes_reason else type(step),
-            id=None if edit.without_id else step.id,
+            **({} if edit.becomes_reason else late),
+            id=self._id_of(index),
             depends_on=_drop_names(step.depends_on, edit.dependencies),
             requires_evidence=_drop_names(step.requires_evidence, edit.claims),
             evidence_refs=tuple(dict.fromkeys((*refs, *edit.pins))) or None,
         )
+
+    def _id_of(self, index: int) -> str | None:
+        """Return the id of a step: a new one where another step takes from it and it has none."""
+        edit, known = self.edits.get(index, _Edit()), self.plan.steps[index].id
+        kept = None if edit.without_id else known
+        if kept is not None or not edit.is_source:
+            return kept
+        name, taken = f"step_{index}", {step.id for step in self.plan.steps}
+        while name in taken:
+            name += "_"
+        return name
+
+    def _takes_of(self, step: ToolStep, repairs: list[TakeValue]) -> dict[str, object]:
+        args, takes = step.args, [*(step.takes or ())]
+        for repair in repairs:
+            way, source = segments(repair.path)[3:], repair.candidates[0]
+            name = self._id_of(source.step)
+            if name is not None:
+                args = _without_member(args, way)
+                takes.append(Take(arg=pointer(*way), step=name, at=source.at))
+        return {"args": args, "takes": tuple(takes) or None}
 
     def complete_steps(self, steps: list[Step]) -> tuple[Step, ...]:
         """Return the steps, with what the whole plan still needs added to the last one."""
@@ -191,6 +226,14 @@ class _Changes:
             refs = tuple(dict.fromkeys((*(last.evidence_refs or ()), *self.pins)))
             steps = [*steps[:-1], _rebuilt(last, type(last), evidence_refs=refs)]
         return tuple(steps)
+
+
+def _without_member(args: dict[str, Any], way: Sequence[str]) -> dict[str, Any]:
+    """Return an object without one member, in an object in it or its own."""
+    name, rest = way[0], way[1:]
+    if not rest:
+        return {key: value for key, value in args.items() if key != name}
+    return {**args, name: _without_member(args[name], rest)}
 
 
 def _removal_order(plan: Plan, kept: list[int]) -> list[int]:

@@ -69,6 +69,11 @@ class EvidenceRepairs:
             return
         self._seen.add(index)
         _, tool, fields = self._case.steps[index]
+        if fields.get("takes") or fields.get("evidence_steps"):
+            # Some of its evidence is still to come: what is to be pinned is for the planner to say.
+            named = self._origins[index]
+            yield CorrectArgs(step=named, path=pointer("steps", named))
+            return
         faults = list(
             self._options.review.faults(
                 tool.capability,

@@ -47,11 +47,33 @@ class DropStep(_ByPlanner):
 
 
 class CorrectArgs(_ByPlanner):
-    """Give other args at `path`, or drop the step. Only the planner knows what was meant."""
+    """Give other args, takes or evidence steps at `path`, or drop the step.
+
+    Only the planner knows what was meant.
+    """
 
     kind: Literal["correct_args"] = "correct_args"
     step: Count
     path: Text
+
+
+class ValueSource(Envelope):
+    """A place in what a step of the refused plan returns: `at` is a pointer into its output."""
+
+    step: Count
+    at: Text
+
+
+class TakeValue(_ByPlanner):
+    """Take the value at `path` from what an earlier step returns: nobody named the one written.
+
+    Any of the candidates will do. A step that is taken from needs an id.
+    """
+
+    kind: Literal["take_value"] = "take_value"
+    step: Count
+    path: Text
+    candidates: Annotated[tuple[ValueSource, ...], ARRAY, Field(min_length=1)]
 
 
 class PinEvidence(_ByPlanner):
@@ -193,6 +215,7 @@ class GrantBudget(_ByOperator):
 StepRepair = (
     DropStep
     | CorrectArgs
+    | TakeValue
     | PinEvidence
     | BackArgument
     | UnpinEvidence

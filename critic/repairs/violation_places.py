@@ -7,6 +7,8 @@ reads from that text is read here.
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from evals.pointers import segments
+
 
 @dataclass(frozen=True, slots=True)
 class PlanPlace:
@@ -27,6 +29,17 @@ class ArgsPlace:
     """The args of a step or a place in them: `/steps/N/args`, `/steps/N/args/NAME/...`.
 
     `rest` are the segments below `args`, unescaped.
+    """
+
+    step: int
+    rest: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LatePlace:
+    """What a step takes or pins of earlier steps: `/steps/N/takes/M`, `/steps/N/evidence_steps/M`.
+
+    `rest` are the segments below the step.
     """
 
     step: int
@@ -56,7 +69,9 @@ class DependencyPlace:
     position: int
 
 
-Place: TypeAlias = PlanPlace | StepPlace | ArgsPlace | RefPlace | IdPlace | DependencyPlace
+Place: TypeAlias = (
+    PlanPlace | StepPlace | ArgsPlace | LatePlace | RefPlace | IdPlace | DependencyPlace
+)
 
 
 def parse_place(path: str) -> Place:
@@ -65,18 +80,22 @@ def parse_place(path: str) -> Place:
     Raises:
         ValueError: no check names a path of this shape.
     """
-    match [segment.replace("~1", "/").replace("~0", "~") for segment in path.split("/")]:
-        case ["", ("declared_outputs" | "trace_id" | "steps") as field]:
-            return PlanPlace(field)
-        case ["", "steps", index]:
-            return StepPlace(int(index))
-        case ["", "steps", index, "args", *rest]:
-            return ArgsPlace(int(index), tuple(rest))
-        case ["", "steps", index, "evidence_refs", position]:
-            return RefPlace(int(index), int(position))
-        case ["", "steps", index, "id"]:
-            return IdPlace(int(index))
-        case ["", "steps", index, "depends_on", position]:
-            return DependencyPlace(int(index), int(position))
+    place: Place
+    match segments(path):
+        case [("declared_outputs" | "trace_id" | "steps") as field]:
+            place = PlanPlace(field)
+        case ["steps", index]:
+            place = StepPlace(int(index))
+        case ["steps", index, "args", *rest]:
+            place = ArgsPlace(int(index), tuple(rest))
+        case ["steps", index, ("takes" | "evidence_steps") as field, *rest]:
+            place = LatePlace(int(index), (field, *rest))
+        case ["steps", index, "evidence_refs", position]:
+            place = RefPlace(int(index), int(position))
+        case ["steps", index, "id"]:
+            place = IdPlace(int(index))
+        case ["steps", index, "depends_on", position]:
+            place = DependencyPlace(int(index), int(position))
         case _:
             raise ValueError(f"no check names the path {path!r}")
+    return place

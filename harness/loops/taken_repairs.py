@@ -29,9 +29,12 @@ from critic.repairs.repair_kinds import (
     SetTrace,
     Shorten,
     StepRepair,
+    TakeValue,
     UnpinEvidence,
 )
+from evals.escaping import pointer
 from evals.plan import Plan, Step, ToolStep
+from evals.pointers import segments
 from harness.canonical import canonical_json
 
 _Fact = tuple[Any, ...]
@@ -97,27 +100,9 @@ class _Changes:
         step = self._refused.steps[index]
         if index in self._to_drop and self._claim(self._gone, ("step", _tool_of(step)), index):
             return True  # what else it needed went with it
-        changes, facts = self._gone, list[_Fact]()
-        match repair:
-            case DropStep():
-                facts = [("step", _tool_of(step))]
-            case CorrectArgs():
-                place = _parts(repair.path)
-                facts = [("value", _tool_of(step), place, _value(step, place))]
-            case PinEvidence() | BackArgument():
-                changes = self._new
-                facts = [("pin", _tool_of(step), ref) for ref in repair.candidates]
-            case UnpinEvidence():
-                facts = [("pin", _tool_of(step), repair.ref)]
-            case DropClaim():
-                facts = [("claim", _tool_of(step), repair.classification)]
-            case DropId():
-                facts = [("id", step.id)]
-            case DropDependency():
-                facts = [("needs", _tool_of(step), repair.dependency)]
-            case _:
-                assert_never(repair)
-        return any(self._claim(changes, fact, index) for fact in facts)
+        facts = _added_facts(repair, step)
+        changes = self._new if facts else self._gone
+        return any(self._claim(changes, fact, index) for fact in facts or _gone_facts(repair, step))
 
     def _drop_any(self) -> bool:
         """Return whether a step is gone that no other repair has dropped."""
@@ -151,8 +136,45 @@ class _Changes:
             yield from (("pinned", ref) for ref in {*(step.evidence_refs or ())})
             yield from (("claim", tool, it) for it in {*(step.requires_evidence or ())})
             yield from (("needs", tool, it) for it in {*(step.depends_on or ())})
+            takes = (step.takes or ()) if isinstance(step, ToolStep) else ()
+            yield from (("take", tool, one.arg, one.at) for one in takes)
             places = [path for named, path in self._values if named == tool]
             yield from (("value", tool, path, _value(step, path)) for path in places)
+
+
+def _added_facts(repair: StepRepair, step: Step) -> list[_Fact]:
+    """Return what a repair adds to a step, any of which shows it; of most repairs nothing."""
+    match repair:
+        case TakeValue():
+            arg = pointer(*_parts(repair.path)[1:])
+            return [("take", _tool_of(step), arg, one.at) for one in repair.candidates]
+        case PinEvidence() | BackArgument():
+            return [("pin", _tool_of(step), ref) for ref in repair.candidates]
+        case _:
+            return []
+
+
+def _gone_facts(repair: StepRepair, step: Step) -> list[_Fact]:
+    """Return what a repair takes from a step."""
+    match repair:
+        case DropStep():
+            fact: _Fact = ("step", _tool_of(step))
+        case CorrectArgs():
+            place = _parts(repair.path)
+            fact = ("value", _tool_of(step), place, _value(step, place))
+        case UnpinEvidence():
+            fact = ("pin", _tool_of(step), repair.ref)
+        case DropClaim():
+            fact = ("claim", _tool_of(step), repair.classification)
+        case DropId():
+            fact = ("id", step.id)
+        case DropDependency():
+            fact = ("needs", _tool_of(step), repair.dependency)
+        case TakeValue() | PinEvidence() | BackArgument():
+            return []
+        case _:
+            assert_never(repair)
+    return [fact]
 
 
 def _tool_of(step: Step) -> _Tool:
@@ -161,14 +183,13 @@ def _tool_of(step: Step) -> _Tool:
 
 
 def _parts(path: str) -> tuple[str, ...]:
-    """Return the keys of a pointer into the args of a step, without `/steps/{n}/args`."""
-    keys = [key.replace("~1", "/").replace("~0", "~") for key in path.split("/")]
-    return tuple(keys[4:])
+    """Return the keys of a pointer into a step, without `/steps/{n}`."""
+    return segments(path)[2:]
 
 
 def _value(step: Step, path: tuple[str, ...]) -> bytes | None:
-    """Return the value at a place of the args as canonical JSON, or None if there is none."""
-    value: Any = step.args if isinstance(step, ToolStep) else None
+    """Return the value at a place of a call as canonical JSON, or None if there is none."""
+    value: Any = step.wire() if isinstance(step, ToolStep) else None
     for key in path:
         if isinstance(value, dict) and key in value:
             value = value[key]

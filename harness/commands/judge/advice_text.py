@@ -23,6 +23,7 @@ from critic.repairs.repair_kinds import (
     SetTrace,
     Shorten,
     StepRepair,
+    TakeValue,
     UnpinEvidence,
 )
 from harness.errors import escape_text
@@ -52,6 +53,10 @@ def _of_step(repair: StepRepair) -> str:
             text = "drop it"
         case CorrectArgs():
             text = f"give other args at {escape_text(repair.path)}"
+        case TakeValue():
+            places = [f"{one.at or 'the output'} of step {one.step}" for one in repair.candidates]
+            sources = escape_text(" or ".join(places))
+            text = f"take {escape_text(repair.path)} from {sources}"
         case PinEvidence():
             text = f"pin {repair.classification}: {' or '.join(repair.candidates)}"
         case BackArgument():

@@ -169,7 +169,7 @@ def test_kinds_and_powers_are_closed() -> None:
     assert sorted(powers.keys() - others.keys()) == [
         *("back_argument", "correct_args", "declare_output", "drop_claim", "drop_dependency"),
         *("drop_id", "drop_step", "pin_evidence", "produce_output", "save_tokens", "set_trace"),
-        *("shorten", "unpin_evidence"),
+        *("shorten", "take_value", "unpin_evidence"),
     ]
 
 

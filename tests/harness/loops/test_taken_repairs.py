@@ -21,7 +21,9 @@ from critic.repairs.repair_kinds import (
     SaveTokens,
     SetTrace,
     Shorten,
+    TakeValue,
     UnpinEvidence,
+    ValueSource,
 )
 from harness.loops.taken_repairs import repairs_taken
 
@@ -41,9 +43,20 @@ PINNED = step("pay", evidence_refs=["new"])
 BEFORE = plan(PAY, READ, READ, trace_id="wrong")
 DROPS = [DropStep(step=1), DropStep(step=2)]
 AT = CorrectArgs(step=0, path="/steps/0/args/to/ids/1")
+TAKE = TakeValue(
+    step=0,
+    path="/steps/0/args/n",
+    candidates=(ValueSource(step=1, at="/m"), ValueSource(step=1, at="/n")),
+)
+TAKES = CorrectArgs(step=0, path="/steps/0/takes/0/step")
+WHOLE = CorrectArgs(step=0, path="/steps/0")
 PIN = PinEvidence(step=0, classification="c", candidates=("other", "new"))
 BACK = BackArgument(step=0, argument="n", candidates=("new",))
 CALL = ProduceOutput(output="o", candidates=(Capability(adapter_id="a", capability_id="make"),))
+
+
+def taking(source: str, at: str) -> dict[str, Any]:
+    return step("pay", takes=[{"arg": "/n", "step": source, "at": at}])
 
 
 def changed(**args: Any) -> Plan:
@@ -66,6 +79,13 @@ def changed(**args: Any) -> Plan:
             [True] * 2,
         ),
         (BEFORE, plan(READ, READ), [AT], [True]),
+        (BEFORE, plan(taking("r", "/n"), READ), [TAKE], [True]),
+        (BEFORE, plan(taking("r", "/o"), READ), [TAKE], [False]),
+        (BEFORE, changed(n=6), [TAKE], [False]),
+        (plan(taking("r", "/n"), READ), plan(taking("s", "/n"), READ), [TAKES], [True]),
+        (plan(taking("r", "/n"), READ), plan(taking("r", "/m"), READ), [TAKES], [False]),
+        (plan(taking("r", "/n"), READ), plan(taking("r", "/m"), READ), [WHOLE], [True]),
+        (BEFORE, plan(READ, PAY, READ), [WHOLE], [False]),
         (BEFORE, plan(READ, PAY, READ), [AT], [False]),
         (plan(NEEDY), plan(PINNED), [PIN, BACK], [True, True]),
         (plan(NEEDY, READ), plan(step("read", evidence_refs=["new"]), NEEDY), [PIN], [False]),
