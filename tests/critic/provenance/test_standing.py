@@ -65,3 +65,11 @@ def test_what_is_read_by_no_locator_is_ambient() -> None:
     nothing = Manifests(tool_manifest=(), evidence_manifest=())
     known = KnownValues(*seen_anew(nothing, None), {}, (), lambda _value: None)
     assert standing_of([], ValueFacts(rules().spec, known)) == "ambient"
+
+
+def test_what_the_session_made_itself_is_reached() -> None:
+    session = after(opened("Make me a draft"), Call("c", "make", {"name": "draft-771"}), "ok")
+    for name, standing in (("draft-771", "reached"), ("draft-772", "ambient")):
+        source = last(after(session, read(name), "x")).source
+        assert source is not None
+        assert source.standing == standing
