@@ -140,11 +140,11 @@ class SessionEndpoint:
             )
         _require_role(event, asker)
         await self._end_overdue(guard)
-        if not isinstance(event, OpenEvent):
-            await self._recall(sessions, event.session)
+        await self._recall(sessions, event.session)
+        is_claimed = isinstance(event, OpenEvent) and not self._register.knows(event.session)
         answer: Answer = self._refuse_place(event, asker, sessions.open_sessions)
         if answer is None:
-            answer = await self._handle(guard, sessions, event, asker)
+            answer = await self._handle(guard, sessions, event, asker, is_claimed=is_claimed)
         if isinstance(answer, Ruling):
             self._count(answer)
         return _answer_response(answer)
@@ -208,7 +208,13 @@ class SessionEndpoint:
         return _report_refusal(name, unknown_session(name))
 
     async def _handle(
-        self, guard: AsyncGuard, sessions: Guard, event: SessionEvent, asker: Asker
+        self,
+        guard: AsyncGuard,
+        sessions: Guard,
+        event: SessionEvent,
+        asker: Asker,
+        *,
+        is_claimed: bool,
     ) -> Answer:
         """Have the guard answer an event, to its end even where nobody waits for that any more."""
         note = _opener_note(asker) if isinstance(event, OpenEvent) else None
@@ -218,8 +224,15 @@ class SessionEndpoint:
         )
 
         async def answer() -> Answer:
-            with used:
-                return await guard.handle(event, note=note)
+            is_opened = False
+            try:
+                with used:
+                    given: Answer = await guard.handle(event, note=note)
+                is_opened = not isinstance(given, EventError)
+            finally:
+                if is_claimed:
+                    self._register.settle(event.session, is_opened=is_opened)
+            return given
 
         task = asyncio.create_task(answer())
         self._handled.add(task)

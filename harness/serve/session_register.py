@@ -1,7 +1,9 @@
 """Who opened each session, and when it had its last event. Use it from one event loop.
 
 Rule 1: a session belongs to the token that opened it, from before it is open until it has ended.
-Rule 2: whoever may not speak in a session is told what is told of one that does not exist.
+Rule 2: nobody speaks in a session while it is being opened: another service may have opened it, for
+        somebody else. If it was not opened, it belongs to nobody here.
+Rule 3: whoever may not speak in a session is told what is told of one that does not exist.
 """
 
 from collections import Counter, OrderedDict
@@ -28,14 +30,26 @@ class SessionRegister:
         self._since: Final[OrderedDict[str, float]] = OrderedDict()
         self._in_use: Final[Counter[str]] = Counter()
         self._owners: Final[dict[str, bytes | None]] = {}
+        self._opening: Final[set[str]] = set()
         self._ended: Final[OrderedDict[str, bytes | None]] = OrderedDict()
 
     def claim(self, name: str, asker: Asker) -> bool:
         """Give a session that is about to be opened to who asks, unless it is somebody else's."""
+        if name not in self._owners:
+            self._opening.add(name)
         return self._owners.setdefault(name, asker.token) == asker.token
+
+    def settle(self, name: str, *, is_opened: bool) -> None:
+        """Take in whether the session was opened that was claimed while nobody had it."""
+        self._opening.discard(name)
+        if not is_opened:
+            self._owners.pop(name, None)
+            self._since.pop(name, None)
 
     def may_speak(self, name: str, asker: Asker) -> bool:
         """Return whether who asks may send events of a session, or answer in it."""
+        if name in self._opening:
+            return False
         return name in self._owners and _may_speak(self._owners[name], asker)
 
     def knows(self, name: str) -> bool:

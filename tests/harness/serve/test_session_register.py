@@ -22,6 +22,7 @@ AGENTS: Final = st.sampled_from((*ASKERS[:2], ASKERS[3]))
 NAMED: Final = st.sampled_from(NAMES)
 STEPS: Final = st.one_of(
     st.tuples(st.just("claim"), NAMED, AGENTS),
+    st.tuples(st.just("settle"), NAMED, st.booleans()),
     st.tuples(st.just("recall"), NAMED, st.sampled_from([b"agent", b"other", None])),
     st.tuples(st.just("begin"), NAMED, st.none()),
     st.tuples(st.just("end"), NAMED, st.booleans()),
@@ -38,6 +39,7 @@ class Told:
         self.last: float | None = None
         self.used = 0
         self.ended: list[bytes | None] = []
+        self.is_opening = False
 
     def speaks(self, asker: Asker, owner: list[bytes | None]) -> bool:
         return bool(owner) and (not asker.is_agent or owner == [asker.token])
@@ -59,8 +61,14 @@ class Both:
         one = self.told[name]
         match step:
             case "claim":
+                one.is_opening = one.is_opening or not one.owner
                 one.owner = one.owner or [how.token]
                 assert self.register.claim(name, how) is (one.owner == [how.token])
+            case "settle" if one.is_opening:
+                self.register.settle(name, is_opened=how)
+                one.is_opening = False
+                if not how:
+                    one.owner, one.last = [], None
             case "recall":
                 self.register.recall(name, how)
                 one.owner = one.owner or [how]
@@ -108,7 +116,8 @@ class Both:
         for name, one in self.told.items():
             assert self.register.knows(name) is bool(one.owner)
             for asker in ASKERS:
-                assert self.register.may_speak(name, asker) is one.speaks(asker, one.owner)
+                speaks = one.speaks(asker, one.owner) and not one.is_opening
+                assert self.register.may_speak(name, asker) is speaks
                 assert self.register.has_ended(name, asker) is one.speaks(asker, one.ended)
 
 
