@@ -14,11 +14,13 @@ from critic import (
     digest,
 )
 from evals.canonical_json import canonical_bytes
+from evals.plan import is_late_plan
 from harness.loops.agents.usage import Usage
 from harness.loops.plan_loop import revise_plan
 from harness.loops.plan_replies import plan_of
 from harness.loops.plan_types import PlannerReply, RevisionRequest
 from harness.wire import MAX_DOCUMENT_BYTES, detached_copy, parse
+from tests.critic.repairs.test_late_repairs import GUESS, LOOK, refund
 from tests.harness.loops.plans import (
     GOOD,
     AsyncPlanner,
@@ -229,3 +231,21 @@ def test_the_function_is_the_loop_run_once() -> None:
         )
     )
     assert revision.stop_reason == "max_rounds"
+
+
+def test_a_planner_that_guessed_what_a_step_returns_is_told_where_to_take_it_from() -> None:
+    case = refund(LOOK, GUESS)
+
+    class Taking(ScriptedPlanner):
+        def plan(self, *given: Any) -> Any:
+            request = given[3] if len(given) > 3 else None
+            if request is None:
+                return case.plan
+            assert [one.kind for one in request.advice.repairs] == ["take_value"]
+            return apply_repairs(request.plan, request.advice.repairs)
+
+    inputs: Any = {"ctx": case.ctx, "compiled": case.compiled, "spec": case.spec}
+    revision = asyncio.run(revise_plan(**inputs, planner=Taking()))
+    assert (revision.stop_reason, len(revision.attempts)) == ("approved", 2)
+    assert revision.plan is not None
+    assert is_late_plan(revision.plan)
