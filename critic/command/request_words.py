@@ -6,8 +6,8 @@ Rule 2: a name counts as a whole, and its case does: no part of another name or 
         What names a path with its folders names that path alone.
 Rule 3: to name a host asks to read from it, by an address without a query of the agent's own. It
         asks for nothing to be sent there.
-Rule 4: what a sentence forbids is not asked for, nor is it by what was said before. Otherwise words
-        count until the session ends.
+Rule 4: what a sentence forbids is not asked for, nor is it by what was said before (see
+        `prohibitions`). Otherwise words count until the session ends.
 """
 
 import re
@@ -15,6 +15,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from critic.command.prohibitions import split_message
+from critic.command.requested_hosts import read_hosts
+from critic.command.requested_packages import asks_for_list, read_packages
 from critic.command.shell_facts import is_below
 from critic.command.steps import ShellStep
 
@@ -22,41 +25,31 @@ _DELETES: Final = frozenset(("delet", "delete", "remov", "remove", "rm", "drop",
 _RUNS: Final = frozenset(
     ("run", "runn", "execut", "execute", "start", "launch", "try", "invok", "invoke", "call")
 )
-_INSTALLS: Final = frozenset(("install", "sync"))
-_ADDS: Final = _INSTALLS | {"add", "upgrade", "updat", "update"}
-"""The words that ask for a package that is named. Of a whole list, the request has to say more."""
 _HERE: Final = frozenset(("localhost", "127.0.0.1"))
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _ENDING: Final = re.compile(r"(ing|ed|es|s)$")
 _NAME: Final = re.compile(r"[\w./~-]+")
-_HOST: Final = re.compile(r"(?<![\w.-])[\w-]+(?:\.[\w-]+)+")
-_FORBIDDEN: Final = re.compile(
-    r"""\b(?:do[ ]not|don['\u2019]?t|never|without|(?:must|should|may)(?:[ ]not|n['\u2019]t)
-    |not[ ]to|avoid|skip|instead[ ]of|rather[ ]than|no[ ]need[ ]to|hold[ ]off|refrain[ ]from
-    |(?:no|stop)(?=[ ]\w+ing))\b(?![ ]+(?:forget|hesitate))
-    (?:(?![.;:!?](?:\s|$)|\n|\b(?:but|then|just|only|except|unless|until|before)\b).)*""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""The part of a sentence that says what is not to be done."""
-
 _AROUND: Final = "\"'`<>()[]{},.;:!"
-_PACKAGE: Final = re.compile(r"[\w@./-]+")
+_FROM_A_LIST: Final = ("-r", "--requirement", "-e", "--editable")
 
 
 class _Words(NamedTuple):
-    """Words that ask, and those that forbid."""
+    """Words that ask for something."""
 
     stems: frozenset[str] = frozenset()
-    forbidden: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     addresses: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
+    lists: frozenset[str] = frozenset()
 
-    def then(self, later: "_Words") -> "_Words":
-        """Return what is asked for after something else was said."""
-        both = (one | other for one, other in zip(self, later, strict=True))
-        return _Words(*both)._replace(stems=(self.stems | later.stems) - later.forbidden)
+    def with_more(self, more: "_Words") -> "_Words":
+        """Return these words and more."""
+        return _Words(*(one | other for one, other in zip(self, more, strict=True)))
+
+    def without(self, taken: "_Words") -> "_Words":
+        """Return these words without those that are taken back."""
+        return _Words(*(one - other for one, other in zip(self, taken, strict=True)))
 
 
 _NOTHING_SAID: Final = _Words()
@@ -74,7 +67,8 @@ class RequestedDeeds:
         self._root: Final = root
         said = _NOTHING_SAID
         for text in texts:
-            said = said.then(_read_words(text))
+            wanted, taken = _read_words(text)
+            said = said.without(taken).with_more(wanted)
         self._said: Final = said
 
     def ask_for(self, step: ShellStep) -> bool:
@@ -88,12 +82,16 @@ class RequestedDeeds:
             case "run":
                 return self._may_run(step)
             case "install":
-                names = {name.lower() for name in step.values("package")}
-                return bool(self._said.stems & (_ADDS if names else _INSTALLS)) and (
-                    names <= self._said.packages
-                )
+                return self._may_install(step)
             case _:
                 return False
+
+    def _may_install(self, step: ShellStep) -> bool:
+        names = {name.lower() for name in step.values("package")}
+        from_list = not names or any(word.startswith(_FROM_A_LIST) for word in step.words)
+        if from_list and not self._said.lists:
+            return False
+        return names <= self._said.packages
 
     def _may_reach(self, step: ShellStep) -> bool:
         if step.program == "git push":
@@ -104,7 +102,7 @@ class RequestedDeeds:
         if step.effect == "send":
             return is_local(step)
         queries = {word for word in step.words if "?" in word}
-        is_named = bool(hosts) and hosts <= _HERE | self._said.hosts
+        is_named = bool(hosts and step.words) and hosts <= _HERE | self._said.hosts
         return is_local(step) or (is_named and queries <= self._said.addresses)
 
     def _may_run(self, step: ShellStep) -> bool:
@@ -135,16 +133,29 @@ def is_local(step: ShellStep) -> bool:
 
 
 @lru_cache(maxsize=64)  # a session judges each turn by the same texts
-def _read_words(said: str) -> _Words:
-    wanted = _FORBIDDEN.sub("\n", said)
-    text = wanted.lower()
+def _read_words(said: str) -> tuple[_Words, _Words]:
+    """Return the words of a message that ask, and those that it takes back."""
+    wanted = forbidden = taken = _NOTHING_SAID
+    for part in split_message(said):
+        words = _words_of(part.text)
+        if part.means == "asks":
+            wanted = wanted.with_more(words)
+            continue
+        wanted, taken = wanted.without(words), taken.with_more(words)
+        if part.means == "forbids":
+            forbidden = forbidden.with_more(words)
+    return wanted.without(forbidden), taken
+
+
+def _words_of(text: str) -> _Words:
+    small = text.lower()
     return _Words(
-        stems=_stems(text),
-        forbidden=_stems(" ".join(_FORBIDDEN.findall(said))),
-        names=frozenset(one.rstrip(".~-") for one in _NAME.findall(wanted)),
-        addresses=frozenset(one.strip(_AROUND) for one in wanted.split()),
-        hosts=frozenset(_HOST.findall(text)),
-        packages=frozenset(one.rstrip("@./-") for one in _PACKAGE.findall(text)),
+        stems=_stems(small),
+        names=frozenset(one.rstrip(".~-") for one in _NAME.findall(text)),
+        addresses=frozenset(one.strip(_AROUND) for one in text.split()),
+        hosts=read_hosts(text),
+        packages=read_packages(small),
+        lists=frozenset(("list",) if asks_for_list(small) else ()),
     )
 
 

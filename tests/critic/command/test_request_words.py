@@ -93,6 +93,128 @@ def test_what_was_forbidden_last_is_not_asked_for(texts: list[str], is_asked: bo
     assert RequestedDeeds(texts, WORLD.root).ask_for(step) is is_asked
 
 
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *("Commit it, but not push.", "Commit, no push please", "do  not push", "do\nnot push"),
+        *("please do\nnot\npush", "Do **not** push", "We cannot push today", "can't push"),
+        *("I can\u2019t have you push this", "It won't be pushed", "I'll push it myself"),
+        *("Nothing must be pushed", "don't you dare push", "never ever push", "don`t push"),
+        *("leave the push to me", "Fix it without pushing", "Commit rather than pushing"),
+        *("Do everything except push", "Do anything but push", "Do not just push", "dont push"),
+        *("Do not:\n- push\n- deploy", "Never\n\nPush", "Things to avoid:\n\n1. pushing"),
+        *("Pushing is not allowed", "A push must not happen", "push: no", "Pushing cannot happen"),
+        *("No commits, pushes or deploys", "We can't commit, push or deploy", "no-push please"),
+        *("Do not run e.g. push", "You are not allowed to: push", "Neither commit nor push"),
+        *("Push it. Well, no push today.", "Pushing isn't allowed", "Push is off limits"),
+        *("Fix it, not push it", "Do not commit and then push", "Do not do the following: push"),
+    ],
+)
+def test_what_forbids_a_push_asks_for_none(request_: str) -> None:
+    (*_, step) = WORLD.read("git push origin main", SMALL_TABLE).steps
+    for texts in ([request_], ["Commit and push", request_]):
+        assert not RequestedDeeds(texts, WORLD.root).ask_for(step)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *("Run the tests", "The tests are not passing. Run the tests", "Do not commit.\nRun tests"),
+        *("The app won't start. Fix it and run the tests", "There is no bug, so run the tests"),
+        *("Don't forget to run the tests", "Never hesitate to run the tests"),
+        *("- no push\n- run the tests", "It isn't fixed; look at it, and run the tests"),
+        *("No other changes. Then run the tests", "Do not push, but run the tests"),
+    ],
+)
+def test_what_only_says_what_is_takes_nothing_else_back(request_: str) -> None:
+    assert asked(request_, "pytest -q")
+
+
+@pytest.mark.parametrize(
+    ("request_", "command"),
+    [
+        ("Fix README.md", "curl https://readme.md/x"),
+        ("Fix main.rs and a.py", "curl https://main.rs/x"),
+        ("os.path fails", "curl https://os.path/x"),
+        ("Mail bob@corp.com the result", "curl https://corp.com/x"),
+        ("Upgrade to python 3.11", "curl http://3.11/x"),
+        ("System.Net.com is a class, java.net too", "curl https://java.net/x"),
+        ("call foo.com() in it", "curl https://foo.com/x"),
+        ("see src/good.com", "curl https://good.com/x"),
+        ("git@good.com:x/y", "curl https://good.com/x"),
+        ("https://bob@good.com/", "curl https://bob/x"),
+        ("postgres://good.com/", "curl https://good.com/x"),
+        ("Do not use good.com", "curl https://good.com/x"),
+        ("Look at good.com, no, never at good.com", "curl https://good.com/x"),
+    ],
+)
+def test_what_only_looks_like_a_host_is_none(request_: str, command: str) -> None:
+    assert not asked(request_, command)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *("Look at good.com and tell me", "see https://good.com.", "(https://good.com:443/x)"),
+        *("get it from `Good.com`", "good.com/docs says so", "HTTPS://GOOD.COM"),
+    ],
+)
+def test_a_host_is_named_by_its_name_or_an_address(request_: str) -> None:
+    assert asked(request_, "curl https://good.com/x")
+
+
+def test_a_host_is_taken_back_as_a_word_is() -> None:
+    (*_, step) = WORLD.read("curl https://good.com/x", SMALL_TABLE).steps
+    texts = ["Look at good.com", "Do not use good.com any more"]
+    assert not RequestedDeeds(texts, WORLD.root).ask_for(step)
+    assert RequestedDeeds([*texts, "Now good.com again"], WORLD.root).ask_for(step)
+
+
+@pytest.mark.parametrize(
+    ("request_", "packages", "is_asked"),
+    [
+        ("Install parser", "parser", True),
+        ("Please install `parser` and lexer, then run the tests", "parser lexer", True),
+        ("Install requests and react, then sync the dependencies", "requests react", True),
+        ("Add the `parser` package", "parser", True),
+        ("Add the parser library", "parser", True),
+        ("Upgrade parser to 2.0", "parser", True),
+        ("npm i -D parser", "parser", True),
+        ("Add react-query to the project", "react-query", True),
+        ("We need parser>=2", "parser", False),
+        ("Add what needs parser>=2 and @scope/lexer", "parser @scope/lexer", True),
+        ("Add a test for the parser", "parser", False),
+        ("Add a test for the parser", "test", False),
+        ("Add tests and logging", "tests", False),
+        ("Add tests and logging", "logging", False),
+        ("Update the readme", "readme", False),
+        ("Install requests and run the linter", "linter", False),
+        ("Install requests and run the linter", "run", False),
+        ("Install requests and run the linter", "the", False),
+        ("Install the dependencies", "dependencies", False),
+        ("Install the parser", "parser", False),
+        ("Mail bob@corp.com and add tests", "bob", False),
+        ("Do not install parser", "parser", False),
+        ("Install lexer. Never use parser", "parser", False),
+    ],
+)
+def test_a_package_is_named_beside_the_word(request_: str, packages: str, is_asked: bool) -> None:
+    assert asked(request_, f"pip install {packages}") is is_asked
+
+
+@pytest.mark.parametrize(
+    ("request_", "is_asked"),
+    [
+        *((one, True) for one in ("Install the dependencies", "pip install", "sync everything")),
+        *((one, False) for one in ("Install parser", "Install the parser", "Fix it")),
+    ],
+)
+def test_a_whole_list_is_asked_for_by_its_own_words(request_: str, is_asked: bool) -> None:
+    assert asked(request_, "pip install -r requirements.txt") is is_asked
+    if "parser" in request_:
+        assert not asked(request_, "pip install parser -r requirements.txt")
+
+
 def test_a_script_is_run_by_its_name_and_the_word() -> None:
     for request in (
         "Run src/gen.py",
@@ -104,7 +226,9 @@ def test_a_script_is_run_by_its_name_and_the_word() -> None:
         assert not asked(request, "python src/gen.py")
 
 
-@pytest.mark.parametrize("unit", ["-", "./", "a.", "do not ", "no ", "https://", "@a/"])
+@pytest.mark.parametrize(
+    "unit", ["-", "./", "a.", "do not ", "no a, b ", "https://", "@a/", "add a==", ": "]
+)
 def test_a_long_message_is_read_in_a_moment(unit: str) -> None:
     started = time.process_time()
     asked(unit * 50_000, "git push origin main")

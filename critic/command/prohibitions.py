@@ -1,0 +1,131 @@
+"""What a message of a user asks for and what it forbids, part by part.
+
+Rule 1: what says that something is not to be done forbids what follows, up to the end of the
+        sentence, or to what takes up the request again (`but`, `, then`).
+Rule 2: a negation that may only describe (`cannot`, `no tests`) forbids up to the end of its
+        clause. What is said after it may ask again.
+Rule 3: a rule in the passive (`must not`, `is forbidden`) forbids what stands before it too.
+Rule 4: in doubt a part forbids: a question costs less than a deed that nobody wanted.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple
+
+
+class SaidPart(NamedTuple):
+    """A part of a message.
+
+    `asks`: it says what is wanted. `forbids`: what is not, wherever else it is asked for.
+    `denies`: what is not, until it is asked for again.
+    """
+
+    text: str
+    means: Literal["asks", "forbids", "denies"]
+
+
+_SENTENCE_END: Final = re.compile(
+    r"""(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?:(?<!\d)\.|[!?])[.!?]*(?=\s|$)
+    |\n(?=[^\S\n]*(?:\n|[-+\u2022][^\S\n]|\d{1,3}[.)][^\S\n]))|\n(?=[^\S\n]*[A-Z])""",
+    re.VERBOSE,
+)
+_LIST_ITEM: Final = re.compile(r"\s*(?:[-+\u2022]|\d{1,3}[.)])\s")
+_IS_RULED_OUT: Final = r"""
+    \b(?:must|should|shall|may|ought)(?:\s+\w+)?\s+not\b|\b(?:must|should|sha)n'?t\b
+    |\b(?:is|are|be|being)\s+(?:\w+ly\s+)?(?:forbidden|prohibited|banned|disallowed|unwanted)\b
+    |\b(?:not|\w+n't)\s+(?:allowed|permitted|wanted|desired|ok|okay|acceptable|an\s+option)\b(?!\s+to\b)
+    |\boff[ -]limits\b|:\s*(?:no|never|none|don'?t)\b"""
+_CANNOT_BE: Final = r"""
+    (?:can(?:not|'?t|\s+not)|won'?t|will\s+not)\s+(?:be|happen|take\s+place|occur)"""
+_FORBIDS: Final = r"""
+    (?:do|please|let)(?:\s+\w+)?\s+not|don'?t(?:'?s)?|never|without|not\s+(?:allowed|permitted|supposed|to)
+    |avoid\w*|skip\w*|instead\s+of|rather\s+than|no\s+need|no\s+longer|hold\s+(?:off|back)
+    |refrain\w*|(?:stop|cease)(?=\s+\w+ing)|forbidden|forbid|prohibit\w*|disallow\w*
+    |(?:everything|anything|all)\s+but|(?:everything|anything|all|whatever)(?:\s+\w+){0,4}\s+except
+    |,\s*except|excepting|apart\s+from|other\s+than|aside\s+from|under\s+no\s+circumstances
+    |by\s+no\s+means|forget"""
+_DENIES: Final = r"""
+    \w+n't|cannot|cant|wont|not|no|nothing|nobody|none|neither|nor|nowhere|unable
+    |(?:i|we)(?:'ll|\s+will)|let\s+(?:me|us)(?!\s+know)
+    |leave(?=[^.!?\n]{0,60}\b(?:to|for)\s+(?:me|us|now|later)\b)"""
+_NOT_TO: Final = re.compile(
+    rf"(?P<ruled_out>{_IS_RULED_OUT})|\b(?P<cannot_be>{_CANNOT_BE})\b"
+    rf"|\b(?P<forbids>{_FORBIDS})\b|\b(?P<denies>{_DENIES})\b",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ASKS_AGAIN: Final = re.compile(
+    r"\bbut\b|\bhowever\b|[,;:\u2013\u2014-]\s*(?:and\s+)?(?:then|just|only)\b"
+    r"|\b(?:except|unless|until|before)\b",
+    re.IGNORECASE,
+)
+_CLAUSE_END: Final = re.compile(
+    rf"{_ASKS_AGAIN.pattern}|\bso\b|[()\u2013\u2014]"
+    r"|[,;](?!\s*(?:\w+\s+)?\w+\s*(?:[,;]|$))(?![^,;]{0,60}\bn?or\b)",
+    re.IGNORECASE,
+)
+_CLAUSE_START: Final = re.compile(r"[,;]|\bbut\b", re.IGNORECASE)
+_DO_IT: Final = re.compile(
+    r"\b(?:do\s+not|don't|dont|never)\s+(?:forget|hesitate|fail)\b", re.IGNORECASE
+)
+_QUOTES: Final = re.compile(r"(?<=n)[\u2018\u2019\u02bc\u00b4`\u2032\uff07](?=t\b)", re.IGNORECASE)
+_OTHER_QUOTES: Final = re.compile(r"[\u2018\u2019\u02bc](?=\w)")
+_EMPHASIS: Final = re.compile(r"[*~]|(?<!\w)_+|_+(?!\w)")
+
+
+def split_message(message: str) -> Iterator[SaidPart]:
+    """Yield the parts of a message, in order: what it asks for, and what it forbids."""
+    plain = _make_plain(message)
+    begin, carried = 0, None
+    for end in (*(found.end() for found in _SENTENCE_END.finditer(plain)), len(plain)):
+        sentence = _Sentence(plain, begin, end)
+        if carried and (not sentence.is_empty) and (sentence.is_item or carried[1]):
+            yield SaidPart(message[begin:end], carried[0])
+            carried = (carried[0], False)
+        elif not sentence.is_empty:
+            carried = None
+            for start, stop, means in sentence.parts():
+                yield SaidPart(message[start:stop], means)
+            carried = sentence.carried
+        begin = end
+
+
+def _make_plain(message: str) -> str:
+    """Return a text as long as the message, without signs that stand in the way of its words."""
+    plain = _OTHER_QUOTES.sub("'", _QUOTES.sub("'", message))
+    plain = _EMPHASIS.sub(lambda found: " " * len(found[0]), plain)
+    return _DO_IT.sub(lambda found: " " * len(found[0]), plain)
+
+
+class _Sentence:
+    """A sentence of a message, by its place in the plain text.
+
+    `carried`: what a list after it means, and whether the next sentence does in any case.
+    """
+
+    def __init__(self, plain: str, begin: int, end: int) -> None:
+        self._text: Final = plain[begin:end]
+        self._begin: Final = begin
+        self.is_empty: Final = not self._text.strip()
+        self.is_item: Final = _LIST_ITEM.match(self._text) is not None
+        self.carried: tuple[Literal["forbids", "denies"], bool] | None = None
+
+    def parts(self) -> Iterator[tuple[int, int, Literal["asks", "forbids", "denies"]]]:
+        """Yield where each part begins and ends in the message, and what it means."""
+        text, at = self._text, 0
+        while found := _NOT_TO.search(text, at):
+            may_ask_again = found["denies"] or found["cannot_be"]
+            means: Literal["forbids", "denies"] = "denies" if may_ask_again else "forbids"
+            start = found.start()
+            if found["ruled_out"] or found["cannot_be"]:
+                bounds = [one.end() for one in _CLAUSE_START.finditer(text, at, start)]
+                start = bounds[-1] if bounds else at
+            pattern = _CLAUSE_END if means == "denies" else _ASKS_AGAIN
+            ends = pattern.search(text, found.end())
+            stop = ends.start() if ends else len(text)
+            yield self._begin + at, self._begin + start, "asks"
+            yield self._begin + start, self._begin + stop, means
+            rest = text[found.end() :].strip()
+            if not ends and (rest.endswith(":") or not rest):
+                self.carried = (means, not rest)
+            at = max(stop, found.end())
+        yield self._begin + at, self._begin + len(text), "asks"

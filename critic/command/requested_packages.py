@@ -1,0 +1,114 @@
+"""Which packages the words of a user ask to be installed.
+
+Rule 1: a package is named beside a word that installs (`install requests and react`), in quotes or
+        not; or with its scope or its version, in the same breath. Any other word is none.
+Rule 2: words that sentences are made of are no packages, unless they stand in quotes.
+Rule 3: a whole list is asked for by its own words: `install the dependencies`, `sync`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+_INSTALLS: Final = frozenset(
+    (
+        *("install", "installing", "reinstall", "upgrade", "upgrading", "add", "adding", "use"),
+        *("using", "update", "updating"),
+    )
+)
+_MANAGERS: Final = frozenset(("npm", "pnpm", "bun", "yarn"))
+_JOINS: Final = frozenset(("and", "&", "+", "plus"))
+_PACKAGE_WORDS: Final = frozenset(
+    ("package", "packages", "library", "libraries", "dependency", "lib", "crate", "gem", "plugin")
+)
+_FILLERS: Final = _PACKAGE_WORDS | {"latest", "newest", "version", "of", "dev", "both", "npm"}
+_ARTICLES: Final = frozenset(("the", "a", "an", "our", "this", "that"))
+_LISTS: Final = frozenset(
+    (
+        *("dependencies", "dependency", "deps", "packages", "requirements", "everything", "all"),
+        *("project", "it", "them", "modules", "node_modules", "gems", "crates", "dev", "missing"),
+    )
+)
+_SENTENCE_WORDS: Final = """
+    its these those my your new some any each every one two more less better other another to in
+    on for from with into by at as is are be if or but so then when not no only just also now
+    instead too again up out run running fix build commit push check make sync format lint start
+    stop deploy test tests testing unit doc docs documentation comment comments logging log logs
+    type types typing typings hint hints annotations support error errors exception exceptions
+    handling validation code file files folder function functions method methods class classes
+    field fields option options flag flags argument arguments parameter parameters line lines
+    feature features module app application tool tools python node script scripts config
+    configuration settings readme changelog license async caching pagination authentication auth
+    tracing metrics retries retry timeout timeouts
+"""
+_NO_PACKAGES: Final = (
+    _ARTICLES | _LISTS | _INSTALLS | _PACKAGE_WORDS | frozenset(_SENTENCE_WORDS.split())
+)
+_PACKAGE: Final = re.compile(r"(@[\w.-]+/)?[a-z0-9][\w./-]*")
+_VERSION: Final = re.compile(r"(?:\[[\w,]+\])?(?:[=<>~!^]=?|@(?=[\d^~]|latest\b|next\b)).*")
+_MARKED: Final = re.compile(
+    r"(?<![\w@/.-])(?:(@[a-z0-9][\w.-]{0,100}/[a-z0-9][\w.-]{0,100})"
+    r"|([a-z0-9][\w.-]{0,100})(?:\[[\w,]{1,100}\])?(?:[=~<>!]=|@[\^~]?\d|@latest\b|@next\b))"
+)
+_AROUND: Final = "\"'`<>()[]{},.;:!?"
+_QUOTES: Final = "\"'`"
+
+
+def read_packages(text: str) -> frozenset[str]:
+    """Return the packages that a text in small letters names to be installed."""
+    words = text.split()
+    if not any(_is_installing(words, at, word) for at, word in enumerate(words)):
+        return frozenset()
+    marked = {scoped or versioned for scoped, versioned in _MARKED.findall(text)}
+    beside = (
+        name
+        for at, word in enumerate(words)
+        if _is_installing(words, at, word)
+        for name in _names_after(words, at + 1)
+    )
+    return frozenset(marked) | frozenset(beside)
+
+
+def asks_for_list(text: str) -> bool:
+    """Return whether a text in small letters asks to install what a file lists."""
+    words = [word.strip(_AROUND) for word in text.split()]
+    if not {"sync", "syncing", "ci"}.isdisjoint(words):
+        return True
+    return any(
+        word in ("install", "installing", "installs")
+        and (text_ends or not {*words[at + 1 : at + 4]}.isdisjoint(_LISTS))
+        for at, word in enumerate(words)
+        for text_ends in (at + 1 == len(words),)
+    )
+
+
+def _is_installing(words: Sequence[str], at: int, word: str) -> bool:
+    plain = word.strip(_QUOTES + "([*_")
+    return plain in _INSTALLS or (plain == "i" and at > 0 and words[at - 1] in _MANAGERS)
+
+
+def _names_after(words: Sequence[str], at: int) -> Iterator[str]:
+    """Yield the names of a list that begins at a word, up to the first word that is none."""
+    needs_sign = False
+    while at < len(words) and (words[at] in _FILLERS or words[at][:1] == "-" or words[at] == "the"):
+        needs_sign = needs_sign or words[at] == "the"
+        at += 1
+    while at < len(words):
+        word = words[at]
+        name = _VERSION.sub("", word.strip(_AROUND)).rstrip("@./-")
+        quoted = word.lstrip("([")[:1] in _QUOTES
+        follows = words[at + 1].strip(_AROUND) if at + 1 < len(words) else ""
+        if not _PACKAGE.fullmatch(name) or not (
+            quoted or (name not in _NO_PACKAGES and (not needs_sign or follows in _PACKAGE_WORDS))
+        ):
+            return
+        yield name
+        at += 1
+        if word.endswith((".", ";", ":", "!", "?", ")")):
+            return
+        while at < len(words) and words[at] in _FILLERS:
+            at += 1
+        if at < len(words) and words[at] in _JOINS:
+            at += 1
+        elif not word.endswith(","):
+            return
