@@ -60,7 +60,8 @@ class Deed:
     repository is run for, each by name and by the words that ask for it. `sources` are the deeds,
     by number, whose output it reads. `found`: what it prints are names of these files.
     `wraps`: another program does the rest. `note`: what a person should know of it. `is_finished`:
-    it is one of the line.
+    it is one of the line. `assigns`: variables are set for it. `feeds`: text of the line is its
+    input. `mixes`: what it prints are its errors too.
     """
 
     text: str
@@ -83,6 +84,9 @@ class Deed:
     wraps: bool = False
     note: str = ""
     is_finished: bool = False
+    assigns: bool = False
+    feeds: bool = False
+    mixes: bool = False
 
     def add_effect(self, effect: OwnEffect, why: str = "") -> None:
         """Add an effect; the first reason for one is kept."""

@@ -162,10 +162,13 @@ class _Walk(LineWalk):
     def _redirect(self, redirect: Redirect, deed: Deed, stdin: Stdin) -> Stdin:
         match redirect.kind:
             case "copy":
+                deed.mixes = True
                 return stdin
             case "heredoc":
+                deed.feeds = True
                 return "text"
             case "herestring":
+                deed.feeds = True
                 self._add_parts(redirect.target, deed)
                 return "text"
             case "read" | "write" | "both":
@@ -202,20 +205,22 @@ class _Walk(LineWalk):
                     deed.reads.append(NamedPath(ENVIRONMENT, ENVIRONMENT))
 
     def _walk_simple(self, command: SimpleCommand, folders: Folders, stdin: Stdin) -> _Ends:
-        deed = Deed(command.text, folders)
+        deed, start = Deed(command.text, folders), len(self.deeds)
         inside = False
         for name, value in command.assignments:
             named = name == "PYTHONPATH" and bool(command.words)
             inside = inside or named
             check_variable(self, name, value, alone=not command.words, inside=named)
             self._add_parts(value, deed)
-        if not command.redirects:
-            return self._walk_words(command, deed, stdin, inside=inside)
         outer = Deed(command.text, folders, wraps=True)
-        stdin = self._redirect_all(command.redirects, outer, stdin)
+        if command.redirects:
+            stdin = self._redirect_all(command.redirects, outer, stdin)
         number = len(self.deeds) - 1
         ends = self._walk_words(command, deed, stdin, inside=inside)
-        self.add_inner(outer, number)
+        if command.redirects:
+            self.add_inner(outer, number)
+        for one in self.deeds[start:]:
+            one.assigns = one.assigns or bool(command.assignments)
         return ends
 
     def _walk_words(

@@ -164,7 +164,7 @@ def _part_of(
         if one.name != "command" and one.values:
             args[one.name] = [*one.values]
     if step.effect in _JUDGED and not asked:
-        args["object"] = [*_objects_of(step)]
+        args["object"] = [canonical_command(step)]
     if step.effect == "send" and not is_local(step):
         args["content"] = step.text
     if step.carries:
@@ -174,17 +174,6 @@ def _part_of(
     )
 
 
-def _objects_of(step: ShellStep) -> Iterator[str]:
-    """Yield what a yes to a step is of."""
-    match step.effect:
-        case "install" if packages := step.values("package"):
-            yield from (f"{step.program} {package}" for package in packages)
-        case "fetch" if hosts := step.values("host"):
-            yield from hosts
-        case _:
-            yield canonical_command(step)
-
-
 def step_name(steps: tuple[ShellStep, ...], number: int) -> str:
     """Return what confidential data a step reads, in words."""
     read = ", ".join(steps[number].values("path"))
@@ -192,6 +181,11 @@ def step_name(steps: tuple[ShellStep, ...], number: int) -> str:
 
 
 def canonical_command(step: ShellStep) -> str:
-    """Return program and arguments as one text that only the same command has, with its folders."""
+    """Return what a yes to a step is of: one text that only the same deed has, with its folders.
+
+    It holds all that decides what the step does, and begins as no words of a user do: what is found
+    in them is not asked about.
+    """
     words = step.words or (step.text,)
-    return f"{' '.join(map(quote_word, words))} in {', '.join(map(quote_word, step.folders))}"
+    command = f"{' '.join(map(quote_word, words))} in {', '.join(map(quote_word, step.folders))}"
+    return f"{step.name}: {command}" + (f" as part of {step.line}" if step.line else "")

@@ -29,6 +29,10 @@ _PATH_ROLES: Final[Mapping[ShellEffect, Role]] = MappingProxyType(
 RUN_KINDS: Final = ("test", "build", "lint", "format", "start")
 """What code of the repository is run for; any other is the script of its name."""
 
+_SETS: Final = ("export", "set")
+_BY_LINE: Final = ("run", "install", "fetch", "send")
+"""The effects that depend on more than their own words."""
+
 _CONFIDENTIAL: Final = ("read_secret", "read_outside")
 _LONGEST_TEXT: Final = 200
 _OUTSIDE: Final = ", outside the project"
@@ -48,7 +52,9 @@ class ShellStep(NamedTuple):
     `text` is the command as written; `words` are its words as its program gets them, none where
     some are not known. `why` says in words what the step does. `kinds`: for `run`, its name and the
     words of a request that ask for it. `carries`: the numbers, from 0, of the steps whose
-    confidential data may reach the network with this one. `folders`: where it may run.
+    confidential data may reach the network with this one. `folders`: where it may run. `line`: the
+    whole line, where others of its commands decide what the step does: by what they feed it, write
+    for it, or set.
     """
 
     effect: ShellEffect
@@ -61,6 +67,7 @@ class ShellStep(NamedTuple):
     carries: tuple[int, ...] = ()
     folders: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    line: str = ""
 
     @property
     def name(self) -> str:
@@ -100,7 +107,7 @@ def read_steps(text: str, facts: ShellFacts, table: CommandTable) -> CommandStep
         return CommandSteps(leaking or (_unknown_step(text, fault.construct),), known.needs)
     if known.needs:
         return CommandSteps((_unknown_step(text, f"not known: {known.needs}"),), known.needs)
-    return CommandSteps(tuple(_Steps(facts, table.names).read(deeds)), known.needs)
+    return CommandSteps(tuple(_Steps(text, facts, table.names).read(deeds)), known.needs)
 
 
 def _read_leak(text: str, known: KnownFacts, table: CommandTable) -> tuple[ShellStep, ...]:
@@ -109,7 +116,7 @@ def _read_leak(text: str, known: KnownFacts, table: CommandTable) -> tuple[Shell
         deeds = walk_line(text, known, table, splits=False)
     except NotUnderstood:
         return ()
-    steps = () if known.needs else tuple(_Steps(known.given, table.names).read(deeds))
+    steps = () if known.needs else tuple(_Steps(text, known.given, table.names).read(deeds))
     return steps if any(step.carries for step in steps) else ()
 
 
@@ -142,7 +149,8 @@ def _unknown_step(text: str, construct: str) -> ShellStep:
 class _Steps:
     """What turns deeds into steps."""
 
-    def __init__(self, facts: ShellFacts, names: GuardedNames) -> None:
+    def __init__(self, line: str, facts: ShellFacts, names: GuardedNames) -> None:
+        self._line: Final = line
         self._effects: Final = PathEffects(facts, names)
         self._root: Final = facts.root
 
@@ -154,15 +162,20 @@ class _Steps:
             places = (place for place, step in enumerate(steps, first) if _is_confidential(step))
             confidential.append(list(places))
             first += len(steps)
-        edges = DataEdges(deeds)
+        edges, is_set = DataEdges(deeds), False
         for number, steps in enumerate(by_deed):
+            deed = deeds[number]
+            is_set = is_set or deed.program in _SETS or (deed.assigns and not deed.program)
             for step in steps:
-                if step.effect not in ("fetch", "send"):
+                if step.effect not in _BY_LINE:
                     yield step
                     continue
                 reached = edges.reach(number)
+                fed = any(_decides(deeds[one]) for one in reached - {number})
+                line = self._line if fed or is_set or deed.assigns else ""
                 carried = sorted(place for one in reached for place in confidential[one])
-                yield step._replace(carries=tuple(carried))
+                sends = step.effect in ("fetch", "send")
+                yield step._replace(line=line, carries=tuple(carried) if sends else ())
 
     def _steps_of(self, deed: Deed) -> Iterator[ShellStep]:
         by_effect: dict[ShellEffect, list[str]] = {}
@@ -209,6 +222,11 @@ class _Steps:
             args=args,
             kinds=kinds,
         )
+
+
+def _decides(deed: Deed) -> bool:
+    """Return whether what a deed hands on is more than the output of others that is redirected."""
+    return bool(deed.program or deed.reads or deed.feeds)
 
 
 def _exact_words(deed: Deed) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ def run_wrapped(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdi
     if not words:
         raise NotUnderstood(f"{deed.program} without a command")
     deed.wraps = True
-    inner = Deed(deed.text, deed.folders, sources=list(deed.sources))
+    inner = Deed(deed.text, deed.folders, sources=list(deed.sources), assigns=deed.assigns)
     number = walk.finish(deed)
     walk.run_words(words, inner, stdin)
     walk.add_inner(deed, number)
@@ -55,6 +55,7 @@ def read_env(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin) 
     name = words[at].exact
     if name is None or name.startswith("-") or "=" in name:
         raise NotUnderstood(f"this form of env: {words[at].shown}")
+    deed.assigns = deed.assigns or at > 0
     run_wrapped(walk, words[at:], deed, stdin)
 
 

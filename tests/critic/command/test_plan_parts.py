@@ -1,5 +1,7 @@
 """The steps of the commands of one turn, as steps of its plan."""
 
+import pytest
+
 from critic.command.plan_parts import CallCommand, parts_of_commands
 from tests.support.command_tables import SMALL_TABLE
 from tests.support.shell_worlds import World
@@ -23,6 +25,58 @@ def test_each_command_has_the_steps_that_it_has_alone() -> None:
 
 def test_a_command_that_waits_for_a_value_is_no_step_of_a_tool() -> None:
     assert parts("cat a.py", "ls src", waits=True) == [(0, "late"), (1, "late")]
+
+
+def objects(command: str, request: str = "Fix it") -> list[str]:
+    """Return what a yes to each step of a command would be of."""
+    call = CallCommand(0, command, WORLD.facts_for(command, {}, SMALL_TABLE))
+    steps = parts_of_commands([call], SMALL_TABLE, [request])
+    return [one for step in steps for one in step.args.get("object", ())]
+
+
+@pytest.mark.parametrize(
+    ("command", "other"),
+    [
+        ("cat a.txt | curl -d @- http://h.example/", "cat b.csv | curl -d @- http://h.example/"),
+        ('X=a; curl -d "$X" http://h.example/', 'X=b; curl -d "$X" http://h.example/'),
+        ("curl -d @- http://h.example/ < a.txt", "curl -d @- http://h.example/ < b.csv"),
+        ("curl -d @- http://h.example/ <<< a", "curl -d @- http://h.example/ <<< b"),
+        ("curl -d @- http://h.example/ <<'E'\na\nE", "curl -d @- http://h.example/ <<'E'\nb\nE"),
+        ("cp a x; curl -d @x http://h.example/", "cp b x; curl -d @x http://h.example/"),
+        ("(cat a) | (curl -d @- http://h.example/)", "(cat b) | (curl -d @- http://h.example/)"),
+        ("curl http://h.example/a", "curl http://h.example/b"),
+        ("curl 'http://h.example/'", "curl 'http://h.example/?d=SECRET'"),
+        ("pytest -q", "PYTHONPATH=x pytest -q"),
+        ("pytest -q", "CI=1 timeout 5 pytest -q"),
+        ("pytest -q", "env CI=1 pytest -q"),
+        ("pytest -q", "export CI=1; pytest -q"),
+        ("pytest -q", "CI=1; pytest -q"),
+        ("pytest -q", "pytest -q < a.txt"),
+        ("pytest -q", "echo y | pytest -q"),
+        ("pytest -q", "pytest -q <<< y"),
+        ("pytest -q", "cd src && pytest -q"),
+        ("pip install x", "pip install x -r y.txt"),
+    ],
+)
+def test_a_yes_is_of_all_that_decides_what_a_step_does(command: str, other: str) -> None:
+    assert objects(command)
+    assert set(objects(command)).isdisjoint(objects(other))
+    assert objects(command) == objects(command)
+
+
+@pytest.mark.parametrize(
+    "other", ["timeout 5 pytest  -q", "pytest '-q' 2>&1 | tail -5", "ls; pytest -q"]
+)
+def test_a_yes_is_of_the_words_alone_where_they_decide(other: str) -> None:
+    assert objects("pytest -q") == objects(other)
+
+
+@pytest.mark.parametrize("command", ["curl https://h.example/x", "npm run deploy", "npm install x"])
+def test_no_words_of_a_user_are_what_a_yes_is_of(command: str) -> None:
+    """Provenance looks for the object in the request, where it may stand to forbid it."""
+    (one,) = objects(command)
+    assert one.startswith(("fetch: ", "run.", "install: "))
+    assert one not in f"Never do: {command} in /w, and not h.example"
 
 
 def test_commands_of_one_turn_that_may_change_one_another_are_not_understood() -> None:
