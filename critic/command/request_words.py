@@ -13,6 +13,7 @@ Rule 4: what a sentence forbids is not asked for, nor is it by what was said bef
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from critic.command.prohibitions import split_message
@@ -30,6 +31,7 @@ _WORD: Final = re.compile(r"[a-z0-9]+")
 _ENDING: Final = re.compile(r"(ing|ed|es|s)$")
 _NAME: Final = re.compile(r"[\w./~-]+")
 _AROUND: Final = "\"'`<>()[]{},.;:!"
+_MOST_PARTS: Final = 5_000
 _FROM_A_LIST: Final = ("-r", "--requirement", "-e", "--editable")
 
 
@@ -134,9 +136,15 @@ def is_local(step: ShellStep) -> bool:
 
 @lru_cache(maxsize=64)  # a session judges each turn by the same texts
 def _read_words(said: str) -> tuple[_Words, _Words]:
-    """Return the words of a message that ask, and those that it takes back."""
+    """Return the words of a message that ask, and those that it takes back.
+
+    A message of more parts than a person writes asks for nothing.
+    """
     wanted = forbidden = taken = _NOTHING_SAID
-    for part in split_message(said):
+    parts = [*islice(split_message(said), _MOST_PARTS + 1)]
+    if len(parts) > _MOST_PARTS:
+        return _NOTHING_SAID, _words_of(said)
+    for part in parts:
         words = _words_of(part.text)
         if part.means == "asks":
             wanted = wanted.with_more(words)
