@@ -1,5 +1,6 @@
 """Read programs that run code of the repository: interpreters, package managers, their runners."""
 
+from itertools import takewhile
 from typing import Final
 
 from critic.command.command_table import ProgramEntry
@@ -9,15 +10,19 @@ from critic.command.program_options import parse_options
 from critic.command.shell_syntax import NotUnderstood, Word, plain_word
 from critic.command.wrappers import run_wrapped
 
-_PYTHON_FLAGS: Final = frozenset(("-u", "-B", "-q"))
+_ISOLATES: Final = frozenset(("-I", "-P"))
+"""The flags with which Python looks for modules in no folder of the line."""
+
+_PYTHON_FLAGS: Final = _ISOLATES | {"-u", "-B", "-q"}
 _PYTHON_MODULES: Final = frozenset(
     ("pytest", "ruff", "mypy", "black", "isort", "pip", "flake8", "pylint", "tox", "nox")
 )
-_NPX_FLAGS: Final = frozenset(("--no-install", "--no", "-y", "--yes"))
+_FETCHES: Final = frozenset(("-y", "--yes"))
+_NPX_FLAGS: Final = _FETCHES | {"--no-install", "--no"}
 _NPX_PROGRAMS: Final = frozenset(
     (
-        *("mypy", "tsc", "pylint", "flake8", "eslint", "stylelint", "prettier", "vitest"),
-        *("jest", "mocha", "playwright", "cypress", "vue-tsc", "pyright", "markdownlint-cli2"),
+        *("tsc", "eslint", "stylelint", "prettier", "vitest", "jest", "mocha", "playwright"),
+        *("cypress", "vue-tsc", "pyright", "markdownlint-cli2"),
         *("vite", "next", "astro", "nuxt", "webpack", "rollup", "turbo", "nx"),
     )
 )
@@ -33,6 +38,14 @@ _ANY_SCRIPT: Final = ProgramEntry(names="script", opts="--check --fix --write", 
 _SHELL_SIGNS: Final = '$`"\\'
 _FORMATTERS: Final = frozenset(("ruff", "black", "isort"))
 _FORMATS: Final = ("lint", "format", "check")
+_MODULE_KINDS: Final[dict[str, tuple[str, ...]]] = {
+    **{name: (name, *_FORMATS) for name in _FORMATTERS},
+    "pip": ("pip", "install", "packages", "dependencies"),
+    "json.tool": ("json.tool",),
+    "venv": ("venv", "virtualenv"),
+}
+"""What modules are run for that are programs of their own, or do little."""
+
 _RUN: Final = ("run",)
 
 
@@ -59,10 +72,10 @@ def read_interpreter(
     """
     del stdin
     if deed.program.startswith("python"):
-        while words and words[0].exact in _PYTHON_FLAGS:
-            words = words[1:]
+        flags = [word.exact for word in takewhile(_is_python_flag, words)]
+        words = words[len(flags) :]
         if len(words) > 1 and words[0].exact == "-m":
-            return _read_module(walk, words[1:], deed)
+            return _read_module(walk, words[1:], deed, isolated=not _ISOLATES.isdisjoint(flags))
     if deed.program == "node" and words and words[0].exact == "--test":
         _add_tests(walk, words[1:], deed)
         return None
@@ -86,8 +99,25 @@ def _add_tests(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
     deed.run_kinds = [("test",)]
 
 
-def _read_module(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> tuple[Word, ...] | None:
+def _is_python_flag(word: Word) -> bool:
+    return word.exact in _PYTHON_FLAGS
+
+
+def _read_module(
+    walk: LineWalk, words: tuple[Word, ...], deed: Deed, *, isolated: bool
+) -> tuple[Word, ...] | None:
+    """Add what a module does. It is code of the project: Python looks for it in the folder first.
+
+    `isolated`: it does not.
+    """
     name, rest = words[0].exact, words[1:]
+    deed.run_kinds = [_MODULE_KINDS[name]] if name in _MODULE_KINDS else []
+    if isolated:
+        deed.does.clear()
+        deed.run_kinds.clear()
+    else:
+        deed.does["run"] = f"runs the module {name}, of the project if it has one"
+        deed.scripts += walk.here(deed)
     if name in _PYTHON_MODULES:
         return words
     if name == "unittest":
@@ -96,11 +126,9 @@ def _read_module(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> tuple[W
         deed.does["run"] = "runs tests"
         deed.run_kinds = [_UNITTEST.run_kinds]
     elif name == "json.tool" and len(rest) < 2 and all(one.prefix[:1] != "-" for one in rest):
-        deed.does.clear()
         for word in rest:
             apply_kind(walk, "read", word, deed)
     elif name == "venv" and len(rest) == 1 and rest[0].prefix[:1] != "-":
-        deed.does.clear()
         apply_kind(walk, "into", rest[0], deed)
     else:
         raise NotUnderstood(f"python -m {words[0].shown}")
@@ -110,14 +138,21 @@ def _read_module(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> tuple[W
 def read_npx(words: tuple[Word, ...], deed: Deed) -> tuple[Word, ...]:
     """Return the words of the program that `npx` runs, which the project has installed.
 
+    With the flag that says yes to a download, it is a package that is installed.
+
     Raises:
         NotUnderstood: it may be fetched when it runs.
     """
+    fetches = False
     while words and words[0].exact in _NPX_FLAGS:
+        fetches = fetches or words[0].exact in _FETCHES
         words = words[1:]
     if not words or words[0].exact not in _NPX_PROGRAMS:
         shown = words[0].shown if words else ""
         raise NotUnderstood(f"{deed.program} {shown}: a program that is fetched when it runs")
+    if fetches:
+        deed.packages.append(words[0].exact)
+        deed.add_effect("install", f"fetches {words[0].exact} where it is not there")
     return words
 
 

@@ -180,6 +180,7 @@ def read_compiler(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], 
     listed = tuple(word for word in words if not _COMPILER_FLAG.fullmatch(word.exact or ""))
     given = parse_options(entry, listed)
     apply_arguments(walk, entry, given, deed)
+    deed.scripts += deed.reads
     if not given.names & {"-o", "-fsyntax-only"} and "-fsyntax-only" not in texts:
         for folder in walk.here(deed):
             deed.writes.append(walk.below(folder, "a.out"))

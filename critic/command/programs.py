@@ -6,7 +6,7 @@ Rule 2: what the table does not have is not understood.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from typing import Final
 
@@ -147,7 +147,8 @@ def _read_arguments(
     entries = walk.table.entries[program]
     reader = next(iter(entries.values())).reader
     only = words[0].exact if len(words) == 1 else None
-    if only in _ASKS_ABOUT_ITSELF and reader not in _NO_PROGRAMS:
+    if only in _ASKS_ABOUT_ITSELF and reader not in _NO_PROGRAMS and only not in entries:
+        _ask_about_itself(program, entries, deed)
         walk.finish(deed)
         return
     if program == "git":
@@ -162,6 +163,17 @@ def _read_arguments(
         cut = next((at for at, word in enumerate(rest) if word.exact == "--"), len(rest))
         rest = rest[:cut]
     _apply_reader(walk, entry, rest, deed, stdin)
+
+
+def _ask_about_itself(program: str, entries: Mapping[str, ProgramEntry], deed: Deed) -> None:
+    """Add that a program which loads code of the project does so before it answers."""
+    alone = [entries[""]] if "" in entries else [*entries.values()]
+    loads = [one for one in alone if one.effect == "run" and one.reader != "interpreter"]
+    if loads:
+        deed.add_effect("run", "may load code of the project first")
+        deed.run_kinds = deed.run_kinds or [
+            (loads[0].run_kinds if "" in entries else ()) or (program,)
+        ]
 
 
 def _find_entry(
@@ -227,7 +239,6 @@ def _apply_wrapper(
     elif entry.reader == "interpreter":
         module = read_interpreter(walk, words, deed, stdin)
         if module is not None:
-            deed.does.clear()
             _read_other(walk, module, deed, stdin)
         else:
             walk.finish(deed)
