@@ -1,6 +1,7 @@
 """Read `curl` and `wget`: whom they ask, what they send, which files they read and write."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from critic.command.command_table import ProgramEntry
@@ -13,6 +14,12 @@ _ONLY_READS: Final = frozenset(("GET", "HEAD"))
 _FROM_FILES: Final = frozenset(("-H", "--header", "-w", "--write-out"))
 _FORMATS: Final = frozenset(("-w", "--write-out"))
 _COOKIES: Final = frozenset(("-b", "--cookie"))
+_SAVES: Final = frozenset(("-O", "--remote-name"))
+_NO_OWN_FILE: Final = frozenset(("-O", "--output-document", "--spider"))
+_SAVED_AS: Final = re.compile(r"(?:https?://)?[^/?#]+((?:/[\w.~+,=:-]*)*)(?:\?[\w.~+,=:&%-]*)?")
+"""An address by whose path a file is named as it is written."""
+
+_DOTS: Final = re.compile(r"/\.{1,2}(?=/|$)")
 _LISTS_FILES: Final = re.compile(r"[\[\]{}]")
 
 
@@ -30,10 +37,9 @@ def read_curl(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed
     if not deed.hosts:
         raise NotUnderstood("no address")
     is_wget = deed.program == "wget"
-    names = given.names
-    saves = not names & {"-O", "--spider", "--output-document"} if is_wget else "-O" in names
-    if saves:
-        _add_saved(walk, given.operands, deed)
+    if (is_wget and not given.names & _NO_OWN_FILE) or (not is_wget and given.names & _SAVES):
+        named = (one.value for one in given.options if one.option.kind == "url")
+        _add_saved(walk, (*given.operands, *filter(None, named)), deed)
 
 
 def _check_value(walk: LineWalk, one: GivenOption, value: Word, deed: Deed) -> None:
@@ -55,9 +61,18 @@ def _check_value(walk: LineWalk, one: GivenOption, value: Word, deed: Deed) -> N
         raise NotUnderstood("an upload of several files")
 
 
-def _add_saved(walk: LineWalk, addresses: tuple[Word, ...], deed: Deed) -> None:
-    """Add the files that are named after the addresses, in the folder."""
-    for folder in walk.here(deed):
-        for word in addresses:
-            name = (word.exact or "").partition("?")[0].rpartition("/")[2] or "index.html"
-            deed.writes.append(walk.below(folder, name))
+def _add_saved(walk: LineWalk, addresses: Iterable[Word], deed: Deed) -> None:
+    """Add the files that are named after the addresses, in the folder.
+
+    Raises:
+        NotUnderstood: a name that is decoded, cut or made otherwise than it is written.
+    """
+    for word in addresses:
+        saved = _SAVED_AS.fullmatch(word.exact or "")
+        if saved is None or _DOTS.search(saved[1]):
+            raise NotUnderstood(f"a file that is named after {word.shown}")
+        name = saved[1].rpartition("/")[2]
+        if not name and deed.program != "wget":  # curl takes the folder, or a name of its own
+            raise NotUnderstood(f"a file that is named after {word.shown}")
+        for folder in walk.here(deed):
+            deed.writes.append(walk.below(folder, name or "index.html"))
