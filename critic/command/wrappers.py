@@ -1,7 +1,8 @@
 """Read programs that run other programs: their words become the words of a command.
 
 Rule 1: the wrapped command is read in place of the wrapper, in the same folders.
-Rule 2: `xargs` takes names from what lists names only, for programs whose options do no harm.
+Rule 2: `xargs` takes names from what lists names only, through what hands whole lines on, for
+        programs whose options do no harm. Errors among them, or text of the line, are no names.
 """
 
 import re
@@ -17,7 +18,19 @@ _SHELL_FLAGS: Final = re.compile(r"-[lceux]+")
 _OWN_WORDS: Final = frozenset(
     ("-I", "-i", "-J", "-d", "-a", "--arg-file", "--delimiter", "--replace")
 )
-_PASSES_NAMES: Final = frozenset(("sort", "uniq", "head", "tail", "grep", "rg"))
+_PASSES_NAMES: Final[dict[str, frozenset[str]]] = {
+    "sort": frozenset(("-f", "-h", "-n", "-r", "-R", "-u", "-V", "-z", "--reverse", "--unique")),
+    "uniq": frozenset(("-d", "-i", "-u", "-z")),
+    "head": frozenset(("-n", "-q", "-z", "--lines")),
+    "tail": frozenset(("-n", "-q", "-z", "--lines")),
+    "grep": frozenset(
+        (
+            *("-a", "-e", "-E", "-F", "-i", "-m", "-P", "-v", "-w", "-x", "-z", "--invert-match"),
+            *("--extended-regexp", "--fixed-strings", "--ignore-case", "--regexp"),
+        )
+    ),
+}
+"""What hands whole lines on, and the options with which it still does."""
 
 
 def run_wrapped(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin) -> None:
@@ -66,16 +79,14 @@ def read_xargs(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], dee
         NotUnderstood: the names come from elsewhere, or an option of the program may do harm.
     """
     given = parse_options(entry, words, stops=True)
-    sources = [
-        source
-        for source in (walk.deeds[number] for number in deed.sources)
-        if source.program or source.reads  # a redirection of the output prints nothing
-    ]
+    all_sources = [walk.deeds[number] for number in deed.sources]
+    sources = [source for source in all_sources if source.program or source.reads]
     listing = [source for source in sources if source.found]
     if (
         given.names & _OWN_WORDS
         or not listing
-        or any(not _gives_names(source) for source in sources)
+        or any(one.feeds or (one.mixes and one.text != deed.text) for one in all_sources)
+        or not all(_gives_names(walk, source) for source in sources)
     ):
         raise NotUnderstood("xargs of a list that is not names of files here")
     name = given.operands[0].exact if given.operands else None
@@ -95,8 +106,16 @@ def read_xargs(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], dee
         inner.reads += path.found
 
 
-def _gives_names(deed: Deed) -> bool:
-    return bool(deed.found) or (deed.program in _PASSES_NAMES and not deed.reads)
+def _gives_names(walk: LineWalk, deed: Deed) -> bool:
+    """Return whether a deed prints names that it found, or some of those that it gets."""
+    if deed.found:
+        return True
+    fine = _PASSES_NAMES.get(deed.program)
+    entry = walk.table.entries.get(deed.program, {}).get("")
+    words = [word for word in deed.argv[1:] if word is not None]
+    if fine is None or entry is None or deed.reads or deed.writes:
+        return False
+    return parse_options(entry, words).names <= fine
 
 
 def read_shell(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin) -> bool:
