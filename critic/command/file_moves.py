@@ -5,7 +5,7 @@ Rule 2: what may bring a link ages every path through it (see `deeds`).
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final
 
@@ -25,6 +25,8 @@ _WIDE_MODE: Final = re.compile(r"[2467]\d{3}|777|.*s.*")
 _COMPILER_FLAG: Final = re.compile(
     r"-(O\w*|W[a-z=-]+|std=[\w+]+|l[\w.]+|f[a-z-]+|g\d?|m[a-z0-9=-]+)"
 )
+_ONLY_PRINTS: Final = frozenset(("-c", "-l", "-t", "--list", "--stdout", "--test"))
+_PACKED: Final = re.compile(r"\.gz$|-gz$|[._-]z$|\.t[ag]z$", re.IGNORECASE)
 _LOADS_CODE: Final = re.compile(r"-fplugin.*|-W[lpa],.*|-fuse.*|-fprofile.*|-fdump.*|-fcallgraph.*")
 
 
@@ -157,15 +159,36 @@ def read_zip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed:
 
 
 def read_gzip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
-    """Add the files that `gzip` makes and takes away.
+    """Add the files that `gzip` reads, makes and takes away.
 
     Raises:
         NotUnderstood: an option or a path is not understood.
     """
-    apply_arguments(walk, entry, parse_options(entry, words), deed)
-    for path in tuple(deed.writes):
-        for name in (f"{path.written}.gz", path.written.removesuffix(".gz")):
-            deed.writes.append(walk.below(path, name)._replace(pattern=path.pattern))
+    given = parse_options(entry, words)
+    apply_arguments(walk, entry, given, deed)
+    named, deed.writes = deed.writes, []
+    deed.reads += named
+    if given.names & _ONLY_PRINTS:
+        return
+    deed.writes += named
+    for path in named:
+        for name in _packed_names(path.pattern or path.written):
+            if path.pattern:
+                deed.writes += walk.count_paths([path._replace(pattern=name)])
+            else:
+                deed.writes.append(walk.below(path, name))
+
+
+def _packed_names(name: str) -> Iterator[str]:
+    """Yield what a file is called once it is packed or unpacked, whichever is done.
+
+    A pattern whose ending is not known may lose any.
+    """
+    yield f"{name}.gz"
+    bare = _PACKED.sub("", name)
+    yield f"{bare}.tar" if name.lower().endswith((".tgz", ".taz")) else bare
+    if name.endswith(("*", "?", "]")):
+        yield re.sub(r"[^/]*$", "*", name, count=1)
 
 
 def read_compiler(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
