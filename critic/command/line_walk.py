@@ -34,9 +34,16 @@ from critic.command.shell_syntax import (
     Word,
 )
 
-_SECRET_VARIABLE: Final = re.compile(
-    r"TOKEN|SECRET|KEY|PASS|CREDENTIAL|AUTH|PRIVATE", re.IGNORECASE
+_SHOWN_VARIABLES: Final = frozenset(
+    (
+        *("?", "$", "#", "!", "HOME", "PWD", "OLDPWD", "PATH", "USER", "LOGNAME", "UID", "EUID"),
+        *("PPID", "SHELL", "HOSTNAME", "RANDOM", "SECONDS", "LINENO", "SHLVL", "TMPDIR", "EDITOR"),
+        *("VIRTUAL_ENV", "CONDA_PREFIX", "JAVA_HOME", "GOPATH", "GOROOT", "PYTHONPATH", "PAGER"),
+        *("NODE_PATH", "VISUAL", "DISPLAY", "BASH_VERSION", "ZSH_VERSION", "OSTYPE", "MACHTYPE"),
+    )
 )
+"""Variables that no program keeps a secret in. Any other counts as the whole environment."""
+
 _NETWORK: Final = re.compile(r"/dev/(?:tcp|udp)(?:/([^/]*))?(?:/.*)?", re.DOTALL)
 _MOST_WRAPPERS: Final = 8
 _MOST_SHELLS: Final = 3
@@ -82,6 +89,7 @@ class _Walk(LineWalk):
         self.is_concurrent = False
         self._depth = self._wrappers = 0
         self._assigned: dict[str, list[int]] = {}
+        self._set: frozenset[str] = frozenset()  # variables that certainly have a value of the line
 
     def run_words(self, words: Sequence[Word], deed: Deed, stdin: Stdin) -> None:
         self._wrappers += 1
@@ -94,7 +102,9 @@ class _Walk(LineWalk):
         self._depth += 1
         if self._depth > _MOST_SHELLS:
             raise NotUnderstood("a shell in a shell, more than 3 deep")
+        outer, self._set = self._set, frozenset()  # what is not exported is not there
         self.walk(read_line(text, extended=extended), deed.folders, stdin)
+        self._set = outer
         self._depth -= 1
 
     def walk(self, node: Node, folders: Folders, stdin: Stdin) -> _Ends:
@@ -121,29 +131,34 @@ class _Walk(LineWalk):
     def _walk_and_or(self, node: Compound, folders: Folders, stdin: Stdin) -> _Ends:
         left, right = node.nodes
         succeeded, failed = self.walk(left, folders, stdin)
+        certain = self._set
+        then, otherwise = self.walk(right, succeeded if node.joint == "and" else failed, stdin)
+        self._set = certain  # the right side may not run
         if node.joint == "and":
-            then, otherwise = self.walk(right, succeeded, stdin)
             return then, join_folders(failed, otherwise)
-        then, otherwise = self.walk(right, failed, stdin)
         return join_folders(succeeded, then), otherwise
 
     def _walk_apart(self, node: Compound, folders: Folders, stdin: Stdin) -> None:
         """Walk through commands that run beside one another, each reading from those before."""
         self.is_concurrent = True
+        certain = self._set
         if node.joint == "background":
             stdin = "text"
         for one in node.nodes:
-            start = len(self.deeds)
+            start, self._set = len(self.deeds), certain
             if join_folders(*self.walk(one, folders, stdin)) != folders:
                 raise NotUnderstood("cd in the background, or in a pipe, where shells differ")
             before = stdin if isinstance(stdin, list) else []
             stdin = [*before, *range(start, len(self.deeds))]
+        self._set = certain
 
     def _walk_brackets(self, node: Compound, folders: Folders, stdin: Stdin) -> _Ends:
         outer = Deed("( ... )" if node.joint == "subshell" else "{ ... }", folders, wraps=True)
         stdin = self._redirect_all(node.redirects, outer, stdin)
-        number = len(self.deeds) - 1
+        number, certain = len(self.deeds) - 1, self._set
         ends = self.walk(node.nodes[0], folders, stdin)
+        if node.joint == "subshell":
+            self._set = certain
         self.add_inner(outer, number)
         return ends
 
@@ -173,7 +188,7 @@ class _Walk(LineWalk):
                 return "text"
             case "read" | "write" | "both":
                 self._redirect_file(redirect, deed)
-        is_input = redirect.kind == "read" and redirect.descriptor in (None, 0)
+        is_input = redirect.kind in ("read", "both") and redirect.descriptor in (None, 0)
         return "file" if is_input else stdin
 
     def _redirect_file(self, redirect: Redirect, deed: Deed) -> None:
@@ -187,22 +202,30 @@ class _Walk(LineWalk):
             if network:
                 deed.add_effect("send", "sends through a redirection")
                 deed.hosts.append((network[1] or "").lower())
-            elif redirect.kind == "read":
+                continue
+            if redirect.kind != "write":
                 deed.reads.append(path)
-            else:
+            if redirect.kind != "read":
                 deed.writes.append(path)
 
     def _add_parts(self, word: Word, deed: Deed) -> None:
         """Walk through the commands in a word, and add the secrets of the environment in it."""
         for piece in word.pieces:
             if piece.node is not None:
-                start = len(self.deeds)
+                start, certain = len(self.deeds), self._set
                 self.walk(piece.node, deed.folders, [])
+                self._set = certain
                 deed.sources.extend(range(start, len(self.deeds)))
             elif piece.kind == "variable":
                 deed.sources += self._assigned.get(piece.text, [])
-                if _SECRET_VARIABLE.search(piece.text):
+                if not self._is_shown(piece.text):
                     deed.reads.append(NamedPath(ENVIRONMENT, ENVIRONMENT))
+
+    def _is_shown(self, variable: str) -> bool:
+        """Return whether what a variable holds is of the line, or known to be no secret."""
+        if variable in self._set or variable in _SHOWN_VARIABLES:
+            return True
+        return self.names.is_plain_variable(variable)
 
     def _walk_simple(self, command: SimpleCommand, folders: Folders, stdin: Stdin) -> _Ends:
         deed, start = Deed(command.text, folders), len(self.deeds)
@@ -246,6 +269,7 @@ class _Walk(LineWalk):
         number = self.finish(deed)
         for name, _ in command.assignments:
             self._assigned.setdefault(name, []).append(number)
+        self._set |= {name for name, _ in command.assignments}
         return deed.folders, deed.folders
 
     def _walk_cd(self, words: list[Word], deed: Deed) -> _Ends:

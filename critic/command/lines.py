@@ -34,7 +34,7 @@ _RESERVED: Final = frozenset(
 _BLANKS: Final = re.compile(r"(?:[ \t]|\\\n)+|#[^\n]*")
 _SKIPPED: Final = frozenset(" \t\\#")
 _OPERATOR: Final = re.compile(r"(\d*)(<<<|<<-|<<|<>|<&|>>|>&|>\||&>>|&>|<|>)")
-_KIND: Final[dict[str, RedirectKind]] = {"<": "read", "&>": "both", "&>>": "both"}
+_KIND: Final[dict[str, RedirectKind]] = {"<": "read", "<>": "both"}
 _NUMBER_PATTERN: Final = re.compile(r"<\d*-\d*>")
 _CLOSES_GROUP: Final = re.compile(r"\}(?=[\s;&|)]|$)")
 _OPENS_GROUP: Final = re.compile(r"\{[ \t\n]")
@@ -141,7 +141,10 @@ class _LineReader(WordReader):
         parts = [self._read_command()]
         self._skip_blanks()
         while self.peek() == "|" and self.peek(2) != "||":
-            self.at += 2 if self.peek(2) == "|&" else 1
+            with_errors = self.peek(2) == "|&"
+            self.at += 2 if with_errors else 1
+            if with_errors:
+                parts[-1].redirects.append(Redirect("copy", 2, plain_word("1")))
             self._skip_lines()
             parts.append(self._read_command())
             self._skip_blanks()
@@ -268,7 +271,7 @@ class _LineReader(WordReader):
             return Redirect("copy", descriptor, target)
         if operator == "<&" or descriptor is not None or _DESCRIPTOR.match(target.exact or "-"):
             self.fail("a file descriptor of this form")
-        return Redirect("both", descriptor, target)
+        return Redirect("write", descriptor, target)
 
     def _await_heredoc(
         self, operator: str, descriptor: int | None, delimiter: Word, written: str

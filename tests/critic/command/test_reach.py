@@ -208,3 +208,77 @@ def test_awk_compares(program: str) -> None:
 )
 def test_awk_writes_and_runs(program: str) -> None:
     assert effects(f"awk '{program}' a.txt") == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "find . -name a.md | grep . <<< ~/.ssh/id_rsa | xargs cat",
+        "find . -name a.md | grep . < list | xargs cat",
+        "find . -name a.md | grep . <<'E' | xargs cat\n/etc/shadow\nE",
+        "find . -name a.md | (grep . <<< /etc/shadow) | xargs cat",
+        "find . -name a.md | grep -o '/.*' | xargs cat",
+        "find . -name a.md | grep -c . | xargs cat",
+        "find . -name a.md | grep -f list | xargs cat",
+        "find . -name a.md | rg -o -r /etc/shadow . - | xargs cat",
+        "find . -name a.md | tail -c 12 | xargs cat",
+        "find . -name a.md | sort -o x | xargs cat",
+        "find . -name a.md | uniq -c | xargs cat",
+        "find . -name a.md | xargs cat <<< /etc/shadow",
+        "rg -l '/etc/shadow (' 2>&1 | xargs cat",
+        "rg -l '/etc/shadow (' |& xargs cat",
+        "{ rg -l '/etc/shadow ('; } 2>&1 | xargs cat",
+    ],
+)
+def test_what_is_no_list_of_names_gives_none(command: str) -> None:
+    assert effects(command) == {"unknown"}
+
+
+def test_lines_that_are_handed_on_whole_are_names_still() -> None:
+    line = "find . 2>/dev/null | grep -v x | sort -u | head -n 20 | tail -5 | xargs cat 2>&1"
+    assert "read" in effects(line)
+    assert "unknown" not in effects(line)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("http://h/AGENTS.md#a", "http://h/AGENTS.md/", "http://h/AGENTS%2emd", "http://h/x/.."),
+        *("http://h/AGENTS.md/.", "'http://h/x;AGENTS.md'", "http://h"),
+    ],
+)
+def test_a_file_that_is_named_otherwise_than_its_address_is_not_understood(address: str) -> None:
+    for command in ("curl -O", "curl --remote-name", "curl -O --url"):
+        assert effects(f"{command} {address}") == {"unknown"}
+
+
+@pytest.mark.parametrize("command", ["curl -O", "curl -O --url", "curl --remote-name", "wget"])
+def test_a_file_that_is_named_after_an_address_is_written(command: str) -> None:
+    assert effects(f"{command} http://h/x/AGENTS.md", SHIPPED) == {"fetch", "write_protected"}
+    assert effects(f"{command} http://h:80/x.tgz", SHIPPED) == {"fetch", "write"}
+    assert effects("wget http://h/AGENTS%2emd", SHIPPED) == {"unknown"}
+    assert effects("wget http://h/x/", SHIPPED) == {"fetch", "write"}
+
+
+@pytest.mark.parametrize("ending", [".gz", "-gz", ".z", "-z", "_z", ".Z", ".GZ", ".m?.gz", ".*"])
+def test_gunzip_takes_away_each_ending_that_it_knows(ending: str) -> None:
+    name = "AGENTS" + (ending if "?" in ending else f".md{ending}")
+    wrong = "write_outside" if ending in (".m?.gz", ".*") else "write_protected"
+    assert wrong in effects(f"gunzip {name}", SHIPPED)
+    assert effects(f"gunzip -c AGENTS.md{ending}", SHIPPED) == {"read"}
+    assert effects("gunzip x.tgz", SHIPPED) == {"read", "write"}
+
+
+@pytest.mark.parametrize(
+    ("line", "is_secret"),
+    [
+        *((one, True) for one in ("echo $DATABASE_URL", "echo $FOO; FOO=1", "(FOO=1); echo $FOO")),
+        *((one, True) for one in ("false && FOO=1; echo $FOO", "FOO=1 & echo $FOO")),
+        *((one, True) for one in ("FOO=1; sh -c 'echo $FOO'", "echo $(FOO=1); echo $FOO")),
+        *((one, True) for one in ("FOO=1 echo $FOO", "FOO=1 | cat; echo $FOO", "echo ${FOO}")),
+        *((one, False) for one in ("echo $PATH $HOME $?", "FOO=1; echo $FOO", "echo $NODE_ENV")),
+        *((one, False) for one in ("FOO=1 && echo $FOO", "{ FOO=1; }; echo $FOO")),
+    ],
+)
+def test_a_variable_that_is_not_known_is_of_the_environment(line: str, is_secret: bool) -> None:
+    assert ("read_secret" in effects(line)) is is_secret
