@@ -18,6 +18,7 @@ from tests.assurance.planted.hook_bugs import HOOK_BUGS
 from tests.assurance.planted.journal_bugs import JOURNAL_BUGS
 from tests.assurance.planted.late_bugs import LATE_BUGS
 from tests.assurance.planted.life_bugs import LIFE_BUGS
+from tests.assurance.planted.log_bugs import LOG_BUGS
 from tests.assurance.planted.member_bugs import MEMBER_BUGS
 from tests.assurance.planted.near_bugs import NEAR_BUGS
 from tests.assurance.planted.provenance_bugs import PROVENANCE_BUGS
@@ -57,4 +58,5 @@ BUGS: Final[tuple[Bug, ...]] = (
     *AUDIT_BUGS,
     *FILE_BUGS,
     *RECORD_BUGS,
+    *LOG_BUGS,
 )
