@@ -23,6 +23,7 @@ from tests.assurance.planted.member_bugs import MEMBER_BUGS
 from tests.assurance.planted.near_bugs import NEAR_BUGS
 from tests.assurance.planted.provenance_bugs import PROVENANCE_BUGS
 from tests.assurance.planted.record_bugs import RECORD_BUGS
+from tests.assurance.planted.replay_bugs import REPLAY_BUGS
 from tests.assurance.planted.rules_bugs import RULES_BUGS
 from tests.assurance.planted.seam_bugs import SEAM_BUGS
 from tests.assurance.planted.serve_bugs import SERVE_BUGS
@@ -59,4 +60,5 @@ BUGS: Final[tuple[Bug, ...]] = (
     *FILE_BUGS,
     *RECORD_BUGS,
     *LOG_BUGS,
+    *REPLAY_BUGS,
 )

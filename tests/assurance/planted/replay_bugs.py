@@ -1,0 +1,282 @@
+"""Bugs of replay: what it passes that does not follow, or blames that does."""
+
+from typing import Final
+
+from tests.assurance.planted.bug import Bug, slip
+
+_ACTION: Final = "harness/replay/action_check.py"
+_ACTS: Final = "harness/replay/known_acts.py"
+_BEGUN: Final = "harness/replay/begun.py"
+_COMMANDS: Final = "harness/replay/command_check.py"
+_DIFF: Final = "harness/replay/json_diff.py"
+_FACTS: Final = "harness/replay/session_facts.py"
+_GROWN: Final = "harness/replay/grown_contexts.py"
+_INDEX: Final = "harness/replay/index_check.py"
+_LIVES: Final = "harness/replay/session_lives.py"
+_LOG: Final = "harness/replay/log_check.py"
+_NOTES: Final = "harness/replay/record_notes.py"
+_OPENINGS: Final = "harness/replay/openings_check.py"
+_PAGE: Final = "harness/replay/log_page.py"
+_PARCELS: Final = "harness/replay/parcels.py"
+_READING: Final = "harness/replay/session_reading.py"
+_RECHECK: Final = "harness/replay/recheck.py"
+_REOPENED: Final = "harness/replay/reopened_check.py"
+_STRETCHES: Final = "harness/replay/stretches.py"
+
+REPLAY_BUGS: Final[tuple[Bug, ...]] = (
+    slip(
+        "unscored-without-an-error",
+        _RECHECK,
+        "a run whose score was left out is the same",
+        "    return record.error is not None and record.report.score is None",
+        "    return record.report.score is None",
+    ),
+    slip(
+        "evaluator-not-recorded",
+        _RECHECK,
+        "an evaluator that the record does not name is no drift",
+        "    for name in sorted({*recorded, *here}):",
+        "    for name in sorted(recorded):",
+    ),
+    slip(
+        "end-forgotten-in-a-link",
+        _RECHECK,
+        "what follows the end of a log is the same",
+        "return Link(document.raw.seq, document.hashes, before.decided_at, document.is_end)",
+        "return Link(document.raw.seq, document.hashes, before.decided_at)",
+    ),
+    slip(
+        "yes-of-another-person",
+        _ACTION,
+        "an answer names another person than its approval",
+        'one.plan_digest.removeprefix("sha256:") == plan_digest and one.approver == '
+        "answer.approver",
+        'one.plan_digest.removeprefix("sha256:") == plan_digest and one.approver',
+    ),
+    slip(
+        "answer-in-the-canonical-loop",
+        _ACTION,
+        "the canonical loop has an answer of a person",
+        'elif answer is None and action == ("allow" if verdict.ok else "refuse"):',
+        'elif action == ("allow" if verdict.ok else "refuse"):',
+    ),
+    slip(
+        "other-approvals-used",
+        _BEGUN,
+        "an execution relies on as many approvals as it needs, which are others",
+        "elif (record.approvals or ()) != needed:",
+        "elif len(record.approvals or ()) != len(needed):",
+    ),
+    slip(
+        "ended-in-another-context",
+        _BEGUN,
+        "an execution is ended by a decision on the same plan in another context",
+        "    elif begun.digests != document.digests:\n",
+        '    elif begun.digests.get("plan") != document.digests.get("plan"):\n',
+    ),
+    slip(
+        "shadow-ended-as-allowed",
+        _BEGUN,
+        "an execution that was not allowed is ended by a decision that allows it",
+        '    elif begun.value.get("action") != document.value.get("action"):\n',
+        '    elif "action" not in document.value:\n',
+    ),
+    slip(
+        "ended-by-itself",
+        _BEGUN,
+        "a record counts as the end of its own execution",
+        "if ended is not None and ended <= document.raw.seq:",
+        "if ended is not None and ended < document.raw.seq:",
+    ),
+    slip(
+        "reopened-at-another-turn",
+        _REOPENED,
+        "a session goes on from another turn than it was closed after",
+        '    elif named != {"trace_id": record.trace_id, "turns": record.turns}:\n',
+        '    elif named["trace_id"] != record.trace_id:\n',
+    ),
+    slip(
+        "as-many-steps-of-commands",
+        _COMMANDS,
+        "what the shell commands of a plan do is not compared with its steps",
+        "    if [step for step in steps if step.of is not None] != derived:\n",
+        "    if len([step for step in steps if step.of is not None]) != len(derived):\n",
+    ),
+    slip(
+        "opening-that-does-not-follow",
+        _OPENINGS,
+        "openings that do not follow from the calls of a run are the same",
+        "    if opened.fault is not None and not lost:\n",
+        "    if opened.fault is not None and lost:\n",
+    ),
+    slip(
+        "grown-under-another-digest",
+        _GROWN,
+        "a context that goes on from an earlier one is not compared with its digest",
+        "if found is not None and found.digest == digest:",
+        "if found is not None and found.digest:",
+    ),
+    slip(
+        "grown-by-another-spelling",
+        _GROWN,
+        "items pass that are not spelled as they have to be",
+        "    return items if canonical_bytes(alone) == document else None",
+        "    return items if canonical_bytes(alone) else None",
+    ),
+    slip(
+        "true-in-a-known-array",
+        _ACTS,
+        "a context is read as the one before it where Python calls them equal",
+        "        if spelled != data:\n            ctx = parse",
+        "        if not spelled:\n            ctx = parse",
+    ),
+    slip(
+        "index-of-another-type",
+        _INDEX,
+        "a number of another type in the index is sound",
+        "elif row != stored or [*map(type, row)] != [*map(type, stored)]:",
+        "elif row != stored:",
+    ),
+    slip(
+        "missing-input-of-a-shown-record",
+        _INDEX,
+        "a record is shown whose input is missing, and nothing is said",
+        "yield from filter(None, (read.tampered, read.incomplete))",
+        "yield from filter(None, (read.tampered,))",
+    ),
+    slip(
+        "longer-array-is-equal",
+        _DIFF,
+        "elements that only one of two arrays has are not told",
+        "range(max(len(recorded), len(derived)))",
+        "range(min(len(recorded), len(derived)))",
+    ),
+    slip(
+        "claim-of-no-record",
+        _LOG,
+        "claims that no record made are not told",
+        '*_list_left("claim", "made", self._unmade), ',
+        "",
+    ),
+    slip(
+        "verdict-of-another-context",
+        _PAGE,
+        "a verdict is kept for all tools and evidence under which its plan is judged",
+        "        key = tuple(digests[name] for name in _MODELS)\n",
+        '        key = tuple(digests[name] for name in ("ctx", "plan"))\n',
+    ),
+    slip(
+        "lost-before-the-damage",
+        _PARCELS,
+        "what can be read of a log before its damage is not told",
+        "    except HarnessError:\n        if some:\n            yield some\n        raise",
+        "    except HarnessError:\n        raise",
+    ),
+    slip(
+        "cut-log-in-stretches",
+        _STRETCHES,
+        "a log that was cut before the head is the same where it is replayed by several processes",
+        "    if expected is not None:\n        yield from cut_off(last, expected)",
+        "    if expected is not None and last.seq > expected.seq:\n"
+        "        yield from cut_off(last, expected)",
+    ),
+    slip(
+        "end-before-a-stretch",
+        _STRETCHES,
+        "what follows the end of a log is the same where a stretch begins there",
+        "    return Link(last.raw.seq, last.hashes, decided, last.is_end)",
+        "    return Link(last.raw.seq, last.hashes, decided)",
+    ),
+    slip(
+        "answer-on-other-facts",
+        _FACTS,
+        "an answer may say anything of its session",
+        "if asked is not None and asked.seen is not None and asked.seen == turn.seen:",
+        "if asked is not None and asked.seen is not None:",
+    ),
+    slip(
+        "evidence-exchanged",
+        _FACTS,
+        "a later turn has other evidence in the place of what was seen",
+        "if before and hash_evidence(ruled.evidence[: before.items]) != before.evidence:",
+        "if before and len(ruled.evidence) < before.items:",
+    ),
+    slip(
+        "first-life-lives-on",
+        _FACTS,
+        "a session that was opened again may say less than it carries",
+        "            trace.lives = [Life.after(entry.said)]\n",
+        "            trace.lives = [*trace.lives, Life.after(entry.said)]\n",
+    ),
+    slip(
+        "taken-over-again-and-again",
+        _FACTS,
+        "a session that came from another log may begin anywhere for ever",
+        "            self._taken.remove(key)\n",
+        "",
+    ),
+    slip(
+        "sent-in-any-order",
+        _FACTS,
+        "what a session sent may stand in any order",
+        "elif seqs != sorted(seqs) or (keys != kept and not ran.any_awaited):",
+        "elif keys != kept and not ran.any_awaited:",
+    ),
+    slip(
+        "sent-at-any-time",
+        _LIVES,
+        "a session may say that it had seen all before it sent something",
+        "orjson.dumps((one.seq, one.values), option=orjson.OPT_SORT_KEYS)",
+        "orjson.dumps(one.values, option=orjson.OPT_SORT_KEYS)",
+    ),
+    slip(
+        "made-of-any-kind",
+        _LIVES,
+        "a session may say that it made a thing of another kind",
+        "return orjson.dumps((one.kind, one.value), option=orjson.OPT_SORT_KEYS)",
+        "return orjson.dumps(one.value, option=orjson.OPT_SORT_KEYS)",
+    ),
+    slip(
+        "unknown-end-is-unspent",
+        _LIVES,
+        "a destructive call of which nobody knows the end need not be spent",
+        'counts = status not in (None, "failed") if certain else status != "failed"',
+        'counts = status == "completed" if certain else status != "failed"',
+    ),
+    slip(
+        "spent-in-an-earlier-life",
+        _LIVES,
+        "a session that was opened again may make its destructive calls once more",
+        "            ran.spent.update(calls)\n",
+        "",
+    ),
+    slip(
+        "late-end-not-added",
+        _LIVES,
+        "what ended long after its turn is not among what the session did",
+        "        if self._early is not None and turn.number < self._early[0]:\n",
+        "        if self._early is not None and turn.number > self._early[0]:\n",
+    ),
+    slip(
+        "changed-call-is-the-allowed-one",
+        _READING,
+        "what a call sent that was changed after its ruling need not be told",
+        "if is_of_step and canonical_json(call.args) == canonical_json(step.args):",
+        "if is_of_step and call.args.keys() == step.args.keys():",
+    ),
+    slip(
+        "guard-by-half",
+        _READING,
+        "any proposal with a plan of that name counts as one of a guard",
+        "return all(one is not None and _SHA256.fullmatch(one) for one in ids)",
+        "return any(one is not None and _SHA256.fullmatch(one) for one in ids)",
+    ),
+    slip(
+        "claim-kept-for-another",
+        _NOTES,
+        "a claim that is kept for another record is sound",
+        "        elif seq != document.raw.seq:\n",
+        "        elif seq < 1:\n",
+    ),
+)
+"""Most of them call something the same that does not follow from what is recorded."""
