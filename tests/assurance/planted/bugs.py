@@ -29,6 +29,7 @@ from tests.assurance.planted.seam_bugs import SEAM_BUGS
 from tests.assurance.planted.serve_bugs import SERVE_BUGS
 from tests.assurance.planted.stream_bugs import STREAM_BUGS
 from tests.assurance.planted.tools_bugs import TOOLS_BUGS
+from tests.assurance.planted.what_if_bugs import WHAT_IF_BUGS
 from tests.assurance.planted.words_bugs import WORDS_BUGS
 from tests.assurance.planted.worth_bugs import WORTH_BUGS
 
@@ -61,4 +62,5 @@ BUGS: Final[tuple[Bug, ...]] = (
     *RECORD_BUGS,
     *LOG_BUGS,
     *REPLAY_BUGS,
+    *WHAT_IF_BUGS,
 )
