@@ -21,6 +21,7 @@ from tests.assurance.planted.life_bugs import LIFE_BUGS
 from tests.assurance.planted.log_bugs import LOG_BUGS
 from tests.assurance.planted.member_bugs import MEMBER_BUGS
 from tests.assurance.planted.near_bugs import NEAR_BUGS
+from tests.assurance.planted.policy_bugs import POLICY_BUGS
 from tests.assurance.planted.provenance_bugs import PROVENANCE_BUGS
 from tests.assurance.planted.record_bugs import RECORD_BUGS
 from tests.assurance.planted.replay_bugs import REPLAY_BUGS
@@ -63,4 +64,5 @@ BUGS: Final[tuple[Bug, ...]] = (
     *LOG_BUGS,
     *REPLAY_BUGS,
     *WHAT_IF_BUGS,
+    *POLICY_BUGS,
 )
