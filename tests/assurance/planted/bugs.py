@@ -16,6 +16,7 @@ from tests.assurance.planted.file_bugs import FILE_BUGS
 from tests.assurance.planted.harness_bugs import HARNESS_BUGS
 from tests.assurance.planted.hook_bugs import HOOK_BUGS
 from tests.assurance.planted.importer_bugs import IMPORTER_BUGS
+from tests.assurance.planted.integration_bugs import INTEGRATION_BUGS
 from tests.assurance.planted.journal_bugs import JOURNAL_BUGS
 from tests.assurance.planted.late_bugs import LATE_BUGS
 from tests.assurance.planted.life_bugs import LIFE_BUGS
@@ -67,4 +68,5 @@ BUGS: Final[tuple[Bug, ...]] = (
     *WHAT_IF_BUGS,
     *POLICY_BUGS,
     *IMPORTER_BUGS,
+    *INTEGRATION_BUGS,
 )
