@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evals.kinds import FATES, SETTLED_OUTCOMES, Fate
@@ -27,6 +27,7 @@ PLAN: Json = {"steps": STEPS}
 CALLS: Any = [
     *({"step": at, **{name: STEPS[at][name] for name in list(STEPS[at])[1:]}} for at in (0, 2)),
     {"step": 0, "adapter_id": "a", "capability_id": "one", "args": {"n": True}},
+    {"step": 0, "adapter_id": "b", "capability_id": "one", "args": {"n": 1}},
     {"step": 1, "adapter_id": "a", "capability_id": "one", "args": {"n": 1}},
     {"step": 2, "adapter_id": "a", "capability_id": "one", "args": {"n": 2.5}},
 ]
@@ -34,7 +35,10 @@ STATUSES = ("completed", "failed", "timed_out", "unknown")
 calls = st.builds(
     lambda call, how: {**call, "status": how}, *map(st.sampled_from, (CALLS, STATUSES))
 )
-whole = st.just([{**call, "status": "completed"} for call in CALLS[:2]])
+whole = st.builds(
+    lambda *ends: [{**call, "status": how} for call, how in zip(CALLS[:2], ends, strict=True)],
+    *[st.sampled_from(("completed", *STATUSES))] * 2,
+)
 answers = st.sampled_from([None, "yes", "no", "lapsed"])
 decisions = st.builds(
     lambda action, answer, run, ends, approved: {
@@ -49,7 +53,7 @@ decisions = st.builds(
     answers,
     st.none() | whole | st.lists(calls, max_size=3),
     st.none() | st.sampled_from("xyzuvw"),
-    st.booleans(),
+    st.sampled_from([None, "p", "sha256:p", "q", "P", ""]),
 )
 begun = st.builds(
     lambda name, action, used: {
@@ -82,7 +86,8 @@ def facts_in(turn: list[Json]) -> list[RecordFacts]:
     ended = {one.get("begun") for one in turn}
     found = []
     for one in turn:
-        ctx = {"approvals": [{"plan_digest": "sha256:p"}]} if one.get("approved") else {}
+        given = one.get("approved")
+        ctx = {} if given is None else {"approvals": [{"plan_digest": given}]}
         facts = facts_of_record(one, ctx, PLAN)
         found.append(end_known(facts) if one.get("hash") in ended else facts)
     return found
@@ -101,7 +106,8 @@ def expected(turn: list[Json]) -> Fate:  # noqa: PLR0911 - as the contract lists
     actions = {one["action"] for one in (*ruled, *begins, *said)}
     given = {one["answer"]["answer"] for one in ruled if "answer" in one}
     allowed = "allow" in actions
-    approved = any(one["approved"] and one["action"] == "allow" for one in ruled)
+    of_plan = ("p", "sha256:p")
+    approved = any(one["approved"] in of_plan and one["action"] == "allow" for one in ruled)
     yes = "yes" in given or approved or any("approvals" in one for one in begins)
     asked_open = "ask" in actions and not (given or yes or allowed)
     asked_no = bool(given & {"no", "lapsed"}) and not may_have
@@ -138,6 +144,23 @@ def ending(ruled: list[Json], made: list[Json], *, yes: bool) -> Fate:
     return "ran_after_yes" if yes else "ran"
 
 
+def decided(calls: list[Json], **more: Any) -> Json:
+    """Return a decision that allowed the plan, and what became of it."""
+    ended = [{"status": "completed", **call} for call in calls]
+    own = {"action": "allow", "inputs": {"plan": "p"}, "approved": None}
+    return {**own, "run": {"calls": ended}, **more}
+
+
+NOT_RUN: Json = {"inputs": {"plan": "p"}, "approved": None}
+LEFT_UNKNOWN: Json = {"kind": "settled", "hash": "u", "begun": "x", "action": "allow"}
+LEFT_UNKNOWN["outcome"] = "unknown"
+
+
+@example(turn=[LEFT_UNKNOWN, decided(CALLS[:2], begun="u")])
+@example(turn=[decided([CALLS[0], {**CALLS[1], "status": "failed"}])])
+@example(turn=[decided([CALLS[3], CALLS[1]])])
+@example(turn=[decided(CALLS[:2], approved="q")])
+@example(turn=[{**NOT_RUN, "action": "refuse", "answer": {"answer": "lapsed"}}])
 @settings(max_examples=examples(400))
 @given(turn=records)
 def test_a_turn_has_the_fate_that_the_contract_says(turn: list[Json]) -> None:
@@ -150,6 +173,24 @@ def test_neither_order_nor_repetition_changes_a_fate(turn: list[Json], chance: A
     other = [*found, *found[:2]]
     chance.shuffle(other)
     assert fate(other) == fate(found)
+
+
+OPENINGS = st.tuples(st.integers(0, 2), st.sampled_from([True, False, None, 1, "true"]))
+
+
+@given(said=st.lists(OPENINGS, max_size=4), made=st.lists(st.sampled_from((0, 2)), max_size=2))
+@example(said=[(0, True), (2, False)], made=[0, 2])
+def test_of_a_late_plan_a_call_is_of_the_plan_once_its_opening_passed(
+    said: list[tuple[int, Any]], made: list[int]
+) -> None:
+    first, thought, second = STEPS
+    plan = {"steps": [first, thought, {**second, "takes": [{"arg": "/to", "step": 0, "at": ""}]}]}
+    openings = [{"step": at, "verdict": {"ok": ok}} for at, ok in said]
+    record = decided([CALLS[at // 2] for at in made])
+    record["run"]["openings"] = openings
+    passed = {at for at, ok in said if ok is True}
+    strayed = RecordFacts.STRAYED in facts_of_record(record, {}, plan)
+    assert strayed == (not {*made} <= passed)
 
 
 def every_fact() -> list[RecordFacts]:
