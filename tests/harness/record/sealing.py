@@ -16,7 +16,7 @@ def sealed_form(record: dict[str, Any]) -> dict[str, Any]:
         if holder[name] not in texts:
             texts.append(holder[name])
         holder[name] = str(texts.index(holder[name]))
-    for name in {"asked", "attempts", "run"} & {*sealed}:
+    for name in {"asked", "attempts", "carried", "run"} & {*sealed}:
         sealed[name] = sha256_of(sealed[name])
     return {**sealed, "texts": sha256_of(texts)} if texts else sealed
 

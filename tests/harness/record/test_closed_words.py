@@ -15,6 +15,7 @@ from harness.record.decision import DecisionRecord
 from harness.testing.strategies import records
 from harness.wire import build
 from tests.harness.log.decisions import KINDS, NOON, decision
+from tests.harness.record.every_kind import EVERY_ENTRY
 from tests.harness.record.sealing import sealed_form, sha256_of
 from tests.support.effort import examples
 
@@ -106,6 +107,22 @@ def test_a_failure_and_an_error_have_texts_too(kind: str) -> None:
         assert MARK not in json.dumps(sealed)
         assert sealed.get("error", "0") == sealed.get("where", "0") == "0"
         assert sha256_of(sealed) == own == record_hash(whole)
+
+
+@pytest.mark.parametrize("entry", EVERY_ENTRY.values(), ids=EVERY_ENTRY)
+def test_a_record_of_any_kind_is_sealed_as_the_rule_says(entry: Any) -> None:
+    whole = json.loads(seal_record(entry.snapshot, Head(1, "a" * 64)).body)
+    own = whole.pop("hash")
+    assert sha256_of(sealed_form(whole)) == own == record_hash(whole)
+    assert open_record(json.loads(sealed_bytes(whole)), parts_of(whole)) == whole
+
+
+@pytest.mark.parametrize("kind", ["settled", "redacted"])
+def test_why_something_was_done_is_a_text(kind: str) -> None:
+    entry = EVERY_ENTRY[kind]._replace(because=f"because of {MARK}")
+    whole = json.loads(seal_record(entry.snapshot, Head(1, "a" * 64)).body)
+    assert MARK in whole["because"]
+    assert MARK not in sealed_bytes(whole).decode()
 
 
 @pytest.mark.parametrize(

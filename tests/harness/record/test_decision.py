@@ -8,10 +8,12 @@ import pytest
 import rfc8785
 from pydantic import ValidationError
 
+from critic.consolidate import consolidate
 from critic.reports import CriticReport
 from critic.verify import verify
 from evals.plan import ToolStep
 from evals.plan_verdicts import RULESET_VERSION
+from evals.run import Opening
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, digest
 from harness.record import (
@@ -107,6 +109,7 @@ def test_a_decision_round_trips_as_json() -> None:
         ("TimeoutError: payments", "TimeoutError: payments"),
         ("two\nlines", "two\\u000alines"),
         ("\x1b[31mred <b>", "\\u001b[31mred \\u003cb\\u003e"),
+        *((f"a{sign}b", f"a\\u{ord(sign):04x}b") for sign in "<>&\"'`"),
         ("", "no message"),
         ("x" * 300, "x" * 300),
         ("x" * 301, "x" * 200 + "... (301 characters)"),
@@ -148,6 +151,43 @@ def _completed_without(**gone: Any) -> dict[str, Any]:
 def test_parts_that_contradict_are_refused(parts: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         Decision(**_completed_without(**parts))
+
+
+@pytest.mark.parametrize("claim", [f"begun {'b' * 64}", f"approval a {'b' * 64}", "begun ", "a"])
+def test_what_follows_from_the_kind_of_a_record_is_not_free_to_be_claimed(claim: str) -> None:
+    parts = _completed_without(claims=("state 1", claim))
+    if claim == "a":
+        assert Decision(**parts).snapshot.claims == ("state 1", "a")
+        return
+    with pytest.raises(ValidationError, match="is not free to be made"):
+        Decision(**parts)
+
+
+@pytest.mark.parametrize("is_said", [True, False])
+@pytest.mark.parametrize("is_refused", [True, False])
+def test_a_report_says_that_an_opening_was_refused_just_where_one_was(
+    is_refused: bool, is_said: bool
+) -> None:
+    given = decision()
+    verdict = decision(kind="refused" if is_refused else "completed").report.verify
+    opening = Opening(step=1, after=1, verdict=verdict)
+    assert isinstance(given.run, RunFacts)
+    run = given.run.model_copy(update={"openings": (opening,)})
+    refused = Opening(step=1, after=1, verdict=decision(kind="refused").report.verify)
+    report = consolidate(
+        trace_id=given.report.trace_id,
+        decision_key=given.report.decision_key,
+        verify=given.report.verify,
+        score=given.report.score,
+        opening=refused if is_said else None,
+        decided_at=given.report.decided_at,
+    )
+    parts = {**_completed_without(), "run": run, "report": report}
+    if is_said == is_refused:
+        assert Decision(**parts).report.refused_at == report.refused_at
+        return
+    with pytest.raises(ValidationError, match="not what the last opening of the run says"):
+        Decision(**parts)
 
 
 def _entry_of(given: Decision) -> bytes:

@@ -79,3 +79,33 @@ def test_a_member_of_an_envelope_is_its_attribute(kind: str) -> None:
     for part in parts:
         for name in (*Refused.model_fields, *Decision.model_fields, "approvable", "facts", "none"):
             assert member_of(part, name) == getattr(part, name, None)
+
+
+def opening(step: int, verdict: str | None) -> Any:
+    """Return an opening of a step that passed, or was refused for a kind."""
+    if verdict is None:
+        return {"step": step, "verdict": {"ok": True}}
+    found = {"kind": verdict, "check": "evidence"}
+    told = {"ok": False, "kind": verdict, "offending_step": step, "violations": [found]}
+    return {"step": step, "verdict": told}
+
+
+def test_a_plan_that_was_refused_on_its_way_is_listed_by_the_opening_that_refused_it() -> None:
+    tools = [{"kind": "tool", "adapter_id": "a", "capability_id": name} for name in "xyz"]
+    verify = {"ok": True}
+    for before in ([], [opening(0, None)], [opening(0, "provenance"), opening(0, None)]):
+        openings = [*before, opening(2, "missing_evidence")]
+        record = {"report": {"verify": verify, "refused_at": "open"}, "run": {"openings": openings}}
+        row = index_row(record, None, {"steps": tools})
+        assert (row.kind, row.kinds, row.checks, row.tool) == (
+            "missing_evidence",
+            " missing_evidence ",
+            " evidence ",
+            "a/z",
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_name_is_kept_as_another_one_and_its_escape_least(name: str) -> None:
+    column = name_column(name)
+    assert column == name or name_column(column) != column

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
-from harness.record import CriticError
-from harness.record.record_kinds import _Entry
+from harness.record import CriticError, Head
+from harness.record.drafts import begun_claim
+from harness.record.record_kinds import CarriedOn, _Entry
 from tests.harness.log.decisions import NOON
+from tests.harness.record.every_kind import BEGUN, begun_record
 
 
 def test_a_failure_of_the_critic_is_drafted_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,3 +33,20 @@ def test_what_a_failure_was_asked_is_recorded_as_it_was() -> None:
     del error.__dict__["snapshot"]
     with pytest.raises(ValueError, match="/asked"):
         _ = error.snapshot
+
+
+@pytest.mark.parametrize("rotations", [1, 2, 3])
+def test_an_execution_that_goes_along_is_named_by_its_first_record(rotations: int) -> None:
+    first = latest = begun_record()
+    for number in range(rotations):
+        entry = CarriedOn(latest, BEGUN.snapshot.row)
+        used = [one.claim for one in BEGUN.approvals]
+        assert entry.snapshot.claims == (begun_claim(first.hash), *used)
+        latest = begun_record(entry, Head(number, f"{number}" * 64))
+        assert latest.begun == first.hash != latest.hash
+        assert (latest.inputs, latest.permit, latest.approvals, latest.begun_at) == (
+            first.inputs,
+            first.permit,
+            first.approvals,
+            first.begun_at,
+        )
