@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from harness.integrations.importers.formats import IMPORTERS
+from harness.wire import InvalidInput
 from tests.harness.console import Critic, Said
 from tests.harness.integrations.importers.writers import WRITERS, Asked, Recording, lines, span
 from tests.support.examples import is_safe
@@ -78,6 +80,22 @@ def test_what_is_not_of_the_format_is_a_located_error(
     assert "record: " in answer.err
     assert is_safe(answer.err.removesuffix("\n"))
     assert answer.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_of_several_documents_none_is_lost(imported: Any, name: str) -> None:
+    """A format is one document, or takes a line each: then each of them counts."""
+    one = WRITERS[name](Recording("Go", [[Asked("c1", "lookup", {"id": "1"}, "paid")]]))
+    other = one.replace(b"c1", b"c2").replace(b"cc", b"dd").replace(b"aa" * 16, b"bb" * 16)
+    answer = imported(name, one.rstrip(b"\n") + b"\n" + other)
+    if name in ("claude-code", "otlp", "mcp"):
+        assert [one["event"] for one in said(answer)].count("calls") == 2
+        return
+    assert (answer.status, answer.out) == (2, "")
+    documents = [("", json.loads(text)) for text in (one, other)]
+    for listed in ([], documents):
+        with pytest.raises(InvalidInput, match="must be one JSON document"):
+            list(IMPORTERS[name](listed))
 
 
 @pytest.mark.parametrize("name", WRITERS)
