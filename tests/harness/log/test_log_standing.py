@@ -107,6 +107,17 @@ def _put_another_and_go_on(place: LogPlace) -> None:
         other.append(decision(5))
 
 
+@pytest.mark.parametrize("left", [1, 2, 3])
+def test_a_log_that_lost_a_part_of_an_append_is_not_appended_to(place: LogPlace, left: int) -> None:
+    log = filled(place, 1)
+    log.append_all(decision(number) for number in (2, 3, 4))
+    tables = ("claims", "record_index", "records")
+    meddle(place, *((f"DELETE FROM {one} WHERE seq > ?", (left,)) for one in tables))  # noqa: S608
+    with pytest.raises(LogDamaged, match="as it was acknowledged"):
+        log.append(decision(5))
+    assert log.head().seq == left
+
+
 @pytest.mark.parametrize("change", [_cut, _put_another, _put_another_and_go_on])
 @pytest.mark.parametrize("in_doubt", ["", "lost"])
 def test_nothing_is_appended_to_a_log_that_lost_what_was_acknowledged(
