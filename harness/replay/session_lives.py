@@ -95,7 +95,7 @@ class SeenThen(NamedTuple):
 class RuledTurn:
     """A batch that was ruled on: what it adds to what is known, if it may run.
 
-    `seen` is kept of the last turn alone. `inputs` stands for the digests of its inputs.
+    `seen` is kept of the last two turns. `inputs` stands for the digests of its inputs.
     """
 
     number: int
@@ -329,8 +329,8 @@ class Life:
 
     def rule(self, number: int, turn: RuledTurn) -> None:
         """Take in a ruling on a turn, and fold those that are far before it."""
-        if number - 1 in self.turns:  # only the last one needs it
-            self.turns[number - 1].seen = None
+        if number - 2 in self.turns:  # an answer to the last one is compared with the one before
+            self.turns[number - 2].seen = None
         self.turns[number] = turn
         for other in [one for one in self.turns if one < number - _KEPT_TURNS]:
             if self.turns[other].is_settled:

@@ -2,6 +2,7 @@
 
 import gc
 import tracemalloc
+from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
@@ -9,15 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.capability import ToolName
-from evals.context import OwnValue, SentValues, SessionFacts, Spent
+from evals.context import OwnValue, SentValues, SessionFacts, Spent, SpentCall
+from harness.record.drafts import session_key
 from harness.replay import session_facts, session_lives
 from harness.replay.problems import Problems
 from harness.replay.session_entries import (
     BatchCall,
     BeginningEntry,
     EndEntry,
+    ReopenedEntry,
     RulingEntry,
     SessionEntry,
+    TakenEntry,
 )
 from harness.replay.session_facts import SessionHistory
 from tests.support.effort import examples
@@ -185,3 +189,148 @@ def test_a_turn_is_ruled_on_again_with_what_was_known_at_first() -> None:
     for _ in range(2):
         assert problems_of(history, asked).status == "same"
     went(history, session, examples(8))
+
+
+MEMBERS: Final[dict[str, Callable[[SessionFacts], Any]]] = {
+    "own of another kind": lambda facts: {
+        "own": [OwnValue(kind="order", value=one.value) for one in facts.own or ()]
+    },
+    "own of another value": lambda facts: {
+        "own": [OwnValue(kind=one.kind, value=[one.value]) for one in facts.own or ()]
+    },
+    "sent before it was": lambda facts: {
+        "sent": [SentValues(seq=0, values=one.values) for one in facts.sent or ()]
+    },
+    "sent after it was": lambda facts: {
+        "sent": [SentValues(seq=one.seq + 1, values=one.values) for one in facts.sent or ()]
+    },
+    "sent of another value": lambda facts: {
+        "sent": [SentValues(seq=one.seq, values=[[*one.values]]) for one in facts.sent or ()]
+    },
+    "sent backwards": lambda facts: {"sent": (facts.sent or ())[::-1]},
+    "sent once more": lambda facts: {"sent": [*(facts.sent or ()), *(facts.sent or ())[-1:]]},
+    "ran with another adapter": lambda _: {
+        "ran": [ToolName(adapter_id="b", capability_id="c")],
+    },
+}
+"""Facts that differ from those that follow in one member."""
+
+
+@pytest.mark.parametrize("turns", [2, 4, 30])
+@pytest.mark.parametrize("name", MEMBERS)
+def test_each_member_of_a_fact_is_compared_alone(name: str, turns: int) -> None:
+    history, session = SessionHistory(), Recorded("s")
+    went(history, session, turns)
+    right = session.ruling()
+    said = right.said
+    assert isinstance(said, RulingEntry)
+    wrong = said._replace(facts=said.facts.model_copy(update=MEMBERS[name](said.facts)))
+    assert problems_of(history, right._replace(said=wrong)).tampered == [
+        f"session facts do not follow from earlier records: {name.partition(' ')[0]}"
+    ]
+    assert problems_of(history, right).status == "same"
+
+
+DESTROYED: Final = SpentCall(adapter_id="a", capability_id="c", args_digest="d" * 64)
+
+
+def destroyed(session: Recorded, spent: Spent) -> SessionEntry:
+    """Return a ruling on a destructive call, with what was spent before it."""
+    entry = session.ruling()
+    assert isinstance(entry.said, RulingEntry)
+    calls = (BatchCall(TOOL, DESTROYED.args_digest),)
+    return entry._replace(said=entry.said._replace(spent=spent, calls=calls))
+
+
+@pytest.mark.parametrize("status", ["completed", "timed_out", "unknown", "failed"])
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_destructive_call_is_spent_unless_it_surely_failed(status: str, is_told: bool) -> None:
+    history, session = SessionHistory(), Recorded("s")
+    assert problems_of(history, destroyed(session, Spent(steps=0))).status == "same"
+    assert problems_of(history, session.begin()).status == "same"
+    ended = session.end()
+    assert isinstance(ended.said, EndEntry)
+    told = ended.said._replace(statuses=((0, status),), made=(), possible=())
+    assert problems_of(history, ended._replace(said=told)).status == "same"
+    spent = Spent(steps=1, calls=[DESTROYED]) if is_told else Spent(steps=1)
+    ran = [TOOL] if status == "completed" else None
+    next_one = session.ruling(ran=ran, own=None)
+    assert isinstance(next_one.said, RulingEntry)
+    found = problems_of(history, next_one._replace(said=next_one.said._replace(spent=spent)))
+    wrong = is_told == (status == "failed")
+    assert found.tampered == (
+        ["session facts do not follow from earlier records: spent.calls"] if wrong else []
+    )
+
+
+CARRIED: Final = ReopenedEntry(
+    turns=2,
+    seen=3,
+    spent=Spent(steps=5, calls=[DESTROYED]),
+    sent=(SentValues(seq=1, values=["ada@example.com"]),),
+)
+LIVED: Final[dict[str, tuple[dict[str, Any], Spent]]] = {
+    "": ({}, Spent(steps=5, calls=[DESTROYED])),
+    "spent.steps": ({}, Spent(steps=2, calls=[DESTROYED])),
+    "spent.calls": ({}, Spent(steps=5)),
+    "sent": ({"sent": None}, Spent(steps=5, calls=[DESTROYED])),
+}
+"""What another life of a session says, with the name of what is less than it carries."""
+
+
+@pytest.mark.parametrize("name", LIVED)
+@pytest.mark.parametrize("turns", [0, 2], ids=["lived elsewhere", "lived here"])
+def test_another_life_of_a_session_has_what_it_carries_and_no_more_excuse(
+    name: str, turns: int
+) -> None:
+    history, session = SessionHistory(), Recorded("s")
+    went(history, session, turns)
+    assert problems_of(history, SessionEntry("s", 0, (), CARRIED)).status == "same"
+    session.turn, session.calls, session.ended = 2, [], 0
+    changes, spent = LIVED[name]
+    sent = [SentValues(seq=3, values=["ada@example.com"])]
+    entry = session.ruling(**{"sent": sent, **changes})
+    assert isinstance(entry.said, RulingEntry)
+    found = problems_of(history, entry._replace(said=entry.said._replace(spent=spent)))
+    told = [f"session facts do not follow from earlier records: {name}"]
+    assert found.tampered == (told if name else [])
+
+
+def test_a_session_that_was_opened_again_does_not_go_on_from_its_earlier_life() -> None:
+    history, session = SessionHistory(), Recorded("s")
+    went(history, session, 2)
+    assert problems_of(history, SessionEntry("s", 0, (), CARRIED)).status == "same"
+    assert problems_of(history, session.ruling()).status == "tampered"
+
+
+def test_a_session_that_came_from_another_log_goes_on_from_there_once() -> None:
+    history, session = SessionHistory(), Recorded("s")
+    taken = TakenEntry(frozenset({session_key("s"), session_key("other")}))
+    assert problems_of(history, SessionEntry("", 0, (), taken)).status == "same"
+    session.turn = 4
+    assert problems_of(history, session.ruling()).status == "same"
+    session.turn = 8
+    assert problems_of(history, session.ruling()).status == "incomplete"
+    stranger = Recorded("stranger")
+    stranger.turn = 4
+    assert problems_of(history, stranger.ruling()).status == "incomplete"
+
+
+@pytest.mark.parametrize("change", ["", "evidence", "spent", "own"])
+def test_an_answer_rules_again_on_what_was_known_at_its_question(change: str) -> None:
+    history, session = SessionHistory(), Recorded("s")
+    went(history, session, 3)
+    asked = session.ruling()
+    assert isinstance(asked.said, RulingEntry)
+    question = asked._replace(said=asked.said._replace(verified=False))
+    assert problems_of(history, question).status == "same"
+    said = asked.said
+    facts = said.facts.model_copy(update={"own": None})
+    others: dict[str, RulingEntry] = {
+        "": said,
+        "evidence": said._replace(evidence=("f" * 64, *said.evidence[1:])),
+        "spent": said._replace(spent=Spent(steps=99)),
+        "own": said._replace(facts=facts),
+    }
+    found = problems_of(history, asked._replace(said=others[change]))
+    assert bool(found.tampered) == bool(change)
