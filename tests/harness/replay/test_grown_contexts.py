@@ -13,7 +13,7 @@ from critic import CompiledContext
 from harness.canonical import canonical_bytes
 from harness.log import SqlDecisionLog
 from harness.record import sha256
-from harness.record.parts import SMALLEST, GrowingArray, references
+from harness.record.parts import SMALLEST, GrowingArray, part_document, references
 from harness.replay import grown_contexts, replay
 from harness.replay.grown_contexts import GrownContexts
 from harness.wire import InvalidInput, parse
@@ -426,3 +426,26 @@ def test_what_is_held_for_later_contexts_is_bounded(monkeypatch: pytest.MonkeyPa
     made.add("x" * 600)
     made.read()
     assert sum(one.size for one in contexts._known) <= 1_000
+
+
+def test_a_context_is_that_of_the_digest_under_which_it_is_stored() -> None:
+    items = [
+        {"id": f"call/{at}", "classification": "result", "content": f"{at} " * 200}
+        for at in range(4)
+    ]
+
+    def stored(count: int) -> tuple[str, bytes, dict[str, bytes], CompiledContext]:
+        manifests = {"evidence_manifest": items[:count], "tool_manifest": []}
+        value = parse(CompiledContext, json.dumps({"manifests": manifests}).encode())
+        whole = canonical_bytes(value)
+        apart = part_document(whole)
+        return sha256(whole), apart.body, dict(apart.pieces), value
+
+    contexts, (_, body, pieces, first) = GrownContexts(), stored(2)
+    contexts.note(body, canonical_bytes(first), first, pieces)
+    digest, body, pieces, grown = stored(4)
+    for other in ("f" * 64, digest.upper(), digest[:-1], ""):
+        assert contexts.read(other, body, pieces) is None
+    found = contexts.read(digest, body, pieces)
+    assert found is not None
+    assert found.value == grown

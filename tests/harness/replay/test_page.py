@@ -81,3 +81,19 @@ def test_bodies_are_forgotten_beyond_what_the_first_page_named(
         assert sum(map(len, bodies.values())) <= 5000 + 1000 + 200
     assert asked["shared"] <= 500 // 9
     assert {asked[f"p{number}"] for number in range(500)} == {1}
+
+
+def test_a_verdict_is_that_of_its_four_inputs() -> None:
+    reader, judged = InputReader(), list[str]()
+    names = ("ctx", "compiled", "spec", "plan")
+    base = {name: name for name in names}
+    other = [{**base, name: "other"} for name in names]
+    for digests in (base, *other, base, *other):
+        key = "/".join(digests.values())
+
+        def judge(key: str = key) -> Any:
+            judged.append(key)
+            return key
+
+        assert str(reader.verdict_on(digests, judge)) == key
+    assert len(judged) == len({*judged}) == 5

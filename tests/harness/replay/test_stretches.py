@@ -108,6 +108,26 @@ def test_what_is_left_after_any_record_gives_the_rest_of_the_answers(damaged: Pa
             assert rest == [one for one in answers if one.seq > number], number
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 128])
+def test_what_follows_the_end_of_a_log_is_noticed_wherever_a_stretch_begins(
+    tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stretches, "_SIZE", size)
+    with SqlDecisionLog.open(tmp_path / "log") as log:
+        log.append(decision(1))
+        log.hand_over(NOON)
+        log._shut = ""  # as if it did not know
+        log.append(decision(2))
+        log.append(decision(3))
+        answers = [*replay(log)]
+        assert [one.status for one in answers] == ["same", "same", "tampered", "same"]
+        assert answers[2].reasons == ("record 2 handed the log over, and nothing may follow",)
+        assert in_stretches(log) == answers
+        for after in (1, 2, 3):
+            assert in_stretches(log, after=after) == answers[after:]
+            assert link_at(log, Replayer(log, None, judge=True), after).is_end == (after == 2)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_processes_give_the_answers_of_one(

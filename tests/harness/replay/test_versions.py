@@ -199,3 +199,29 @@ def test_a_difference_is_one_safe_line() -> None:
     assert Difference(path="/x", recorded=1.0, derived=[True]).line() == (
         "/x: recorded 1, derived [true]"
     )
+
+
+@pytest.mark.parametrize("has_error", [True, False])
+@pytest.mark.parametrize("kind", [4, 3], ids=["completed", "ended early"])
+def test_only_a_run_that_ended_early_may_be_without_a_score(
+    path: Path, kind: int, has_error: bool
+) -> None:
+    """Older versions left such runs unscored. Whoever takes a score away leaves no error."""
+
+    def unscored(record: dict[str, Any]) -> None:
+        del record["report"]["score"]
+        record["report"] |= {"status": "partial", "rationale": "verify passed; not executed"}
+        record["report"].pop("refused_at", None)
+        record.pop("error", None)
+        record |= {"error": "TimeoutError: payments"} if has_error else {}
+
+    seq = kind
+    forged(path, seq, unscored)
+    answer = {one.seq: one for one in replay(SqlDecisionLog.open_for_reading(path))}[seq]
+    differs = {one.path for one in answer.differences}
+    if has_error:
+        assert "/score" not in differs
+        assert any("ended early and has no score" in note for note in answer.notes)
+    else:
+        assert answer.status == "tampered"
+        assert "/score" in differs

@@ -1,0 +1,75 @@
+"""Who may take which action, and whose yes it was: over all that there is."""
+
+from itertools import product
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from critic import Proposal, digest, verify_proposal
+from evals.kinds import RecordedAction
+from harness.record import RecordedAnswer
+from harness.replay.action_check import check_action
+from harness.replay.problems import Problems
+from tests.support.examples import good_proposal, proposal_of
+
+DIGESTS = ("a" * 64, "b" * 64)
+"""What a guard names its plans and its policy by."""
+
+
+def proposed(approver: str | None, *, plan: str | None = None, by_guard: bool) -> Proposal:
+    """Return a plan that needs an approval, given by somebody for it or for another plan."""
+    wire = good_proposal()
+    wire["spec"]["approval_required_from"] = "delegated"
+    wire["plan"].pop("trace_id", None)
+    if by_guard:
+        wire["plan"]["plan_id"], wire["compiled"]["pack_version"] = DIGESTS
+        wire["ctx"] |= {"session": {"id": wire["ctx"]["trace_id"], "turn": 1}}
+    if approver is not None:
+        named = plan or digest(proposal_of(wire).plan)
+        wire["ctx"]["approvals"] = [
+            {"approval_id": "a", "approver": approver, "plan_digest": named}
+        ]
+    return proposal_of(wire)
+
+
+def found(proposal: Proposal, action: RecordedAction, answer: RecordedAnswer | None) -> list[str]:
+    problems = Problems()
+    report = SimpleNamespace(verify=verify_proposal(proposal))
+    record: Any = SimpleNamespace(report=report, action=action, answer=answer)
+    check_action(record, proposal, problems)
+    return problems.tampered
+
+
+@pytest.mark.parametrize("prefix", ["", "sha256:"])
+@pytest.mark.parametrize(("given", "said"), [*product(("ada", "eve", "ad"), repeat=2)])
+def test_a_yes_is_of_the_person_whose_approval_the_context_has(
+    given: str, said: str, prefix: str
+) -> None:
+    named = prefix + digest(proposed(given, by_guard=True).plan)
+    proposal = proposed(given, plan=named, by_guard=True)
+    told = found(proposal, "allow", RecordedAnswer(answer="yes", approver=said))
+    assert (told == []) == (given == said)
+    other = proposed(given, plan=prefix + "f" * 64, by_guard=True)
+    answer = RecordedAnswer(answer="yes", approver=given)
+    assert found(other, "refuse", answer) == [
+        "its answer is yes, and its context has no such approval"
+    ]
+
+
+@pytest.mark.parametrize("approver", [None, "ada"])
+def test_only_a_guard_asks_answers_or_lets_run_what_is_refused(approver: str | None) -> None:
+    """The canonical loop allows what verify passes, and refuses the rest; a guard does more."""
+    passes = approver is not None
+    answers: list[Any] = [None, *(RecordedAnswer(answer=one, approver="ada") for one in _SAID)]
+    actions: tuple[RecordedAction, ...] = ("allow", "ask", "refuse", "shadow")
+    for action, answer in product(actions, (*answers, RecordedAnswer(answer="lapsed"))):
+        of_guard = found(proposed(approver, by_guard=True), action, answer)
+        of_loop = found(proposed(approver, by_guard=False), action, answer)
+        plain = answer is None and action == ("allow" if passes else "refuse")
+        assert (of_loop == []) == plain, (action, answer)
+        if of_guard:
+            assert of_loop == of_guard
+
+
+_SAID: tuple[Any, ...] = ("yes", "no")
