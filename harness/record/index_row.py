@@ -8,6 +8,7 @@ Rule 4: a row has names, words and numbers, and no text of a plan, a result or a
         taken out of a log where its record has it, and nowhere else.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
@@ -288,6 +289,14 @@ def _text(value: Any) -> str | None:
 
 def _name(value: Any) -> str | None:
     return name_column(value[:_LONGEST]) if isinstance(value, str) else None
+
+
+def name_in_column(column: str) -> str:
+    """Return the name in a column, which has the escapes of JSON."""
+    try:
+        return str(json.loads(f'"{column}"'))
+    except ValueError:
+        return column
 
 
 def _count(value: Any) -> int | None:

@@ -1,7 +1,6 @@
 """`critic log list`: a line for each requested turn or record, and one for each gap."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -26,7 +25,7 @@ from harness.log.search.listing import Listing
 from harness.log.search.turns import RED, TurnRecords, TurnTable
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
-from harness.record.index_row import SHADOW, IndexRow
+from harness.record.index_row import SHADOW, IndexRow, name_in_column
 
 _LISTS: Final = ("kinds", "checks", "tools")
 _SCORES: Final = frozenset(f"{what}_{one}" for one in EVALUATOR_IDS for what in ("score", "status"))
@@ -188,15 +187,7 @@ def member(name: str, value: Any) -> Any:
     """Return the value of a column as JSON."""
     if name in _LISTS:
         return value.split()
-    return _name_in_column(value) if name == "session" else value
-
-
-def _name_in_column(column: str) -> str:
-    """Return the name in a column, which has the escapes of JSON."""
-    try:
-        return str(json.loads(f'"{column}"'))
-    except ValueError:
-        return column
+    return name_in_column(value) if name == "session" else value
 
 
 def _print_cells(one: CheckedRow | ListedTurn | Gap) -> None:

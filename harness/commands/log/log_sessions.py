@@ -38,7 +38,7 @@ def tasks_in_log(
         harness.log.log_errors.LogError: the log cannot be read.
     """
     found = sessions_in_log(log, listing, policy)
-    tasks = [_task_of(one) for one in found if traces is None or one.name in traces]
+    tasks = [_task_of(one) for one in found if traces is None or one.trace in traces]
     known = [task for task in tasks if task is not None]
     return LoggedTasks(known, len(tasks) - len(known))
 

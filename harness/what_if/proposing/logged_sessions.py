@@ -14,6 +14,7 @@ from evals.kinds import RecordedAction
 from harness.canonical import canonical_json
 from harness.policy.envelopes import Policy
 from harness.record import RecordedAnswer
+from harness.what_if.proposing.logged_policy import scope_told
 from harness.what_if.proposing.recorded_tasks import RecordedTask, read_tasks
 
 Json = dict[str, Any]
@@ -22,13 +23,16 @@ Json = dict[str, Any]
 class LoggedSession:
     """A session as its records tell it, in their order."""
 
-    def __init__(self, name: str, policy: Policy | None = None) -> None:
+    def __init__(self, trace: str, name: str, policy: Policy | None = None) -> None:
         """Begin with the first record of a session.
 
         Args:
+            trace: that of its plans.
+            name: its id.
             policy: says by which names tools are called, and whether it has a scope of its own;
                 without one they are called as their capability.
         """
+        self.trace: Final = trace
         self.name: Final = name
         self.is_known = True
         self._policy: Final = policy
@@ -72,13 +76,9 @@ class LoggedSession:
         self.turns.add(turn)
         self._hear(ctx, compiled["manifests"]["evidence_manifest"])
         calls = [
-            {
-                "id": f"{turn}.{at}",
-                "tool": self._name_of(step["adapter_id"], step["capability_id"]),
-                "args": step["args"],
-            }
+            self._call_of(step, f"{turn}.{at}")
             for at, step in enumerate(plan["steps"])
-            if step["kind"] == "tool"
+            if step["kind"] == "tool" and "of" not in step
         ]
         if calls:
             time = {"as_of": ctx["as_of"]} if "as_of" in ctx else {}
@@ -125,6 +125,14 @@ class LoggedSession:
         lines = enumerate(map(canonical_json, self.events), 1)
         return read_tasks(lines)[0]
 
+    def _call_of(self, step: Json, name: str) -> Json:
+        """Return the call of a step, with the facts by which its command was read."""
+        tool = self._name_of(step["adapter_id"], step["capability_id"])
+        known = {one: step[one] for one in ("estimated_tokens",) if one in step}
+        facts = step.get("shell", {}).get("facts")
+        shell = {} if facts is None else {"shell": facts}
+        return {"id": name, "tool": tool, "args": step["args"], **known, **shell}
+
     def _name_of(self, adapter: str, capability: str) -> str:
         return self._names.get((adapter, capability), capability)
 
@@ -143,8 +151,9 @@ class LoggedSession:
     def _list_known(self, ctx: Json, items: Iterable[Json]) -> Json:
         system = [one["content"] for one in items if one["id"].startswith(OPERATOR_ID)]
         known: Json = {"system": system[0]} if system else {}
-        if "scope" in ctx and (self._policy is None or self._policy.scope is None):
-            names = [self._name_of(one["adapter_id"], one["capability_id"]) for one in ctx["scope"]]
+        scope = scope_told(ctx)
+        if scope is not None and (self._policy is None or self._policy.scope is None):
+            names = [self._name_of(*pair) for pair in scope]
             kept = None if self._policy is None else self._policy.tools
             known["scope"] = [name for name in names if kept is None or name in kept]
         return known

@@ -9,6 +9,7 @@ from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.policy import Policy
 from harness.record import DecisionRecord, Gap
+from harness.record.index_row import IndexRow, name_in_column
 from harness.what_if.proposing.logged_policy import LoggedPolicy
 from harness.what_if.proposing.logged_sessions import LoggedSession
 from harness.wire import InvalidInput, parse_finite_json
@@ -19,19 +20,21 @@ def sessions_in_log(
 ) -> list[LoggedSession]:
     """Return the guarded sessions of a log, in the order in which they began."""
     sessions: dict[str, LoggedSession] = {}
-    for trace, seq in _records_of(listing):
+    for row in _rows_of(listing):
+        trace = str(row.trace)
         session = sessions.get(trace)
         if session is None:
-            session = sessions[trace] = LoggedSession(trace, policy)
-        _add_record(session, log, seq)
+            name = trace if row.session is None else name_in_column(row.session)
+            session = sessions[trace] = LoggedSession(trace, name, policy)
+        _add_record(session, log, row.seq)
     return [one for one in sessions.values() if one.turns or not one.is_known]
 
 
 def policy_in_log(log: SqlDecisionLog, traces: Collection[str]) -> LoggedPolicy:
     """Return the policy of the sessions of these traces, as far as their records say it."""
     told = LoggedPolicy()
-    for trace, seq in _records_of(Listing(log)):
-        record = _read_decision(log, seq) if trace in traces else None
+    for row in _rows_of(Listing(log)):
+        record = _read_decision(log, row.seq) if row.trace in traces else None
         if record is None:
             continue
         inputs = record.inputs
@@ -39,7 +42,8 @@ def policy_in_log(log: SqlDecisionLog, traces: Collection[str]) -> LoggedPolicy:
             _read(log, one) for one in (inputs.ctx, inputs.compiled, inputs.spec)
         )
         if ctx is not None and compiled is not None and spec is not None and "session" in ctx:
-            told.add_record(trace, ctx, compiled, spec)
+            plan = _read(log, inputs.plan)
+            told.add_record(str(row.trace), ctx, compiled, spec, plan)
     return told
 
 
@@ -52,10 +56,11 @@ def _read_decision(log: SqlDecisionLog, seq: int) -> DecisionRecord | None:
     return record if isinstance(record, DecisionRecord) else None
 
 
-def _records_of(listing: Listing) -> Iterator[tuple[str, int]]:
+def _rows_of(listing: Listing) -> Iterator[IndexRow]:
+    """Yield the rows of the records that are of a trace."""
     for one in listing.rows(Filters()):
         if not isinstance(one, Gap) and one.row.trace:
-            yield one.row.trace, one.row.seq
+            yield one.row
 
 
 def _add_record(session: LoggedSession, log: SqlDecisionLog, seq: int) -> None:

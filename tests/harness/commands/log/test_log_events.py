@@ -1,0 +1,155 @@
+"""`critic log events` and `critic policy case` tell a log so that it is judged as it was.
+
+Round trip: the events of a session go through `critic try`, and its case holds by its policy.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.guard import Guard
+from harness.integrations.hooks.install import shipped_policy
+from harness.log import SqlDecisionLog
+from harness.policy import Policy, parse_policy
+from tests.harness.console import Critic
+from tests.support.guarding import answers_to
+from tests.support.shell_worlds import World
+
+Json = dict[str, Any]
+HOOKS = shipped_policy("claude-code").decode()
+
+
+def opened(request: str = "Fix the bug in a.py and run the tests", **fields: Any) -> Json:
+    return {"event": "open", "session": "s", "request": request, **fields}
+
+
+def calls(*given: Json, session: str = "s") -> Json:
+    return {"event": "calls", "session": session, "calls": list(given)}
+
+
+def bash(name: str, command: str) -> Json:
+    return {"id": name, "tool": "Bash", "args": {"command": command, "cwd": "/w"}}
+
+
+def result(name: str, output: Any = "done", session: str = "s") -> Json:
+    told = {"event": "result", "session": session, "id": name, "status": "completed"}
+    return {**told, "output": output}
+
+
+def answer(*, yes: bool, session: str = "s", **fields: Any) -> Json:
+    told = {"event": "answer", "session": session, "plan_digest": "$LAST", "yes": yes}
+    return {**told, "approver": "emma", **fields}
+
+
+def close(session: str = "s") -> Json:
+    return {"event": "close", "session": session}
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def record(path: Path, policy: Policy, events: list[Json], world: World | None = None) -> list[str]:
+    """Write the log of a session, and return what was said to its turns and openings."""
+    with SqlDecisionLog.open(path) as log:
+        answers = answers_to(Guard(policy, log=log, world=world), events)
+    return [answers[at].get("action", "none") for at in sorted(answers)]
+
+
+def policy_of(text: str) -> Policy:
+    return parse_policy(text.encode(), syntax="toml").policy
+
+
+def told_events(critic: Critic, log: Path, *more: object) -> list[Json]:
+    said = critic("log", "events", log, *map(str, more))
+    assert (said.status, said.err) == (0, "")
+    return [json.loads(line) for line in said.lines]
+
+
+def tried_outcome(critic: Critic, log: Path, policy: Path) -> str:
+    """Return what `critic try` says of the only session of a log, by its events."""
+    events = critic("log", "events", log, "--policy", policy).out
+    tasks = write(log.with_suffix(".jsonl"), events)
+    (one,) = json.loads(critic("try", policy, tasks, "--json").out)["tasks"]
+    return str(one["outcome"])
+
+
+def holds_as_case(critic: Critic, log: Path, policy: Path, session: str = "s") -> None:
+    """Check that the case of a session holds by the policy that made its log, in both forms."""
+    for form in ("toml", "json"):
+        said = critic("policy", "case", log, session, "--policy", policy, "--format", form)
+        assert (said.status, said.err) == (0, "")
+        tested = critic("policy", "test", policy, write(log.parent / f"case.{form}", said.out))
+        assert (tested.status, tested.err) == (0, "")
+
+
+RUNS = [opened(), calls(bash("a", "cat a.py"), bash("b", "pytest -q")), result("a"), result("b")]
+SESSIONS: dict[str, tuple[str, list[Json]]] = {
+    "allowed": ("allowed", RUNS),
+    "asked": (
+        "asked",
+        [*RUNS, calls(bash("c", "rm -rf ../x && ls")), answer(yes=True), result("c")],
+    ),
+    "refused": ("refused", [*RUNS, calls(bash("c", "echo x > .git/hooks/a"))]),
+    "denied": ("asked", [*RUNS, calls(bash("c", "rm -rf ~")), answer(yes=False)]),
+}
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_a_session_with_commands_is_judged_as_its_log_has_it(
+    name: str, critic: Critic, tmp_path: Path
+) -> None:
+    expected, events = SESSIONS[name]
+    log, policy = tmp_path / "log.db", write(tmp_path / "hooks.toml", HOOKS)
+    record(log, policy_of(HOOKS), [*events, close()], World())
+    assert tried_outcome(critic, log, policy) == expected
+    holds_as_case(critic, log, policy)
+
+
+def test_the_events_have_the_commands_and_nothing_that_they_do(
+    critic: Critic, tmp_path: Path
+) -> None:
+    record(tmp_path / "log.db", policy_of(HOOKS), [*RUNS, close()], World())
+    first, turn, *_ = told_events(critic, tmp_path / "log.db")
+    assert "scope" not in first
+    assert [one["tool"] for one in turn["calls"]] == ["Bash", "Bash"]
+    assert turn["calls"][0]["args"] == {"command": "cat a.py", "cwd": "/w"}
+    assert all(one["shell"]["root"] == "/w" for one in turn["calls"])
+
+
+@pytest.mark.parametrize("scope", [[], ["Read"], ["Bash", "Read"]])
+def test_a_scope_of_a_session_with_commands_is_told(
+    scope: list[str], critic: Critic, tmp_path: Path
+) -> None:
+    log, policy = tmp_path / "log.db", write(tmp_path / "hooks.toml", HOOKS)
+    record(log, policy_of(HOOKS), [opened(scope=scope), *RUNS[1:], close()], World())
+    assert told_events(critic, log)[0]["scope"] == scope
+    holds_as_case(critic, log, policy)
+
+
+def test_no_effect_of_a_command_is_proposed_for_the_scope(critic: Critic, tmp_path: Path) -> None:
+    shadow = HOOKS.replace("# shadow = true ", "shadow = true")
+    asks = [*RUNS, calls(bash("c", "rm -rf ../x && make deploy")), result("c"), close()]
+    record(tmp_path / "log.db", policy_of(shadow), asks, World())
+    policy = write(tmp_path / "hooks.toml", HOOKS)
+    by_records = critic("shadow", tmp_path / "log.db")
+    assert by_records.status == 0
+    assert "scope: " not in by_records.out
+    assert "give --policy FILE" not in by_records.out
+    by_file = critic("shadow", tmp_path / "log.db", "--policy", policy)
+    assert by_file.lines[0] == "1 session: 1 stop"
+    assert "Bash  1 of 1 session: 0 would be refused, 1 asked" in by_file.lines
+
+
+def test_a_session_of_any_name_is_found_by_it(critic: Critic, tmp_path: Path) -> None:
+    log, policy, name = tmp_path / "log.db", write(tmp_path / "hooks.toml", HOOKS), "Zoë's: 1/2"
+    events = [{**one, "session": name} for one in [*RUNS, close()]]
+    record(log, policy_of(HOOKS), events, World())
+    assert {one["session"] for one in told_events(critic, log, name)} == {name}
+    holds_as_case(critic, log, policy, name)
+    assert json.loads(critic("shadow", log, "--policy", policy, "--format", "json").lines[0])[
+        "sessions"
+    ]
