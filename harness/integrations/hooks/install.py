@@ -36,6 +36,8 @@ _OTHERWISE: Final = "{ echo 'critic: refused, because the hook failed' >&2; exit
 _OR_GO_ON: Final = ":"
 """What it does where the hook fails at an event that cannot be refused: 2 would hold the agent."""
 
+_MODULE: Final = ["-P", "-m", "harness.cli"]  # -P: not from the folder of the agent
+
 _AGENT_WAITS_S: Final = 60
 """How long an agent waits for a hook: longer than a hook takes at most."""
 
@@ -129,6 +131,44 @@ def calls_us(command: Any, agent: str) -> bool:
         for at in starts
         if at
     )
+
+
+def is_as_installed(agent: str, event: str, handler: Mapping[str, Any]) -> bool:
+    """Return True for a hook that is just as `install_hook` writes it, wherever `critic` is.
+
+    Anything else may run and refuse nothing: `|| true`, `exit 0`, a field of the agent.
+    """
+    command = handler.get("command")
+    if type(command) is not str or event not in INSTALLATIONS[agent].events:
+        return False
+    entry = INSTALLATIONS[agent].entry(event, command)
+    (written,) = entry.get("hooks", [entry])
+    is_same = json.dumps(handler, sort_keys=True) == json.dumps(written, sort_keys=True)
+    return is_same and _is_installed_command(agent, event, command)
+
+
+def _is_installed_command(agent: str, event: str, command: str) -> bool:
+    """Return True for what `_command` returns; earlier versions refused at each event."""
+    own, _, otherwise = command.rpartition(" || ")
+    known = {_OTHERWISE} if DIALECTS[agent].is_judged(event) else {_OTHERWISE, _OR_GO_ON}
+    words = shlex.split(own)
+    if otherwise not in known or shlex.join(words) != own or not words:
+        return False
+    program, name = Path(words[0]), Path(words[0]).name
+    if words[1:4] == _MODULE and name.startswith(("python", "pypy")):
+        rest = words[4:]
+    elif name == "critic":
+        rest = words[1:]
+    else:
+        return False
+    match rest:
+        case ["hook", found, "--options", file, "--event", at]:
+            is_whole = Path(file).is_absolute()
+        case ["hook", found, "--event", at]:
+            is_whole = True
+        case _:
+            return False
+    return is_whole and (found, at) == (agent, event) and program.is_absolute()
 
 
 def _nest_handler(event: str, command: str) -> dict[str, Any]:
@@ -290,7 +330,7 @@ def _program() -> list[str]:
     script = Path(sys.argv[0]).absolute()
     if script.name == "critic" and script.is_file():
         return [str(script)]
-    return [sys.executable, "-P", "-m", "harness.cli"]  # -P: not from the folder of the agent
+    return [sys.executable, *_MODULE]
 
 
 def _write_policy(agent: str, path: Path) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from harness.errors import HarnessError, escape_text
-from harness.integrations.hooks.install import INSTALLATIONS, calls_us
+from harness.integrations.hooks.install import INSTALLATIONS, calls_us, is_as_installed
 from harness.integrations.hooks.options_file import read_options, user_options_file
 from harness.policy import read_policy
 
@@ -31,21 +31,27 @@ class _HookSource(NamedTuple):
     Attributes:
         file: where it is.
         problem: why the agent runs none of its hooks; empty if it does.
+        advice: what to do then; empty if the problem says so already.
         is_reviewed: the agent runs a hook of it only once a person has reviewed it.
     """
 
     file: Path
     problem: str = ""
+    advice: str = ""
     is_reviewed: bool = False
 
 
 class Registered(NamedTuple):
-    """A hook of ours in a file, with its place in the list of its event."""
+    """A hook of ours in a file, with its place in the list of its event.
+
+    `is_whole`: it is just as `critic hook install` writes it.
+    """
 
     event: str
     command: str
     timeout: Any
     place: str
+    is_whole: bool
 
 
 class LookedUp(NamedTuple):
@@ -53,6 +59,13 @@ class LookedUp(NamedTuple):
 
     lines: Sequence[str]
     is_guarded: bool
+
+
+class _Problem(NamedTuple):
+    """Why a hook does not guard, and what to do; empty if its words say so already."""
+
+    what: str
+    advice: str = ""
 
 
 def look_up(agent: str, folder: Path, environment: Mapping[str, str]) -> LookedUp:
@@ -63,70 +76,124 @@ def look_up(agent: str, folder: Path, environment: Mapping[str, str]) -> LookedU
         folder: where it is started; absolute.
         environment: the variables that it is started with.
     """
-    sources = [*_SOURCES[agent](folder, environment)]
     lines: list[str] = []
     running: set[str] = set()
-    for source in dict.fromkeys(sources):
+    advice: list[str] = []
+    for source in dict.fromkeys(_SOURCES[agent](folder, environment)):
         ours = [*_find_ours(agent, source.file)]
         for hook in ours:
-            problem = source.problem or _fault(agent, source, hook, environment)
-            lines.append(f"{_show(source.file)}: {hook.event}: {problem or 'runs'}")
+            problem, how = _judge_hook(agent, source, hook, environment)
+            lines.append(f"{_show(source.file)}: {hook.event}: {problem.what if problem else how}")
             running |= set() if problem else {hook.event}
+            advice += [problem.advice] if problem else []
         if not ours:
-            lines.append(f"{_show(source.file)}: no hook of ours")
+            unread = _reading_problem(source.file)
+            lines.append(f"{_show(source.file)}: {unread or 'no hook of ours'}")
+            advice += [f"correct {_show(source.file)}"] if unread else []
     missing = [event for event in INSTALLATIONS[agent].events if event not in running]
     if not missing:
         return LookedUp([*lines, f"{agent} is guarded in {_show(folder)}"], is_guarded=True)
-    what = f"{agent} is NOT guarded in {_show(folder)}: no hook runs at {', '.join(missing)}"
-    return LookedUp([*lines, what, f"what to do: {_ADVICE[agent]}"], is_guarded=False)
+    what = f"{agent} is NOT guarded in {_show(folder)}: no hook guards at {', '.join(missing)}"
+    todo = next(filter(None, advice), _ADVICE[agent])
+    return LookedUp([*lines, what, f"what to do: {todo}"], is_guarded=False)
 
 
 def _find_ours(agent: str, path: Path) -> Iterator[Registered]:
     """Yield our hooks in a file, for all tools."""
     hooks = _json(path).get("hooks")
     for event, entries in hooks.items() if type(hooks) is dict else ():
-        for place, one in _handlers(entries):
+        for place, one, is_plain in _handlers(entries):
             if calls_us(one.get("command"), agent):
-                yield Registered(event, one["command"], one.get("timeout"), place)
+                is_whole = is_plain and is_as_installed(agent, event, one)
+                yield Registered(event, one["command"], one.get("timeout"), place, is_whole)
 
 
-def _handlers(entries: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what is run for every tool, with its place in the list of an event."""
+def _handlers(entries: Any) -> Iterator[tuple[str, dict[str, Any], bool]]:
+    """Yield what is run for every tool, with its place in the list of an event.
+
+    The last member: the group that it is in has no field of which we do not know what it does.
+    """
     for at, entry in enumerate(entries if type(entries) is list else ()):
-        is_for_all = type(entry) is dict and entry.get("matcher") in _EVERY_TOOL
-        handlers = entry.get("hooks", [entry]) if is_for_all else ()
+        if type(entry) is not dict or entry.get("matcher") not in _EVERY_TOOL:
+            continue
+        alone = {name: value for name, value in entry.items() if name != "matcher"}
+        handlers = alone.pop("hooks", None)
+        if handlers is None:
+            yield f"{at}:0", alone, True
         for inner, one in enumerate(handlers if type(handlers) is list else ()):
             if type(one) is dict:
-                yield f"{at}:{inner}", one
+                yield f"{at}:{inner}", one, not alone
 
 
-def _fault(
+def _judge_hook(
     agent: str, source: _HookSource, hook: Registered, environment: Mapping[str, str]
-) -> str:
-    """Return why a hook that the agent finds does not guard."""
+) -> tuple[_Problem | None, str]:
+    """Return why a hook that the agent finds does not guard, or else what it does."""
+    if source.problem:
+        return _Problem(source.problem, source.advice), ""
     if source.is_reviewed and (problem := _review_problem(source.file, hook, environment)):
-        return problem
-    words = _split_command(hook.command)
-    if not words:
-        return "has a command that no shell reads: install again"
+        return _Problem(problem), ""
+    install = f"critic hook install {agent}{_project_option(agent, source.file, environment)}"
+    again = f"`{install}` replaces it"
+    if not hook.is_whole:
+        return _Problem("is not a hook as it is installed, and may refuse nothing", again), ""
+    words = shlex.split(hook.command)
     if shutil.which(words[0]) is None:
-        return f"refuses everything: {escape_text(words[0])} is not there: install again"
-    if "||" not in words:
-        return "does not refuse where it fails: install again"
+        return _Problem(f"refuses everything: {escape_text(words[0])} is not there", again), ""
+    return _judge_options(agent, words, install)
+
+
+def _project_option(agent: str, path: Path, environment: Mapping[str, str]) -> str:
+    """Return the option by which the settings in a folder are installed, if they are in one."""
+    if path == INSTALLATIONS[agent].settings(None, environment):
+        return ""
+    project = path.parents[len(Path(INSTALLATIONS[agent].file).parts) - 1]
+    return f" --project {escape_text(shlex.quote(str(project)))}"
+
+
+def _judge_options(agent: str, words: Sequence[str], install: str) -> tuple[_Problem | None, str]:
+    """Return why a hook with such options does not guard, or else what it does."""
     named = next((path for option, path in pairwise(words) if option == "--options"), None)
+    path = Path(named) if named else user_options_file()
     try:
-        options = read_options(Path(named) if named else user_options_file(), agent)
-        read_policy(options.policy)
+        options = read_options(path, agent)
     except (HarnessError, OSError) as error:
-        return f"refuses everything: {escape_text(str(error))}"
-    return ""
+        advice = f"correct {_show(path)}" if path.exists() else f"`{install}` writes it anew"
+        return _Problem(f"refuses everything: {_explain(error, path)}", advice), ""
+    if "*" in options.leave:
+        what = f"refuses nothing: {_show(path)} leaves all tools to other hooks"
+        return _Problem(what, f"take leave out of {_show(path)}"), ""
+    left = [name for name in options.leave if name not in _left_by_install(agent)]
+    shown = f", and leaves {', '.join(map(escape_text, left))} to other hooks" if left else ""
+    return _policy_problem(options.policy, install), f"runs{shown}"
 
 
-def _split_command(command: str) -> Sequence[str]:
+def _policy_problem(path: Path, install: str) -> _Problem | None:
+    """Return why no call is refused by a policy, or every call is."""
     try:
-        return shlex.split(command)
-    except ValueError:  # an open quote
-        return ()
+        policy = read_policy(path)
+    except (HarnessError, OSError) as error:
+        advice = f"correct it: `critic policy check {_show(path)}`"
+        if isinstance(error, FileNotFoundError):
+            advice = f"`{install}` writes it anew"
+        return _Problem(f"refuses everything: {_explain(error, path)}", advice)
+    if policy.guard.shadow:
+        what = f"{_show(path)} is a shadow: it refuses nothing"
+        return _Problem(what, f"take shadow out of {_show(path)}")
+    return None
+
+
+def _left_by_install(agent: str) -> Sequence[str]:
+    left: Sequence[str] = INSTALLATIONS[agent].options.get("leave", ())
+    return left
+
+
+def _explain(error: Exception, path: Path) -> str:
+    """Return an error with the file that it is about, once."""
+    shown = _show(path)
+    if isinstance(error, OSError):
+        return f"{shown}: {escape_text((error.strerror or str(error)).lower())}"
+    return str(error) if shown in str(error) else f"{shown}: {error}"
 
 
 def _claude_code(folder: Path, environment: Mapping[str, str]) -> Iterator[_HookSource]:
@@ -145,22 +212,25 @@ def _sources_with_switch(files: Sequence[Path], switch: str) -> Iterator[_HookSo
     """Yield files of which any turns off the hooks of all."""
     off = [path for path in files if _json(path).get(switch) is True]
     problem = f"{switch} is set in {_show(off[0])}" if off else ""
-    return (_HookSource(path, problem or _reading_problem(path)) for path in files)
+    advice = f"take {switch} out of {_show(off[0])}" if off else ""
+    return (_HookSource(path, problem, advice) for path in files)
 
 
 def _gemini(folder: Path, environment: Mapping[str, str]) -> Iterator[_HookSource]:
     own = INSTALLATIONS["gemini"].settings(None, environment)
     files = (own, folder / ".gemini" / "settings.json")
-    trust = _gemini_trust(folder, own, environment)
+    trust, advice = _gemini_trust(folder, own, environment), ""
     for path in files:
         config = _json(path).get("hooksConfig")
         config = config if type(config) is dict else {}
         disabled = config.get("disabled")
         if config.get("enabled") is False:
             trust = f"hooksConfig.enabled is off in {_show(path)}"
+            advice = f"change it in {_show(path)}"
         elif type(disabled) is list and "critic" in disabled:
             trust = f"hooksConfig.disabled has critic in {_show(path)}"
-    return (_HookSource(path, trust or _reading_problem(path)) for path in files)
+            advice = f"change it in {_show(path)}"
+    return (_HookSource(path, trust, advice) for path in files)
 
 
 def _gemini_trust(folder: Path, own: Path, environment: Mapping[str, str]) -> str:
@@ -244,7 +314,7 @@ def codex_hash(label: str, command: str, timeout: Any) -> str:
 def _cursor(folder: Path, environment: Mapping[str, str]) -> Iterator[_HookSource]:
     own = INSTALLATIONS["cursor"].settings(None, environment)
     files = (own, folder / ".cursor" / own.name)
-    return (_HookSource(path, _reading_problem(path)) for path in files)
+    return (_HookSource(path) for path in files)
 
 
 _SOURCES: Final = {

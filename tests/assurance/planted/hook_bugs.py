@@ -12,6 +12,7 @@ _DESK: Final = "harness/integrations/hooks/desk.py"
 _DIALECT: Final = "harness/integrations/hooks/dialect.py"
 _GEMINI: Final = "harness/integrations/hooks/gemini_dialect.py"
 _KEPT: Final = "harness/integrations/hooks/kept_sessions.py"
+_INSTALL: Final = "harness/integrations/hooks/install.py"
 _LOOKUP: Final = "harness/integrations/hooks/lookup.py"
 _MEMORY: Final = "harness/integrations/hooks/memory.py"
 _OPTIONS: Final = "harness/integrations/hooks/options_file.py"
@@ -315,8 +316,22 @@ HOOK_BUGS: Final[tuple[Bug, ...]] = (
         "open-hook-is-guarded",
         _LOOKUP,
         "a hook that lets calls pass where it fails is told to guard",
-        '    if "||" not in words:',
-        "    if not words:",
+        "    if not hook.is_whole:",
+        "    if not hook.command:",
+    ),
+    slip(
+        "other-hook-is-ours",
+        _INSTALL,
+        "a hook with a field that lets calls pass is told to guard",
+        "return is_same and _is_installed_command",
+        "return _is_installed_command",
+    ),
+    slip(
+        "shadow-guards",
+        _LOOKUP,
+        "a policy that refuses nothing is told to guard",
+        "    if policy.guard.shadow:",
+        "    if policy.guard.shadow is None:",
     ),
     slip(
         "one-event-guards-all",
@@ -329,8 +344,8 @@ HOOK_BUGS: Final[tuple[Bug, ...]] = (
         "matched-hook-is-for-all",
         _LOOKUP,
         "a hook for one tool is told to guard all",
-        'is_for_all = type(entry) is dict and entry.get("matcher") in _EVERY_TOOL',
-        "is_for_all = type(entry) is dict",
+        'if type(entry) is not dict or entry.get("matcher") not in _EVERY_TOOL:',
+        "if type(entry) is not dict:",
     ),
 )
 """Most of them let a call run, or count, that nobody allowed."""

@@ -1,6 +1,9 @@
 """`critic hook check`: what each agent was seen to do in a folder, with the same files."""
 
 import json
+import re
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +11,7 @@ import pytest
 
 from harness.integrations.hooks.install import INSTALLATIONS
 from harness.integrations.hooks.lookup import codex_hash
-from tests.harness.console import Critic
+from tests.harness.console import Critic, Said
 from tests.harness.integrations.hooks.agents import AGENTS
 
 every_name = pytest.mark.parametrize("name", [agent.name for agent in AGENTS])
@@ -231,6 +234,214 @@ def test_entries_that_do_not_guard_every_call_do_not_count(
         assert critic("hook", "check", name, work).status == 1, text
     path.write_text(whole)
     assert critic("hook", "check", name, work).status == 0
+
+
+def change_handlers(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change each hook of ours in the settings of an agent."""
+    settings = json.loads(path.read_text())
+    for entries in settings["hooks"].values():
+        for entry in entries:
+            for handler in entry.get("hooks", [entry]):
+                change(handler)
+    path.write_text(json.dumps(settings))
+
+
+@every_name
+@pytest.mark.parametrize(
+    "change",
+    [
+        (" || { echo 'critic: refused, because the hook failed' >&2; exit 2; }", " || true"),
+        ("exit 2", "exit 0"),
+        ("; exit 2; }", "; exit 2; } || true"),
+        ("^", "echo "),
+        ("$", "; exit 0"),
+        ("$", " >/dev/null"),
+        ("$", " & exit 0"),
+        (" || {", " >/dev/null || {"),
+        (" || {", " || exit 0 || {"),
+        (" || {", " --leave '*' || {"),
+        ("^", "/bin/echo "),
+        (r"^\S+ -P -m harness.cli", "/bin/echo -P -m harness.cli"),
+        (r"^\S+ -P -m harness.cli", sys.executable + " -m harness.cli"),
+        (r"^\S+ -P -m harness.cli", "./critic"),
+        (r"--event \S+", "--event Stop"),
+        (r"--event \S+", ""),
+        (" --event", " --options hook.toml --event"),
+    ],
+)
+def test_a_command_that_refuses_nothing_does_not_guard(
+    name: str, change: tuple[str, str], critic: Critic, home: Path, work: Path
+) -> None:
+    old, new = change
+    installed(critic, home, name)
+    path = INSTALLATIONS[name].settings(None)
+
+    def spoil(handler: dict[str, Any]) -> None:
+        handler["command"] = re.sub(old.replace(" || {", r" \|\| \{"), new, handler["command"])
+
+    change_handlers(path, spoil)
+    if name == "codex":
+        review(home, path)
+    assert_not_guarded(critic("hook", "check", name, work))
+    critic("hook", "install", name)
+    if name == "codex":
+        (home / ".codex" / "config.toml").unlink()
+        review(home, path)
+    assert critic("hook", "check", name, work).status == 0
+
+
+def assert_not_guarded(said: Said) -> None:
+    assert said.status == 1, said.out
+    assert "NOT guarded" in said.lines[-2]
+    assert "install" in said.lines[-1]
+
+
+@every_name
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"type": "prompt"},
+        {"async": True},
+        {"asyncRewake": True},
+        {"if": "Bash(git *)"},
+        {"once": True},
+        {"timeout": 1},
+        {"timeout": 0.001},
+        {"timeout": None},
+        {"shell": "powershell"},
+        {"onFailure": "allow"},
+        {"failClosed": False},
+        {"failClosed": 1},
+    ],
+    ids=str,
+)
+def test_a_field_that_install_does_not_write_does_not_guard(
+    name: str, fields: dict[str, Any], critic: Critic, home: Path, work: Path
+) -> None:
+    installed(critic, home, name)
+    change_handlers(INSTALLATIONS[name].settings(None), lambda handler: handler.update(fields))
+    assert critic("hook", "check", name, work).status == 1
+
+
+def test_a_group_of_hooks_with_a_field_of_its_own_does_not_guard(
+    critic: Critic, home: Path, work: Path
+) -> None:
+    installed(critic, home, "claude-code")
+    path = home / ".claude" / "settings.json"
+    settings = json.loads(path.read_text())
+    settings["hooks"]["PreToolUse"][0]["if"] = "Bash(git *)"
+    write(path, settings)
+    assert_not_guarded(critic("hook", "check", "claude-code", work))
+
+
+@pytest.mark.parametrize("name", ["claude-code", "gemini", "qwen-code"])
+def test_what_earlier_versions_installed_still_guards(
+    name: str, critic: Critic, home: Path, work: Path
+) -> None:
+    installed(critic, home, name)
+    otherwise = "{ echo 'critic: refused, because the hook failed' >&2; exit 2; }"
+
+    def change(handler: dict[str, Any]) -> None:
+        handler["command"] = re.sub(" :$", f" {otherwise}", handler["command"])
+
+    change_handlers(INSTALLATIONS[name].settings(None), change)
+    assert critic("hook", "check", name, work).status == 0
+
+
+@every_name
+def test_the_script_guards_as_the_module_does(
+    name: str, critic: Critic, home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = home / "a place" / "critic"
+    write(script, "#!/bin/sh\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(sys, "argv", [str(script)])
+    installed(critic, home, name)
+    assert critic("hook", "check", name, work).status == 0
+
+
+@every_name
+def test_a_shadow_does_not_guard(name: str, critic: Critic, home: Path, work: Path) -> None:
+    installed(critic, home, name)
+    policy = home / ".critic" / f"{name}.toml"
+    policy.write_text(policy.read_text().replace("[guard]", "[guard]\nshadow = true"))
+    said = critic("hook", "check", name, work)
+    assert said.status == 1
+    assert f"{policy} is a shadow: it refuses nothing" in said.out
+    assert said.lines[-1] == f"what to do: take shadow out of {policy}"
+
+
+def test_tools_that_are_left_to_other_hooks_are_said(
+    critic: Critic, home: Path, work: Path
+) -> None:
+    installed(critic, home, "claude-code")
+    options = home / ".critic" / "hook.toml"
+    plain = options.read_text()
+    options.write_text(f'{plain}leave = ["WebFetch"]\n')
+    said = critic("hook", "check", "claude-code", work)
+    assert (said.status, "runs, and leaves WebFetch to other hooks" in said.out) == (0, True)
+    options.write_text(f'{plain}leave = ["*"]\n')
+    said = critic("hook", "check", "claude-code", work)
+    assert said.status == 1
+    assert said.lines[-1] == f"what to do: take leave out of {options}"
+
+
+@every_name
+def test_the_advice_is_about_the_problem(name: str, critic: Critic, home: Path, work: Path) -> None:
+    installed(critic, home, name)
+    policy, options = home / ".critic" / f"{name}.toml", home / ".critic" / "hook.toml"
+    known = policy.read_text(), options.read_text()
+
+    policy.unlink()
+    said = critic("hook", "check", name, work)
+    assert f"refuses everything: {policy}: no such file or directory" in said.out
+    assert "Errno" not in said.out
+    assert said.lines[-1] == f"what to do: `critic hook install {name}` writes it anew"
+
+    policy.write_text("[guard\n")
+    said = critic("hook", "check", name, work)
+    assert f"refuses everything: {policy}: " in said.out
+    assert said.lines[-1] == f"what to do: correct it: `critic policy check {policy}`"
+
+    policy.write_text(known[0])
+    options.write_text("[guard\n")
+    said = critic("hook", "check", name, work)
+    assert f"refuses everything: {options}: " in said.out
+    assert said.lines[-1] == f"what to do: correct {options}"
+
+
+def test_the_advice_about_a_folder_names_it(critic: Critic, home: Path, work: Path) -> None:
+    project = work / "a place"
+    project.mkdir()
+    installed(critic, home, "claude-code", "--project", project)
+    (project / ".critic" / "claude-code.toml").unlink()
+    said = critic("hook", "check", "claude-code", project)
+    again = f"critic hook install claude-code --project '{project}'"
+    assert said.lines[-1] == f"what to do: `{again}` writes it anew"
+
+
+def test_a_switch_that_is_off_is_what_the_advice_is_about(
+    critic: Critic, home: Path, work: Path
+) -> None:
+    installed(critic, home, "claude-code")
+    local = work / ".claude" / "settings.local.json"
+    write(local, {"disableAllHooks": True})
+    said = critic("hook", "check", "claude-code", work)
+    assert said.lines[-1] == f"what to do: take disableAllHooks out of {local}"
+    installed(critic, home, "gemini")
+    settings = work / ".gemini" / "settings.json"
+    write(settings, {"hooksConfig": {"enabled": False}})
+    said = critic("hook", "check", "gemini", work)
+    assert said.lines[-1] == f"what to do: change it in {settings}"
+
+
+def test_settings_that_cannot_be_read_are_said(critic: Critic, home: Path, work: Path) -> None:
+    installed(critic, home, "claude-code")
+    path = home / ".claude" / "settings.json"
+    path.write_text("{")
+    said = critic("hook", "check", "claude-code", work)
+    assert f"{path}: is not a JSON object" in said.out
+    assert said.lines[-1] == f"what to do: correct {path}"
 
 
 def test_a_folder_that_is_not_there_is_invalid(critic: Critic, work: Path) -> None:
