@@ -3,9 +3,19 @@
 Rule: facts that a call has already are those of its caller, and stay.
 """
 
+from typing import TypeVar
+
 from critic.session import SessionRules
-from harness.guard.session_events import CallsEvent, RequestedCall, SessionEvent
+from harness.guard.session_events import (
+    CallsEvent,
+    RequestedCall,
+    ResultEvent,
+    SentCall,
+    SessionEvent,
+)
 from harness.runtime.ports import ShellWorld
+
+_Call = TypeVar("_Call", RequestedCall, SentCall)
 
 
 class CommandWorld:
@@ -22,12 +32,17 @@ class CommandWorld:
 
     def with_facts(self, event: SessionEvent) -> SessionEvent:
         """Return an event whose commands have facts, where the world knows any."""
-        if self._rules.shell is None or self._world is None or type(event) is not CallsEvent:
+        if self._rules.shell is None or self._world is None:
             return event
-        calls = tuple(self._call_with_facts(call, self._world) for call in event.calls)
-        return event.model_copy(update={"calls": calls})
+        if type(event) is CallsEvent:
+            calls = tuple(self._add_facts(call, self._world) for call in event.calls)
+            return event.model_copy(update={"calls": calls})
+        if type(event) is ResultEvent and event.sent is not None:  # as the world is after it ran
+            sent = self._add_facts(event.sent, self._world)
+            return event.model_copy(update={"sent": sent})
+        return event
 
-    def _call_with_facts(self, call: RequestedCall, world: ShellWorld) -> RequestedCall:
+    def _add_facts(self, call: _Call, world: ShellWorld) -> _Call:
         shell = self._rules.shell
         argument = None if shell is None else shell.arguments.get(call.tool)
         command = None if argument is None else argument.command_of(call.args)

@@ -62,7 +62,7 @@ from harness.record import RecordedAnswer
 if TYPE_CHECKING:
     from critic.session.waiting_calls import OpenedCall
 
-_UNRULED: Final = "it ran, and nobody had asked whether it may"
+_UNRULED: Final = "it ran, and no ruling allowed it"
 _LAST_QUESTION: Final = "this is the last question: until somebody says yes, the answer is no"
 _TOO_LATE: Final = "the question has expired: have the agent ask again"
 
@@ -396,7 +396,8 @@ class Course:
 
         What it spent counts. What it returned is not evidence.
         """
-        call = Call(event.id, sent.tool if is_identifier(sent.tool) else "unnamed", sent.args)
+        tool = sent.tool if is_identifier(sent.tool) else "unnamed"
+        call = Call(event.id, tool, sent.args, shell=sent.shell)
         batch = self.session.propose([call], as_of)
         verdict, plan_digest = verify_batch(batch), digest(batch.plan)
         session = self.session.decided(batch, "allow", verdict, plan_digest)

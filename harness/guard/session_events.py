@@ -197,10 +197,14 @@ def _require_calls(calls: Sequence[RequestedCall]) -> None:
 
 
 class SentCall(Envelope):
-    """A call that ran in place of the allowed one, or without a ruling."""
+    """A call that ran in place of the allowed one, or without a ruling.
+
+    `shell` are the facts by which its shell command is read: see `ShellFacts`.
+    """
 
     tool: CallId
     args: JsonObject
+    shell: Annotated[PresentObject, OPTIONAL] = None
 
 
 class ResultEvent(_Event):

@@ -604,3 +604,28 @@ def test_steps_of_commands_do_not_count_in_plans_that_no_session_made() -> None:
     proposal = batch.proposal
     assert verify(inside, proposal.compiled, proposal.spec, proposal.plan).ok
     assert not verify(outside, proposal.compiled, proposal.spec, proposal.plan).ok
+
+
+def test_a_command_that_ran_unasked_is_on_record_as_what_it_did(log: SqlDecisionLog) -> None:
+    """Its facts are asked for like those of a call, or come with the event, and replay has them."""
+    guard = guarded(log=log)
+    agent = Agent(guard)
+    asked = agent.ask("rm -rf /etc/x")
+    assert asked.action == "ask"
+    facts = facts_for("git push")
+    sent: list[Json] = [
+        {"tool": "Bash", "args": {"command": "rm -rf /etc/x", "cwd": "/w"}},
+        {"tool": "Bash", "args": {"command": "git push", "cwd": "/w"}, "shell": facts},
+    ]
+    for at, one in enumerate(sent):
+        event = {"event": "result", "session": "s", "id": f"u{at}", "status": "unknown"}
+        guard.handle_line(json.dumps({**event, "cut": True, "sent": one}).encode())
+    ran = [one for one in log.records() if one.error == "it ran, and no ruling allowed it"]
+    assert len(ran) == 4  # each is judged, and ended
+    plans = [json.loads(log.input(one.inputs.plan) or b"") for one in ran[::2]]
+    done = [
+        {step["capability_id"] for step in plan["steps"] if step.get("of") is not None}
+        for plan in plans
+    ]
+    assert done == [{"delete"}, {"send"}]
+    assert {one.status for one in replay(log)} <= {"same"}
