@@ -10,10 +10,14 @@ from typing import Any
 
 import pytest
 
-from critic import Refused, Verified, verify_proposal
+from critic import Refused, RunContext, Verified, verify_proposal
 from harness.log import SqlDecisionLog
+from harness.record import Head, seal_record
+from harness.replay.problems import Problems
+from harness.replay.recheck import RecordedInputs
 from harness.what_if.matrix import Matrix
-from harness.what_if.rejudging import JudgedPlan
+from harness.what_if.recorded_change import Alteration
+from harness.what_if.rejudging import JudgedPlan, NotAsked, NotJudged, PlanFinder, turn_id
 from harness.what_if.turn_shifts import TurnShifts
 from harness.wire import build
 from tests.harness.console import Critic
@@ -62,6 +66,53 @@ def test_a_loosening_is_never_hidden_by_another_record_of_its_turn(pairs: Any) -
     )
     assert all([one.seq for one in turn.plans] == [1, 2] for _, turn in turns.shifted_turns())
     assert sum(cell["turns"] for cell in matrix.wire()["matrix"]) == 1
+
+
+@pytest.mark.parametrize("drifts", [*product([True, False], repeat=3)])
+@pytest.mark.parametrize("pair", [(OK, OK), (NO, OK), (OK, NO)])
+def test_a_turn_has_drifted_if_any_of_its_plans_has(drifts: tuple[bool, ...], pair: Any) -> None:
+    matrix, turns = Matrix(), TurnShifts()
+    for seq, drifted in enumerate(drifts, start=1):
+        one = plan(seq, *pair)._replace(drifted=drifted)
+        matrix.add(one)
+        turns.add(one)
+    assert (matrix.judged, matrix.drifted) == (1, int(any(drifts)))
+    shown = [turn.drifted for _, turn in turns.shifted_turns()]
+    assert shown == [any(drifts)] * (any(drifts) or pair[0] is not pair[1])
+
+
+IDS = [
+    ("t", 1, "p"),
+    ("t", 2, "p"),
+    ("t", None, "p"),
+    ("t", 1, "q"),
+    ("u", 1, "p"),
+    ("t1", 1, "p"),
+]
+
+
+def test_turns_have_one_number_where_trace_turn_and_plan_are_the_same() -> None:
+    numbers = {}
+    for trace, turn, of in (*IDS, *IDS):
+        session = {} if turn is None else {"session": {"id": trace, "turn": turn}}
+        wire = {"trace_id": trace, "safety_mode": "read_only", **session}
+        numbers[trace, turn, of] = turn_id(build(RunContext, wire), of)
+    assert len({*numbers.values()}) == len(IDS)
+    assert all(0 <= number < 2**63 for number in numbers.values())
+
+
+@pytest.mark.parametrize("key", [None, "refund", "other"])
+def test_what_cannot_be_read_is_of_no_other_decision(key: str | None) -> None:
+    """It may be of the one that is asked for, so it is named, and nothing passes by it."""
+    finder = PlanFinder(Alteration(), key)
+    for lost in (Problems(redacted=["gone"]), Problems(tampered=["altered"])):
+        (found,) = finder(RecordedInputs(3, None, None, lost))
+        assert isinstance(found, NotJudged)
+    given = decision()
+    sealed = seal_record(given.snapshot, Head(2, "a" * 64)).record
+    whole = RecordedInputs(3, sealed, given.proposal, Problems(), given.report)
+    (one,) = finder(whole)
+    assert isinstance(one, JudgedPlan if key != "other" else NotAsked)
 
 
 @pytest.fixture(scope="module")
