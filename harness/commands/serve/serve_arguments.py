@@ -86,7 +86,8 @@ def _add_limits(serve: argparse.ArgumentParser) -> None:
         type=positive_number,
         default=86_400,
         metavar="S",
-        help="seconds after which a session without an event ends (default: %(default)s, a day)",
+        help="seconds after which a session without an event ends; with a log, it is let go of, "
+        "and its next event goes on with it (default: %(default)s, a day)",
     )
     serve.add_argument(
         "--max-skew",

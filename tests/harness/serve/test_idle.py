@@ -1,9 +1,12 @@
 """Sessions without an event for long: they end, say so, and allow nothing any more."""
 
+from pathlib import Path
 from typing import Any
 
+from harness.log import SqlDecisionLog
 from harness.serve.app import CriticApp
 from harness.serve.request_limits import ServiceLimits
+from tests.harness.console import Critic
 from tests.harness.serve.asking import app_of, ask, event_path
 from tests.support.guarding import ASKS, call, close, desk, open_, result, yes
 
@@ -20,10 +23,10 @@ class Watch:
         return self.seconds
 
 
-def service(**limits: Any) -> tuple[CriticApp, Watch]:
+def service(log: SqlDecisionLog | None = None, **limits: Any) -> tuple[CriticApp, Watch]:
     watch = Watch()
     made = ServiceLimits(**{"idle_seconds": IDLE_S, **limits})
-    return app_of(desk(), limits=made, monotonic=watch), watch
+    return app_of(desk(), limits=made, monotonic=watch, log=log), watch
 
 
 def test_a_session_ends_after_its_time_without_an_event() -> None:
@@ -53,6 +56,20 @@ def test_whatever_is_said_in_a_session_that_ended_allows_nothing() -> None:
     assert ask(app, event_path("s"), open_()).status_code == 204
     assert ask(app, event_path("s"), yes(digest=digest)).status_code == 409
     assert ask(app, event_path("s"), call("list_mail")).json()["action"] == "allow"
+
+
+def test_a_session_in_a_log_is_let_go_of_and_goes_on(tmp_path: Path, critic: Critic) -> None:
+    """As the help of --max-idle says."""
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        app, watch = service(log, sessions=1)
+        *_, asked = (ask(app, event_path("s"), event) for event in ASKS)
+        watch.seconds += IDLE_S
+        assert ask(app, event_path("t"), open_("t")).status_code == 204  # it makes room
+        watch.seconds += IDLE_S
+        said_yes = ask(app, event_path("s"), yes(digest=asked.json()["plan_digest"]))
+        assert said_yes.json()["action"] == "allow"
+    told = " ".join(critic("serve", "--help").out.split())
+    assert "ends; with a log, it is let go of, and its next event goes on with it" in told
 
 
 def test_the_others_go_on_and_one_that_ended_makes_room() -> None:
