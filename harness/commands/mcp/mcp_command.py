@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from evals.escaping import escape_line
 from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
 from harness.commands.mcp.pin_files import pin_file
+from harness.commands.policy.policy_command import load_policy
 from harness.errors import escape_text
 from harness.integrations.mcp.mcp_pins import PINNED, Pin
 
@@ -17,6 +18,8 @@ _SHOWN_DIGEST = 16
 def run(args: argparse.Namespace) -> int:
     """Run the action. Exit status as documented by `critic mcp pins --help`."""
     file = pin_file(args.policy, args.pins)
+    if args.policy is not None:
+        load_policy(args.policy)  # a misspelt one has no pins either
     if args.action == "accept":
         pin = file.accept(args.tool, args.digest.removeprefix("sha256:"))
         sys.stdout.write(f"{escape_line(args.tool)}: accepted {_short_digest(pin)}\n")

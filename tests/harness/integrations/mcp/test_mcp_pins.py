@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.integrations.mcp.mcp_pins import PINNED, PinFile, PinsUnusable, pin_of
+from harness.policy.analysis.policy_writing import STARTER
 from tests.harness.console import Critic
 from tests.harness.integrations.mcp.mcp_shop import TOOLS, Json, Shop, reasons, refused, shop_policy
 
@@ -151,6 +152,7 @@ def test_a_name_that_two_tools_share_shows_only_the_one_that_was_accepted(tmp_pa
 
 def test_the_command_shows_what_changed_and_accepts_it(critic: Critic, tmp_path: Path) -> None:
     policy = tmp_path / "critic.toml"
+    policy.write_text(STARTER)
     pins = PinFile(tmp_path / "critic.pins.json")
     assert critic("mcp", "pins", "list", "--policy", policy).lines == []
     pins.check("lookup", LOOKUP)
@@ -164,6 +166,22 @@ def test_the_command_shows_what_changed_and_accepts_it(critic: Critic, tmp_path:
     assert critic("mcp", "pins", "accept", "--policy", policy, "lookup").status == 0
     assert critic("mcp", "pins", "list", "--policy", policy).status == 0
     assert critic("mcp", "pins", "list").status == 2
+
+
+@pytest.mark.parametrize("named", [["list"], ["accept", "lookup"]])
+def test_a_policy_that_is_none_has_no_pins_to_list(
+    named: list[str], critic: Critic, tmp_path: Path
+) -> None:
+    action, *tool = named
+    policy = tmp_path / "critic.toml"
+    PinFile(tmp_path / "critic.pins.json").check("lookup", LOOKUP)
+    for text in (None, "[tools]", "{"):
+        if text is not None:
+            policy.write_text(text)
+        for pins in ([], ["--pins", tmp_path / "critic.pins.json"]):
+            said = critic("mcp", "pins", action, "--policy", policy, *pins, *tool)
+            assert (said.status, said.out, said.err.count("\n")) == (2, "", 1), said
+            assert str(policy) in said.err
 
 
 def test_a_shadow_compares_nothing(tmp_path: Path) -> None:
