@@ -66,7 +66,7 @@ class PostgresStore:
         """Take a URL of libpq; the schema is the first that exists of the `search_path`.
 
         Raises:
-            LogUnavailable: the URL cannot be read.
+            LogUnavailable: the URL cannot be read, or has a password that is not encoded.
         """
         try:
             given = conninfo_to_dict(url)
@@ -75,6 +75,11 @@ class PostgresStore:
                 "the URL of the log cannot be read: write it as "
                 "postgresql://USER@HOST:PORT/DATABASE, with %XX for special characters"
             ) from None
+        if _has_bare_sign(url, given):
+            raise LogUnavailable(
+                "the URL of the log has an @ that may be of its password: percent-encode the "
+                "password, with %40 for @ and %2F for /"
+            )
         defaults: dict[str, Any] = {
             "connect_timeout": 10,
             "tcp_user_timeout": max(int(timeout * 1000), 1000),
@@ -250,6 +255,16 @@ class _Session:
 def _translate_statement(statement: str) -> bytes:
     """Return a statement as libpq and PostgreSQL take it."""
     return _NAMED.sub(r"%(\1)s", statement).replace(" AS BLOB)", " AS bytea)").encode()
+
+
+def _has_bare_sign(url: str, given: Mapping[str, Any]) -> bool:
+    """Return True where an @ that is not encoded came to the host, the port or the database.
+
+    The first @ ends the password: what follows it would be shown as the place of the log.
+    """
+    places = (given.get(member) or "" for member in ("host", "port", "dbname"))
+    has_user = "user" in given or "password" in given
+    return url.count("@") > has_user and any("@" in place for place in places)
 
 
 def _show_place(given: Mapping[str, Any]) -> str:

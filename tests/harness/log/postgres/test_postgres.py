@@ -1,6 +1,7 @@
 """A log on a server: what only a server can do wrong, and that no message holds a password."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -200,6 +201,29 @@ def test_passwords_are_taken_out_of_any_text(password: str) -> None:
         )
     for text in ("postgresql://ada@h/db", "postgresql://h:5432/db", "/home/ada:x", "a:b@c"):
         assert without_passwords(text) == text
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "ada:first@s3cret@h/db",
+        "ada:first@s3cret@h:5432/db?sslmode=disable",
+        "ada:first/s3cret@h/db",
+        "ada:first/a@s3cret@h/db",
+        "ada:first@h/s3cret@h/db",
+        "ada:first?a@s3cret@h/db",
+        "ada@b:s3cret@h/db",
+        ":first@s3cret@h/db",
+    ],
+)
+def test_a_password_with_a_sign_that_is_not_encoded_is_not_shown(rest: str, critic: Critic) -> None:
+    for scheme in ("postgresql", "postgres", "postgresql+psycopg"):
+        said = critic("log", "list", f"{scheme}://{rest}")
+        assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
+        assert "percent-encode the password" in said.err or "special characters" in said.err
+        assert not {"s3cret", "first"} & {*re.split(r"\W+", said.err)}
+    encoded = critic("log", "list", "postgresql://ada:a%40b@127.0.0.1:1/d%40b")
+    assert "postgresql://ada@127.0.0.1:1/d@b" in encoded.err
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
