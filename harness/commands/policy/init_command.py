@@ -31,6 +31,7 @@ _ANSWERS: Final[Mapping[str, ResultAuthor]] = MappingProxyType(
 
 def run(args: argparse.Namespace) -> int:
     """Write the file, and print what is left to do."""
+    _require_file(args.file)
     text, notes, pins = _derive_text(args)
     document = parse_policy(text.encode(), syntax="toml")
     if args.file == "-":
@@ -108,6 +109,13 @@ def _ask_author(tool: str) -> ResultAuthor | None:
             return None
         if (answer := _ANSWERS.get(line.strip().lower())) is not None:
             return answer
+
+
+def _require_file(place: str) -> None:
+    """Require that a place is not that of a folder."""
+    if place != "-" and (place.endswith("/") or Path(place).is_dir()):
+        named = escape_line(str(Path(place, "critic.toml")))
+        raise UsageError(f"{escape_line(place)} is a folder: name the file to write, as in {named}")
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:

@@ -48,6 +48,22 @@ def test_a_file_is_replaced_only_when_told_to(critic: Critic, folder: Path) -> N
     )
 
 
+@pytest.mark.parametrize("force", [[], ["--force"]])
+@pytest.mark.parametrize("name", ["new/", "there", "there/", "."])
+def test_a_folder_is_no_file_to_write(
+    critic: Critic, folder: Path, name: str, force: list[str]
+) -> None:
+    (folder / "there").mkdir()
+    said = critic("init", name, *force)
+    shown = Path(name, "critic.toml")
+    assert said == (
+        2,
+        "",
+        f"critic: {name} is a folder: name the file to write, as in {shown}\n",
+    )
+    assert {path.name for path in folder.rglob("*")} == {"there"}
+
+
 @pytest.mark.parametrize("name", ["critic.toml", "other.toml", "of two\nlines.toml"])
 def test_its_comment_names_the_file(critic: Critic, folder: Path, name: str) -> None:
     assert critic("init", name).status == 0
