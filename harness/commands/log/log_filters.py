@@ -21,6 +21,8 @@ from harness.record.index_row import name_column, time_of
 EXIT_NOT_SOUND: Final = 1
 """Records are missing, or the log is damaged."""
 
+_NOTHING: Final = "nothing lies between: --until is the first time that is left out"
+
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
@@ -28,8 +30,16 @@ def filters_of(args: argparse.Namespace) -> Filters:
     """Return the filters for records.
 
     Raises:
-        UsageError: a time is invalid.
+        UsageError: a time is invalid, or a range is empty.
     """
+    since, until = _time("--since", args.since), _time("--until", args.until)
+    if since is not None and until is not None and until <= since:
+        what = "the end is before the beginning" if until < since else _NOTHING
+        named = f"--since {escape_text(args.since)} --until {escape_text(args.until)}"
+        raise UsageError(f"{named}: {what}")
+    if None not in (args.min_cost, args.max_cost) and args.max_cost < args.min_cost:
+        named = f"--min-cost {args.min_cost} --max-cost {args.max_cost}"
+        raise UsageError(f"{named}: the end is before the beginning")
     return Filters(
         status=args.status,
         kind=args.kind,
@@ -40,8 +50,8 @@ def filters_of(args: argparse.Namespace) -> Filters:
         session=args.session,
         tenant=args.tenant,
         user=args.user,
-        since=_time("--since", args.since),
-        until=_time("--until", args.until),
+        since=since,
+        until=until,
         least_cost=args.min_cost,
         most_cost=args.max_cost,
         fates=frozenset(args.fate or ()),

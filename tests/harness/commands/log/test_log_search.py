@@ -95,6 +95,26 @@ def test_a_filter_that_cannot_be_is_refused(
     assert (said.status, said.out) == (2, "")
 
 
+@pytest.mark.parametrize(
+    ("least", "most", "why"),
+    [
+        ("--min-cost=5", "--max-cost=1", "the end is before the beginning"),
+        ("--since=2026-05-09", "--until=2026-05-08", "the end is before the beginning"),
+        ("--since=2026-05-09", "--until=2026-05-09", "--until is the first time that is left out"),
+    ],
+)
+def test_a_range_in_which_nothing_lies_is_refused(
+    critic: Critic, log: LogPlace, least: str, most: str, why: str
+) -> None:
+    for command in (("log", "list"), ("log", "list", "--records"), ("log", "stats")):
+        said = critic(*command, log, least, most)
+        assert (said.status, said.out, said.err.count("\n")) == (2, "", 1), said
+        assert said.err.rstrip().endswith(why)
+        assert least.replace("=", " ") in said.err
+    assert critic("log", "list", log, least).status == 0
+    assert critic("log", "list", log, "--min-cost=5", "--max-cost=5").status == 0
+
+
 def test_cells_are_no_formulas(critic: Critic, log: LogPlace) -> None:
     said = critic("log", "list", log, "--records", "--format", "csv")
     assert said.status == 0
