@@ -2,8 +2,7 @@
 
 Rule 1: an internal failure is a refusal with `critic_error`, or an error. It allows nothing and
         changes nothing.
-Rule 2: a decision is recorded before it is returned. Calls of tools that the policy lacks are
-        refused without one: they have no plan.
+Rule 2: a decision is recorded before it is returned; calls of unknown tools alone get none.
 Rule 3: sessions do not wait for one another. The events of one session run one at a time.
 Rule 4: the guard never hands out its own state, and copies its inputs.
 Rule 5: a kept session is open in every process that asks for it. An event is one step of its
