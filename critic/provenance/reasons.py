@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from critic.provenance.day_forms import Day
+from critic.provenance.folding import has_control
 from critic.provenance.origins import DaySighting, Origin, Sighting
 from critic.provenance.value_kinds import is_only_words
 from evals.canonical_json import canonical_json
@@ -34,6 +35,7 @@ TWO_DOUBTS: Final = "two doubts about one step, which approval does not clear"
 """What is said of each doubt where a step has one about its tool and one about a value."""
 _NAME_IT: Final = "name it in the request"
 _WRITE_PLAINLY: Final = "write it in full, without dots, doubled slashes or escapes"
+_WRITE_ALONE: Final = "write the address alone, as in name@example.com"
 _READ_AGAIN: Final = "read it again"
 _SEARCHED: Final = "found by a search for words of the request"
 
@@ -46,8 +48,17 @@ def value_reason(
     if seen.stale is not None:
         expired = f"which expired{_say_expiry(seen.stale, as_of)}"
         return f"{said} was seen in {_name_item(seen.stale)}, {expired}: {help_ or _READ_AGAIN}"
+    if seen.origin == "unreadable" and _is_of_address(role, value):
+        return f"{said} is no e-mail address: {help_ or _WRITE_ALONE}"
     otherwise = _WRITE_PLAINLY if seen.origin == "unreadable" else _NAME_IT
     return f"{said} {_say_where(seen)}: {help_ or otherwise}"
+
+
+def _is_of_address(role: Role, value: str | float) -> bool:
+    """Return whether a value that cannot be read is none of a path or of a link with a path."""
+    text = _spell_value(value)
+    is_path = any(sign in text for sign in "/\\") or text in (".", "..") or has_control(text)
+    return not is_path and ("@" in text or role == "recipient")
 
 
 def _say_expiry(item: EvidenceItem, as_of: datetime | None) -> str:

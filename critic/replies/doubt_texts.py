@@ -63,6 +63,8 @@ def _word_refused(pen: Pen, facts: PlanFacts, step: CalledStep, value: DoubtedVa
         wanted = f"{_noun(value)} {value.value}"
         asks = f"ask the user for {pen.quote(wanted)}."
         return f"{pen.quote(value.value)} is too short to be sure of: {asks}"
+    if value.origin == "unreadable" and value.kind == "address":
+        return f"{named} is no e-mail address. Write the address alone."
     if value.origin is not None and value.origin in _ELSEWHERE:
         return f"{named} {_ELSEWHERE[value.origin]}"
     if value.origin == "unseen":

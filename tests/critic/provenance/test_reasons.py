@@ -188,6 +188,30 @@ def test_a_target_that_is_not_readable_is_to_be_written_plainly() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("role", "value"),
+    [
+        ("recipient", "Bob <bob@x.example>"),
+        ("recipient", "the team"),
+        ("attribute", "bob@x"),
+        ("recipient", 7.0),
+    ],
+)
+def test_what_is_no_address_is_said_to_be_none(role: Role, value: str | float) -> None:
+    said = value_reason(role, value, Sighting("unreadable"), None, None)
+    assert said.endswith(
+        " is no e-mail address: write the address alone, as in name@example.com"
+    ), said
+    asked = value_reason(role, value, Sighting("unreadable"), None, "help")
+    assert asked.endswith(" is no e-mail address: help")
+
+
+@pytest.mark.parametrize("value", ["a//b@c", "a\\b@c", "..", "a\0@b", "https://a@b"])
+def test_what_may_be_a_path_is_not_said_to_be_no_address(value: str) -> None:
+    said = value_reason("recipient", value, Sighting("unreadable"), None, None)
+    assert "can be read in more than one way: write it in full" in said
+
+
 def test_what_is_missing_or_cannot_be_read_asks() -> None:
     assert empty_reason("help") == "no recipient or object is given: help"
     assert unread_day_reason("soon", "help") == "day [soon] cannot be read as a day: help"

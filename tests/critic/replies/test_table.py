@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from critic import Refused
-from tests.critic.replies.desk import Desk, asks, says
+from tests.critic.replies.desk import SHOP, Desk, asks, says
 
 ORDER = {"payment_id": "pay_8861", "amount": 19, "email": "ada@x.example"}
 ALSO = "refund not run: it also needs a person's yes. A person is asked once the rest is right."
@@ -37,6 +37,23 @@ def test_a_value_that_only_an_untrusted_text_has() -> None:
     assert says(desk.call("cancel_order", order_id="ORD-9")) == [
         f"cancel_order not run: {only} Ask the user for order_id."
     ]
+
+
+def test_a_value_that_cannot_be_read_in_one_way() -> None:
+    """What it should be is said by the kind of the argument."""
+    roles = 'arg_roles = { to = "recipient", body = "content" }'
+    for kind, value, words in (
+        ("address", "Ada", "is no e-mail address. Write the address alone."),
+        ("path", "a//b", "can be read in two ways. Write it in full, without dots, doubled"),
+    ):
+        desk = Desk(
+            "Send mail to Ada", text=SHOP.replace(roles, f'{roles}\narg_kinds.to = "{kind}"')
+        )
+        ruling = desk.call("send_mail", to=value, body="hi")
+        (said, *_) = says(ruling)
+        assert words in said
+        assert isinstance(ruling.verdict, Refused)
+        assert ("no e-mail address" in ruling.verdict.violations[0].reason) == (kind == "address")
 
 
 def test_in_open_a_person_is_asked_about_it() -> None:
