@@ -12,11 +12,15 @@ from typing import Final
 
 from critic.command.command_table import ProgramEntry
 from critic.command.deeds import Deed, LineWalk, NamedPath
+from critic.command.file_moves import add_lost_sources
 from critic.command.operand_kinds import apply_arguments, apply_kind
 from critic.command.program_options import GivenArguments, parse_options
-from critic.command.shell_syntax import NotUnderstood, Word, plain_word
+from critic.command.shell_syntax import NotUnderstood, Piece, Word, plain_word
 
 _REPOSITORY_FILES: Final = frozenset(("HEAD", "config", "objects", "refs", ".git", "commondir"))
+_PATHSPECS: Final = ("list", "read")
+_SIGNS: Final = re.compile(r"^:[(!^/]|^[^:]*[*?\[]")
+_LEAVES_OUT: Final = re.compile(r":(?:\(exclude\)|[!^])")
 _REVISION: Final = re.compile(r"[\^~@]")
 _ADDRESS: Final = re.compile(r"::|://|^[+:]|@|/.*:")
 _READS_NO_FILES: Final = frozenset(
@@ -40,7 +44,7 @@ def read_git(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
     sub, entry, rest = _find_entry(walk, words)
     _check_repository(walk, deed)
     deed.program = f"git {sub.replace('/', ' ')}"
-    given = parse_options(entry, rest)
+    given = _with_pathspecs(sub, entry, parse_options(entry, rest))
     if entry.effect:
         deed.add_effect(entry.effect)
     marks = given.marks
@@ -53,6 +57,33 @@ def read_git(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
         _refuse_none(rest, given, walk, deed)
     if sub == "ls-files" and _lists_known_files(given):
         deed.found = [NamedPath(one.path, one.real, "**") for one in walk.here(deed)]
+
+
+def _with_pathspecs(sub: str, entry: ProgramEntry, given: GivenArguments) -> GivenArguments:
+    """Return the arguments with each operand that is a path as the pattern that it is for git."""
+    if sub == "apply":
+        return given
+    paths = (entry.operands.kind_of(number) in _PATHSPECS for number in range(len(given.operands)))
+    operands = zip(given.operands, paths, strict=True)
+    return given._replace(
+        operands=tuple(_as_pathspec(word) if is_path else word for word, is_path in operands)
+    )
+
+
+def _as_pathspec(word: Word) -> Word:
+    """Return what a path means for git, which reads patterns itself: in quotes, at any depth.
+
+    Raises:
+        NotUnderstood: it begins with a sign that changes what it means.
+    """
+    text = word.exact
+    if text is None or not _SIGNS.search(text):
+        return word
+    if _LEAVES_OUT.match(text):  # of all that is there
+        return plain_word(".")
+    if text[0] == ":":
+        raise NotUnderstood(f"a path of git with a sign before it: {text}")
+    return Word((Piece("glob", f"**/{text}"),))
 
 
 def _lists_known_files(given: GivenArguments) -> bool:
@@ -125,16 +156,27 @@ def _read_plain(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed
 def _add_path(walk: LineWalk, word: Word, deed: Deed) -> None:
     """Add what an operand reads that may be a revision, a path, or a path in a revision."""
     text = word.exact
-    if text is not None and ":" in text:
+    if text is not None and ":" in text and not _SIGNS.match(text):
         apply_kind(walk, "read", plain_word(text.rpartition(":")[2] or "."), deed)
     elif not _REVISION.search(text or ""):
-        apply_kind(walk, "read", word, deed)
+        apply_kind(walk, "read", _as_pathspec(word), deed)
 
 
 def _read_restore(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
     apply_arguments(walk, entry, given, deed)
     if not given.names & {"--staged", "-S"}:
+        deed.writes += deed.lists
         deed.does = {"discard": _LOST}
+
+
+def _read_removal(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
+    _read_plain(walk, entry, given, deed)
+    deed.writes += deed.reads
+
+
+def _read_move(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
+    apply_arguments(walk, entry, given, deed)
+    add_lost_sources(walk, deed.writes[-len(deed.folders) :], deed.reads, deed)
 
 
 def _read_checkout(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
@@ -153,12 +195,17 @@ def _refuse_none(
     dashes = any(word.exact == "--" for word in words)
     if not makes and (dashes or not goes or not walk.facts.is_branch(texts[0] or "")):
         deed.does = {"discard": _LOST}
+        deed.writes += deed.reads
 
 
 def _read_clean(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
     apply_arguments(walk, entry, given, deed)
     if given.names & {"-n", "--dry-run"}:
         deed.does.clear()
+        return
+    for word in given.operands:
+        _add_path(walk, word, deed)
+    deed.writes += deed.reads
 
 
 def _read_branch(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
@@ -188,6 +235,9 @@ def _read_remote(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, dee
 _Reader = Callable[[LineWalk, ProgramEntry, GivenArguments, Deed], None]
 _BY_SUB: Final[dict[str, _Reader]] = {
     "restore": _read_restore,
+    "rm": _read_removal,
+    "stash/push": _read_removal,
+    "mv": _read_move,
     "checkout": _read_checkout,
     "clean": _read_clean,
     "branch": _read_branch,
