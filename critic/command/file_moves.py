@@ -12,11 +12,11 @@ from typing import Final
 from critic.command.command_table import ProgramEntry
 from critic.command.deeds import Deed, LineWalk, NamedPath
 from critic.command.operand_kinds import apply_arguments
+from critic.command.path_effects import TEMPORARY_FOLDERS, PathEffects
 from critic.command.program_options import GivenArguments, parse_options
 from critic.command.shell_facts import is_below
 from critic.command.shell_syntax import NotUnderstood, Word
 
-_ALWAYS_THERE: Final = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - only compared
 _DEEP: Final = frozenset(("-r", "-R", "-a", "--recursive", "--archive"))
 _SYMBOLIC: Final = frozenset(("-s", "--symbolic"))
 _KEEPS_LINKS: Final = _DEEP | {"-d", "-P"}
@@ -54,11 +54,24 @@ def read_move(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed
     given = parse_options(entry, words)
     _add_transfer(walk, given, deed)
     sources = [path for word in given.operands[:-1] for path in walk.at(word, deed.folders)]
+    add_lost_sources(walk, deed.writes + deed.into, sources, deed)
     deed.into += [path for path in deed.writes if not path.pattern]
     deed.writes += sources
     deed.into += [path for path in sources if not path.pattern]
     _age_arrivals(walk, deed)
     walk.age_links([*deed.writes, *deed.into])
+
+
+def add_lost_sources(
+    walk: LineWalk, targets: Iterable[NamedPath], sources: Iterable[NamedPath], deed: Deed
+) -> None:
+    """Add that what goes to where nothing is kept is as good as deleted.
+
+    A later step may remove it there, of this line or another, and nobody would be asked.
+    """
+    effects = PathEffects(walk.facts.given, walk.names)
+    if any(effects.is_kept_nowhere(path) for path in targets):
+        deed.deletes += sources
 
 
 def read_link(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
@@ -115,7 +128,7 @@ def read_mkdir(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], dee
     apply_arguments(walk, entry, parse_options(entry, words), deed)
     if any(_climbs_back(word.shown) for word in words):
         raise NotUnderstood("mkdir of a path with .. after a folder that it may make")
-    there = (*deed.folders, walk.facts.given.root, walk.facts.given.home, *_ALWAYS_THERE)
+    there = (*deed.folders, walk.facts.given.root, walk.facts.given.home, *TEMPORARY_FOLDERS)
     for path in tuple(deed.writes):
         deed.writes += walk.count_paths(_parents(path.real, there))
 

@@ -64,7 +64,9 @@ _SYSTEM_FILES: Final = re.compile(
     r"/etc/(os-release|hosts)|/proc/(cpuinfo|meminfo|version)|/dev/(null|stdin|stdout|stderr|zero)"
 )
 _DEVICES: Final = re.compile(r"/dev/(null|stdin|stdout|stderr|tty|zero)")
-_TEMPORARY: Final = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - nothing is written here
+TEMPORARY_FOLDERS: Final = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - only compared
+"""The folders for temporary files, which are there on each machine."""
+
 _LISTED: Final = ("/tmp", "/etc", "/var/log")  # noqa: S108
 
 
@@ -88,6 +90,10 @@ class PathEffects:
             return "write_protected"
         return "delete_made" if self._loses_nothing(path) else "delete"
 
+    def is_kept_nowhere(self, path: NamedPath) -> bool:
+        """Return whether what stands at a path may be deleted without a question."""
+        return self._loses_nothing(path._replace(pattern=""))
+
     def _plain_effects(self, deed: Deed) -> Iterator[tuple[ShellEffect, NamedPath]]:
         for path in (*deed.reads, *deed.scripts):
             yield self._read_effect(path), path
@@ -106,9 +112,11 @@ class PathEffects:
         return "read_outside"
 
     def _list_effect(self, path: NamedPath) -> ShellEffect:
+        if self._is_inside(path):
+            return "list"
         if self._is_secret(path):
             return "read_outside"
-        if self._is_inside(path) or _is_of_system(path):
+        if _is_of_system(path):
             return "list"
         listed = any(is_below(path.real, folder) for folder in _LISTED)
         return "list" if listed else "read_outside"
@@ -146,7 +154,7 @@ class PathEffects:
 
 def _is_temporary(path: NamedPath) -> bool:
     return all(
-        any(is_below(one, folder) and one != folder for folder in _TEMPORARY)
+        any(is_below(one, folder) and one != folder for folder in TEMPORARY_FOLDERS)
         for one in (path.path, path.real)
     )
 
