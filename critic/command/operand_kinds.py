@@ -37,6 +37,9 @@ _MEANS: Final = {
 }
 """What scripts of some names are run for, by the word that asks for it."""
 
+_RUNS_FILES: Final = ("bun",)
+"""The runners of scripts that run a file of that name where there is no script."""
+
 _FIRST_TEXTS: Final = (("text",), ("script",))
 
 
@@ -172,10 +175,14 @@ def _apply_body(walk: LineWalk, word: Word, deed: Deed) -> None:
                 deed.reads += walk.at(plain_word(path), deed.folders)
 
 
-def _apply_target(_walk: LineWalk, word: Word, deed: Deed) -> None:
+def _apply_target(walk: LineWalk, word: Word, deed: Deed) -> None:
     if not _TARGET.fullmatch(word.exact or "") or "=" in (word.exact or ""):
         raise NotUnderstood(f"the target {word.shown}")
     name = word.exact or ""
+    if "/" in name or (deed.program in _RUNS_FILES and "." in name):
+        _apply_path(walk, "run", word, deed)
+        deed.run_kinds.append(("run",))
+        return
     kind = re.split("[:_-]", name)[0]
     means = [_MEANS[kind]] if kind in _MEANS else []
     deed.run_kinds.append((name, kind, *means))
