@@ -15,7 +15,8 @@ _AWK_REACHES_OUT: Final = re.compile(
 # Longest match: neither is ever read as a redirection or a pipe.
 _COMPARES: Final = re.compile(r">=|\|\|")
 _JQ_REACHES_OUT: Final = re.compile(
-    r"\b(env|ENV|input_filename|include|import|modulemeta|get_search_list)\b|\$__prog"
+    r"(?:(?<![\w.])|(?<=[\d.]\.))"  # after a dot it is a field, but for a number or two dots
+    r"(env|ENV|input_filename|include|import|modulemeta|get_search_list)\b|\$__prog"
 )
 
 

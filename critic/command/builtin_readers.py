@@ -117,14 +117,22 @@ def read_set(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed:
 
 
 def read_export(walk: LineWalk, _entry: ProgramEntry, words: tuple[Word, ...], _deed: Deed) -> None:
-    """Refuse `export` alone, which prints the environment, and variables that decide."""
+    """Refuse `export` alone, which prints the environment, and variables that decide.
+
+    A plain value of any other variable is fine, as long as no program follows that may read it.
+    """
     if not words:
         raise NotUnderstood("export alone, which prints the environment")
     for word in words:
         assigned = split_assignment(word)
         if assigned is None:
             raise NotUnderstood("export of this form")
-        check_variable(walk, *assigned)
+        name, value = assigned
+        text = value.exact or ""
+        check_variable(walk, name, value, alone=_PLAIN_VALUE.fullmatch(text) is not None)
+        known = walk.names.is_plain_variable(name) or walk.names.is_fine_value(name, text)
+        if not known and not _TRUTH_VALUE.fullmatch(text):
+            walk.exported = name
 
 
 def _all_match(pattern: re.Pattern[str], words: tuple[Word, ...]) -> bool:

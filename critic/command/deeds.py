@@ -108,6 +108,7 @@ class LineWalk(ABC):
         self.deeds: list[Deed] = []
         self.aged: Final = aged
         self._paths = self._patterns = 0
+        self.exported = ""  # a variable that no program may read, since its value is any
 
     @abstractmethod
     def run_words(self, words: Sequence[Word], deed: Deed, stdin: Stdin) -> None:

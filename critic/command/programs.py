@@ -104,6 +104,7 @@ def read_program(
     deed.argv = words
     program = _find_program(walk, words[0], name, deed)
     if program is None:
+        _refuse_exported(walk)
         walk.finish(deed)
         return
     deed.program = program
@@ -115,12 +116,19 @@ def read_program(
     if builtin == "only" and outside:
         raise NotUnderstood(f"{name} as a program")
     deed.runs = not builtin or outside
+    if deed.runs:
+        _refuse_exported(walk)
     if deed.runs and "/" not in name and not walk.facts.has_safe_path():
         raise NotUnderstood("programs by name, where the project can write a folder of PATH")
     _read_arguments(walk, program, words[1:], deed, stdin)
     if deed.scripts and "/" in name:  # a file of the project, whatever its name promises
         deed.add_effect("run", "runs a program of the project")
         deed.run_kinds = deed.run_kinds or [(program,)]
+
+
+def _refuse_exported(walk: LineWalk) -> None:
+    if walk.exported:
+        raise NotUnderstood(f"a program after export gave {walk.exported} a value")
 
 
 def _find_program(walk: LineWalk, word: Word, name: str, deed: Deed) -> str | None:

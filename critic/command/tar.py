@@ -28,16 +28,17 @@ def read_tar(walk: LineWalk, _entry: ProgramEntry, words: tuple[Word, ...], deed
     if len(action) != 1 or "f" not in mode or (mode.startswith("-") and not mode.endswith("f")):
         raise NotUnderstood("tar of this form")
     archive = words[1]
-    if archive.exact is None or ":" in archive.exact or archive.exact.startswith("-"):
+    is_pipe = archive.exact == "-"
+    if archive.exact is None or ":" in archive.exact or archive.exact.startswith("-") != is_pipe:
         raise NotUnderstood("an archive of this form")
     folders, files = _read_rest(walk, words[2:], deed)
     _add_compressors(walk, deed, mode)
     if action == {"c"}:
         for word in files:
             deed.reads += walk.at(word, folders)
-        deed.writes += walk.at(archive, deed.folders)
+        deed.writes += [] if is_pipe else walk.at(archive, deed.folders)
         return
-    deed.reads += walk.at(archive, deed.folders)
+    deed.reads += [] if is_pipe else walk.at(archive, deed.folders)
     if action == {"x"}:
         deed.into += walk.at(plain_word("."), folders)
         walk.age(deed.into, itself=False)
