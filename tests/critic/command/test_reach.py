@@ -282,3 +282,74 @@ def test_gunzip_takes_away_each_ending_that_it_knows(ending: str) -> None:
 )
 def test_a_variable_that_is_not_known_is_of_the_environment(line: str, is_secret: bool) -> None:
     assert ("read_secret" in effects(line)) is is_secret
+
+
+@pytest.mark.parametrize("flag", ["-y", "--yes"])
+def test_npx_that_may_fetch_installs(flag: str) -> None:
+    assert effects(f"npx {flag} eslint .", SHIPPED) == {"read", "run", "install"}
+    assert effects("npx --no-install eslint .", SHIPPED) == {"read", "run"}
+    assert effects("npx mypy .", SHIPPED) == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    ("command", "is_lost"),
+    [
+        *(
+            (one, True)
+            for one in ("mv src /tmp/x", "mv src /tmp", "mv a.py /tmp/y/", "mv src venv")
+        ),
+        *((one, True) for one in ("mv src build/src", "mv a.py a.log", "git mv src build/src")),
+        *((one, False) for one in ("mv build/x /tmp/y", "mv a.txt b.txt", "mv /tmp/a b.py")),
+        *((one, False) for one in ("mv a.log b.log", "git mv a.py b.py", "mv /tmp/a /tmp/b")),
+    ],
+)
+def test_what_is_moved_to_where_nothing_is_kept_is_deleted(command: str, is_lost: bool) -> None:
+    assert ("delete" in effects(command)) is is_lost
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("git rm AGENTS.md", "git rm --cached AGENTS.md", "git checkout -- AGENTS.md"),
+        *("git checkout HEAD~1 -- AGENTS.md", "git restore AGENTS.md", "git clean -f AGENTS.md"),
+        *("git stash push AGENTS.md", "git mv a.md AGENTS.md", "git mv AGENTS.md a.md"),
+    ],
+)
+def test_git_takes_no_protected_file_away(command: str) -> None:
+    assert "write_protected" in effects(command, SHIPPED)
+
+
+@pytest.mark.parametrize("command", ["git add", "git diff --", "git grep x --", "git log --"])
+def test_git_reads_patterns_in_quotes(command: str) -> None:
+    assert "read_secret" in effects(f"{command} '.e*'", SHIPPED)
+    assert "read_secret" in effects(f"{command} 'src/*.pem'", SHIPPED)
+    assert "read_secret" not in effects(f"{command} '*.py'", SHIPPED)
+    assert effects(f"{command} ':(top)x'", SHIPPED) == {"unknown"}
+    assert "unknown" not in effects(f"{command} a.py ':(exclude)x'", SHIPPED)
+
+
+def test_a_target_that_is_a_path_is_a_file_that_runs() -> None:
+    for command in ("bun run ../x", "just ../x", "make ../x"):
+        assert effects(command, SHIPPED) == {"read", "read_outside", "run"}
+    (*_, step) = WORLD.read("bun run a.ts", SHIPPED).steps
+    assert step.values("script")[0] == "/w/a.ts"
+
+
+def test_what_is_exported_is_read_by_no_program() -> None:
+    assert effects("export FOO=bar; cd src") == {"list"}
+    for command in ("export FOO=bar; ls", "export FOO=bar; ./x.sh", "export FOO=bar; sh -c ls"):
+        assert effects(command) == {"unknown"}
+    for command in ("export LC_ALL=x", "export PATH=x", "export FOO=a/b", 'export FOO="$X"'):
+        assert effects(command) == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    ("filter_", "is_plain"),
+    [
+        *((one, True) for one in (".env", ".include", ".a.env", ".[0].import", ".a|.env")),
+        *((one, False) for one in ("env", "$ENV", ".|env.PATH", "..|env", "..env", "1.env")),
+        *((one, False) for one in ("input_filename", '"\\(env)"', '.a|include "x";.')),
+    ],
+)
+def test_a_field_of_jq_is_no_word_of_its_language(filter_: str, is_plain: bool) -> None:
+    assert (effects(f"jq '{filter_}' a.json") == {"read"}) is is_plain

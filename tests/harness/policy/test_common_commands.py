@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from critic.command.agent_settings import PROTECTED
 from critic.command.command_table import CommandTable, ProgramEntry
 from harness.policy.shell_settings import shipped_table
 
@@ -133,6 +134,7 @@ def test_the_lists_of_names_agree() -> None:
         assert len(words) == len(set(words)), field
         assert not any("/" in word for word in words), field
     assert not {*places.protected.split()} & {*places.made_again.split()}
+    assert not {*places.protected.split()} & {name.rstrip("/") for name in PROTECTED}
     assert not {*variables.plain.split()} & {*variables.never.split()}
 
 
