@@ -30,6 +30,7 @@ from tests.assurance.planted.replay_bugs import REPLAY_BUGS
 from tests.assurance.planted.rules_bugs import RULES_BUGS
 from tests.assurance.planted.seam_bugs import SEAM_BUGS
 from tests.assurance.planted.serve_bugs import SERVE_BUGS
+from tests.assurance.planted.shell_bugs import SHELL_BUGS
 from tests.assurance.planted.stream_bugs import STREAM_BUGS
 from tests.assurance.planted.tools_bugs import TOOLS_BUGS
 from tests.assurance.planted.what_if_bugs import WHAT_IF_BUGS
@@ -54,6 +55,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *LIFE_BUGS,
     *LATE_BUGS,
     *COMMAND_BUGS,
+    *SHELL_BUGS,
     *TOOLS_BUGS,
     *WORDS_BUGS,
     *ATTACK_BUGS,

@@ -1,0 +1,166 @@
+"""Bugs of what asks for a command: words of a request, what a yes is of, code of the folder."""
+
+from typing import Final
+
+from tests.assurance.planted.bug import Bug, slip
+
+_CURL: Final = "critic/command/curl.py"
+_GIT: Final = "critic/command/git_commands.py"
+_HOSTS: Final = "critic/command/requested_hosts.py"
+_MOVES: Final = "critic/command/file_moves.py"
+_OPERANDS: Final = "critic/command/operand_kinds.py"
+_PACKAGES: Final = "critic/command/requested_packages.py"
+_PARTS: Final = "critic/command/plan_parts.py"
+_PROGRAMS: Final = "critic/command/programs.py"
+_PROHIBITIONS: Final = "critic/command/prohibitions.py"
+_RUNNERS: Final = "critic/command/code_runners.py"
+_STEPS: Final = "critic/command/steps.py"
+_WALK: Final = "critic/command/line_walk.py"
+_WRAPPERS: Final = "critic/command/wrappers.py"
+
+SHELL_BUGS: Final[tuple[Bug, ...]] = (
+    # The words of a request.
+    slip(
+        "no-push-asks-for-one",
+        _PROHIBITIONS,
+        "no and not forbid nothing",
+        "cannot|cant|wont|not|no|nothing",
+        "cannot|cant|wont|nothing",
+    ),
+    slip(
+        "list-after-do-not-asks",
+        _PROHIBITIONS,
+        "the points of a list after do not are asked for",
+        "self.carried = (means, not rest)",
+        "self.carried = None",
+    ),
+    slip(
+        "push-must-not-happen-asks",
+        _PROHIBITIONS,
+        "what stands before must not is asked for",
+        "start = bounds[-1] if bounds else at",
+        "start = found.start() if bounds else found.start()",
+    ),
+    slip(
+        "file-name-is-a-host",
+        _HOSTS,
+        "README.md is a host to read from",
+        "if ends and _HOST.fullmatch(name):",
+        "if _HOST.fullmatch(name):",
+    ),
+    slip(
+        "user-in-an-address-is-its-host",
+        _HOSTS,
+        "the host of a mail address is named",
+        r"(?<![\w@/:.$%&=\\-])[\w-]+",
+        r"(?<![\w/:.$%&=\\-])[\w-]+",
+    ),
+    slip(
+        "any-noun-is-a-package",
+        _PACKAGES,
+        "a word after an article is a package",
+        'needs_sign = needs_sign or words[at] == "the"',
+        "needs_sign = False",
+    ),
+    slip(
+        "one-package-is-a-list",
+        _PACKAGES,
+        "who asks for one package gets what a file lists",
+        "text_ends or not {*words[at + 1 : at + 4]}.isdisjoint(_LISTS)",
+        "text_ends or words[at + 1 : at + 4]",
+    ),
+    # What a yes is of.
+    slip(
+        "yes-to-any-input",
+        _STEPS,
+        "a yes to a send is of any data",
+        "fed = any(_decides(deeds[one]) for one in reached - {number})",
+        "fed = any(_decides(deeds[one]) for one in reached - reached)",
+    ),
+    slip(
+        "yes-to-any-variables",
+        _WRAPPERS,
+        "a yes to a run is of any variables that env sets",
+        "deed.assigns = deed.assigns or at > 0",
+        "deed.assigns = deed.assigns or at < 0",
+    ),
+    slip(
+        "object-found-in-the-request",
+        _PARTS,
+        "provenance finds in the request what it forbids",
+        'return f"{step.name}: {command}" +',
+        "return command +",
+    ),
+    # Code of the folder.
+    slip(
+        "module-of-the-folder-is-installed",
+        _RUNNERS,
+        "python -m runs a module of the folder as if it was installed",
+        "    if isolated:",
+        "    if isolated or name in _MODULE_KINDS:",
+    ),
+    slip(
+        "version-loads-nothing",
+        _PROGRAMS,
+        "a program that loads plugins does not before it says its version",
+        'one.effect == "run" and one.reader != "interpreter"',
+        'one.effect == "run" and one.reader == "interpreter"',
+    ),
+    slip(
+        "npx-fetches-nothing",
+        _RUNNERS,
+        "npx --yes installs nothing",
+        '_FETCHES: Final = frozenset(("-y", "--yes"))',
+        '_FETCHES: Final = frozenset(("-y",))',
+    ),
+    slip(
+        "target-is-no-path",
+        _OPERANDS,
+        "bun run ../test runs the script test",
+        'if "/" in name or (',
+        "if (",
+    ),
+    # Names that are made otherwise.
+    slip(
+        "curl-saves-under-one-option",
+        _CURL,
+        "curl --remote-name saves nothing",
+        'frozenset(("-O", "--remote-name"))',
+        'frozenset(("-O", "--remote-names"))',
+    ),
+    slip(
+        "gunzip-knows-one-ending",
+        _MOVES,
+        "gunzip takes away .gz alone",
+        r"\.gz$|-gz$|[._-]z$|\.t[ag]z$",
+        r"\.gz$",
+    ),
+    slip(
+        "moved-away-is-kept",
+        _MOVES,
+        "what is moved to where nothing is kept is kept",
+        "deed.deletes += sources",
+        "deed.reads += sources",
+    ),
+    slip(
+        "pattern-of-git-is-a-name",
+        _GIT,
+        "a pattern in quotes is the name of a file for git",
+        "if text is None or not _SIGNS.search(text):",
+        "if text is None or not _SIGNS.search(text[:1]):",
+    ),
+    slip(
+        "text-of-the-line-is-a-name",
+        _WRAPPERS,
+        "xargs takes a text behind <<< for the name of a file",
+        "one.feeds or (one.mixes and one.text != deed.text)",
+        "(one.mixes and one.text != deed.text)",
+    ),
+    slip(
+        "variable-that-may-be-set-is",
+        _WALK,
+        "a variable that another branch sets has its value",
+        "if variable in self._set or",
+        "if variable in self._assigned or",
+    ),
+)
