@@ -137,3 +137,44 @@ def test_no_property_of_an_access_request_raises_the_ceiling() -> None:
     answer = ask(app, "/access/v1/evaluation", asked).json()
     assert answer["decision"] is False
     assert ask(app_of(_policy("destructive")), "/access/v1/evaluation", asked).json()["decision"]
+
+
+OWN = [
+    ("compiled/manifests", {"tool_manifest": []}),
+    ("compiled/manifests", {"classes": []}),
+    ("compiled/manifests", {"record_fields": ["note"]}),
+    ("", {"spec": {"id": "own", "required_outputs": []}}),
+]
+
+
+@pytest.mark.parametrize("in_run", [True, False])
+@pytest.mark.parametrize(("place", "own"), OWN)
+def test_what_the_policy_says_no_document_says_by_itself(
+    place: str, own: dict[str, Any], in_run: bool
+) -> None:
+    document = _document(["read_only"], {})
+    if place:
+        document["compiled"] = {"manifests": {"evidence_manifest": [], **own}}
+    else:
+        document |= own
+    policy = policy_of(_policy("read_only"))
+    (name,) = own
+    with pytest.raises(InvalidInput, match="given here and by the policy") as caught:
+        if in_run:
+            completed_run(policy, {"run_id": "r", "proposal": document})
+        else:
+            completed_proposal(policy, document)
+    assert (
+        caught.value.path
+        == ("/proposal" if in_run else "") + f"{'/' + place if place else ''}/{name}"
+    )
+
+
+def test_evidence_of_a_document_is_beside_that_of_the_policy() -> None:
+    item = {"id": "own", "classification": "k", "content": 1}
+    wire = _policy("read_only") | {"evidence": [{**item, "id": "rates"}]}
+    document = _document(["read_only"], {})
+    document["compiled"] = {"manifests": {"evidence_manifest": [item]}}
+    found = completed_proposal(policy_of(wire), document)["compiled"]["manifests"]
+    assert [one["id"] for one in found["evidence_manifest"]] == ["rates", "own"]
+    assert len(found["tool_manifest"]) == len(MODES)

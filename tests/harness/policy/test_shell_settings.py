@@ -199,3 +199,12 @@ def test_any_other_section_is_refused_with_lines(section: object) -> None:
     else:
         assert isinstance(section, dict)
         assert section["table"] == "common-1"
+
+
+def test_a_table_is_that_whose_digest_a_source_names() -> None:
+    source = ShellSettings(table="common-1").source
+    assert ShellSettings.table_from(source) == shipped_table("common-1")
+    own = source["table_digest"]
+    for other in (None, "", "f" * 64, own.upper(), own[:-1], f"sha256:{own}", 0):
+        assert ShellSettings.table_from({**source, "table_digest": other}) is None
+    assert ShellSettings.table_from({"table": "common-1"}) is None

@@ -1,0 +1,196 @@
+"""Which side of a change may let more pass: of each setting and condition, both ways."""
+
+from itertools import combinations, permutations
+from typing import Any
+
+import pytest
+
+from critic import MODE_RANK
+from evals.kinds import MODES
+from harness.policy.analysis.evidence_effects import (
+    EvidenceUse,
+    item_changes,
+    may_be_looser,
+    may_be_tighter,
+)
+from harness.policy.analysis.policy_effects import (
+    effects_on_sessions,
+    effects_on_tool,
+    highest_rank,
+    sides_of,
+)
+from harness.policy.analysis.result_effects import Effect
+from harness.policy.analysis.role_effects import may_tighten
+from tests.harness.policy.test_envelopes import policy_with
+from tests.support.guarding import Json, policy_of
+
+PAIR = ("a", "x")
+
+
+def on_tool(old: Json, new: Json, name: str, **more: Any) -> Effect | None:
+    spec = {"spec": {"provenance": "closed"}, **more}
+    sides = sides_of(*(policy_of(policy_with(tool, **spec)) for tool in (old, new)))
+    return next((one for one in effects_on_tool(sides, PAIR) if one.what == name), None)
+
+
+def ways(effect: Effect | None) -> tuple[bool, bool]:
+    return (False, False) if effect is None else (effect.looser, effect.tighter)
+
+
+def check_order(name: str, tools: list[Json], **more: Any) -> None:
+    """Check that of tools, the strictest first, each change of one for another goes its way."""
+    for (first, one), (second, other) in permutations(enumerate(tools), 2):
+        effect = on_tool(one, other, name, **more)
+        assert ways(effect) == (first < second, second < first), (one, other)
+
+
+CONDITIONS: dict[str, list[Any]] = {
+    "bound_args": [
+        {"n": {"from": ["k"], "at": ["/a"]}},
+        {"n": {"from": ["k"], "at": ["/a"], "optional": True}},
+        {"n": {"from": ["k"], "optional": True}},
+        {"n": ["k", "l"]},
+        {},
+    ],
+    "requires_evidence": [
+        [{"class": "k", "about": {"n": "/n", "m": "/m"}}],
+        [{"class": "k", "about": {"n": "/n"}}],
+        ["k"],
+        [],
+    ],
+    "may_be_empty": [[], ["n"], ["n", "m"]],
+    "follows": [
+        [],
+        [{"adapter_id": "a", "capability_id": "y"}],
+        [{"adapter_id": "a", "capability_id": name} for name in "yz"],
+    ],
+}
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_a_condition_that_asks_for_less_is_looser_and_the_reverse_is_tighter(name: str) -> None:
+    base = {"approval_mode": "network", "arg_roles": {"n": "object", "m": "object"}}
+    more = [{}, {"capability_id": "y"}, {"capability_id": "z"}]
+    tools = [{**base, name: one} if one else base for one in CONDITIONS[name]]
+    assert len(more) == 3
+    check_order(name, tools)
+
+
+RESULTS: dict[str, list[Json]] = {
+    "result.author": [{"author": one} for one in ("public", "member", "system", "operator")],
+    "result.web": [{"author": "public", "web": True}, {"author": "public"}],
+    "result.makes": [
+        {"author": "public"},
+        {"author": "public", "makes": {"n": "order"}},
+        {"author": "public", "makes": {"n": "order", "m": "order"}},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_that_is_believed_more_is_looser(name: str) -> None:
+    tools = [{"result": one, "approval_mode": "local_write"} for one in RESULTS[name]]
+    check_order(name, tools)
+
+
+SETTINGS: dict[str, list[Json]] = {
+    "guard.on_ask": [{"on_ask": "refuse"}, {"on_ask": "ask"}],
+    "guard.on_refusal": [{"on_refusal": "halt"}, {"on_refusal": "answer"}],
+    "guard.shadow": [{}, {"shadow": True}],
+    "guard.max_questions": [{"max_questions": one} for one in (0, 1, 9)],
+    "guard.question_expires_after_s": [
+        *({"question_expires_after_s": one} for one in (0, 1, 60)),
+        {},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_each_setting_of_the_guard_has_its_direction(name: str) -> None:
+    policies = [policy_of(policy_with({}, guard=one)) for one in SETTINGS[name]]
+    for (first, one), (second, other) in permutations(enumerate(policies), 2):
+        (effect,) = effects_on_sessions(one, other)
+        assert (effect.what, *ways(effect)) == (name, first < second, second < first)
+
+
+@pytest.mark.parametrize("ceiling", [None, *MODES])
+@pytest.mark.parametrize("mode", MODES)
+def test_what_runs_is_below_both_the_mode_and_the_ceiling_of_the_spec(
+    mode: str, ceiling: Any
+) -> None:
+    spec = {} if ceiling is None else {"approval_mode": ceiling}
+    policy = policy_of(policy_with({}, guard={"safety_mode": mode}, spec=spec))
+    limits = [MODE_RANK[one] for one in (mode, ceiling) if one is not None]
+    assert highest_rank(policy) == min(limits)
+
+
+ITEM: Json = {"id": "i", "classification": "k", "content": {"a": 1}}
+
+
+def changes(old: Json | None, new: Json | None) -> Any:
+    items = [[] if one is None else [one] for one in (old, new)]
+    return item_changes(*(policy_of(policy_with({}, evidence=one)) for one in items))
+
+
+def test_evidence_that_may_be_sent_now_is_looser() -> None:
+    """What is confined may not stand in a call: rewritten or gone, it confines something else."""
+    other = {**ITEM, "content": {"a": 2}}
+    confines = EvidenceUse(demanded=(), confined=("k",), sourced=False)
+    for old, new, looser, tighter in (
+        (ITEM, other, True, True),
+        (ITEM, None, True, False),
+        (None, ITEM, False, True),
+        (ITEM, {**ITEM, "subject": "s"}, False, False),
+        (ITEM, {**ITEM, "expires_at": "2025-03-01T12:00:00Z"}, False, False),
+    ):
+        found = changes(old, new)
+        assert (may_be_looser(found, confines), may_be_tighter(found, confines)) == (
+            looser,
+            tighter,
+        )
+
+
+def test_evidence_that_backs_calls_for_longer_is_looser() -> None:
+    times = ["2025-03-01T12:00:00Z", "2025-03-01T12:00:01Z", None]
+    items: list[Json | None] = [
+        None,
+        *({**ITEM, **({} if one is None else {"expires_at": one})} for one in times),
+    ]
+    backs = EvidenceUse(demanded=("k",), confined=(), sourced=False)
+    for (first, one), (second, other) in permutations(enumerate(items), 2):
+        found = changes(one, other)
+        ways_of = may_be_looser(found, backs), may_be_tighter(found, backs)
+        assert ways_of == (first < second, second < first), (one, other)
+
+
+ROLES: tuple[Any, ...] = (
+    "recipient",
+    "object",
+    "attribute",
+    "locator",
+    "content",
+    "time",
+    "secret",
+    "code",
+)
+
+
+@pytest.mark.parametrize("changed", ["a", "b", "c"])
+def test_each_argument_whose_role_changed_is_compared(changed: str) -> None:
+    """Whether a change counts hangs neither on its place nor on what else was eased."""
+    spec = policy_of(policy_with({}, spec={"provenance": "closed"})).spec
+    for before, after in combinations(ROLES, 2):
+        rest: Any = {name: "object" for name in "abcz" if name != changed}
+        one, other = {**rest, changed: before}, {**rest, changed: after}
+        roles: list[Any] = [{"z": "object", "a": role} for role in (before, after)]
+        alone = may_tighten(*roles, **IN)
+        assert may_tighten(one, other, spec, sends=False) == alone
+        eased = [{**rest, name: role} for name in rest for role in ("recipient",)]
+        for more in eased:
+            assert may_tighten({**more, changed: before}, other, spec, sends=False) >= alone
+
+
+IN: dict[str, Any] = {
+    "spec": policy_of(policy_with({}, spec={"provenance": "closed"})).spec,
+    "sends": False,
+}
