@@ -50,7 +50,7 @@ def propose_for_case(
     found = None if task is None else _propose(task, document)
     if task is None or found is None or found.judged.stop is None:
         return None
-    if found.judged.stop.turn != len(task.calls):
+    if found.judged.stop.turn != len(task.turns):
         return None
     if found.proposal is None:
         return None if found.uncured is None else CaseProposal((), False, found.uncured.why)

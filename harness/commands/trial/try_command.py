@@ -169,7 +169,7 @@ def _require_calls(names: Sequence[str], attacks: Sequence[RecordedTask]) -> Non
         UsageError: one makes no call.
     """
     for attack in attacks:
-        if not attack.calls:
+        if not attack.turns:
             raise UsageError(
                 f"{escape_line(names[0])}: session {escape_name(attack.id)} makes no call: the "
                 "last calls event of a session is the attack"

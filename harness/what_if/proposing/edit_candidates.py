@@ -12,7 +12,7 @@ from critic import MODE_RANK
 from critic.provenance.written_lists import elements
 from evals.escaping import pointer
 from evals.kinds import MODES, ApprovalMode
-from harness.guard.session_events import CallsEvent, RequestedCall, ResultEvent
+from harness.guard.session_events import CallsEvent, ReadyEvent, RequestedCall, ResultEvent
 from harness.policy.analysis.guessing.guess_tables import SYSTEM_FIELD
 from harness.policy.analysis.guessing.result_guess import field_place
 from harness.policy.analysis.guessing.tier_guess import snake_case, words_of
@@ -24,7 +24,7 @@ from harness.what_if.proposing.policy_edits import (
     argument_of,
     targets_required,
 )
-from harness.what_if.proposing.recorded_tasks import RecordedTask
+from harness.what_if.proposing.recorded_tasks import RecordedTask, TurnEvent, requested_calls
 from harness.what_if.proposing.task_judge import TaskStop
 from harness.wire import InvalidInput, parse_json
 
@@ -38,6 +38,13 @@ _LONGER: Final = (2, 5, 10)
 _INVENTING: Final = frozenset({"open", "role", "tier"})
 """The kinds that would let a value pass that a model made up."""
 _DEMANDING: Final = frozenset({"object", "recipient", "time", "secret"})
+
+
+class AskedCall(NamedTuple):
+    """A call of the turn that stops."""
+
+    tool: str
+    args: Mapping[str, Any]
 
 
 class SeenCall(NamedTuple):
@@ -75,22 +82,29 @@ def edit_candidates(
 
 def _before(
     policy: Policy, task: RecordedTask, stop: TaskStop
-) -> tuple[list[SeenCall], tuple[RequestedCall, ...]]:
-    """Return the calls that had ended before the turn of a stop, and those of that turn."""
+) -> tuple[list[SeenCall], tuple[AskedCall, ...]]:
+    """Return the calls that had ended before a stop, and those of its turn.
+
+    Where it is the opening of a call, that is the call with the values that it took.
+    """
     waiting: dict[str, RequestedCall] = {}
     seen: list[SeenCall] = []
     turn = 0
     for event in task.events:
-        if isinstance(event, CallsEvent):
+        if isinstance(event, TurnEvent):
             turn += 1
-            if turn == stop.turn:
-                return seen, event.calls
-            waiting |= {call.id: call for call in event.calls if call.tool in policy.tools}
+            asked = requested_calls(event)
+            if turn == stop.turn and stop.opened is None:
+                return seen, tuple(AskedCall(call.tool, call.args) for call in asked)
+            if isinstance(event, CallsEvent):
+                waiting |= {call.id: call for call in asked if call.tool in policy.tools}
+        elif isinstance(event, ReadyEvent) and event.id == stop.opened and turn >= stop.turn:
+            break
         elif isinstance(event, ResultEvent) and event.id in waiting:
             call = waiting.pop(event.id)
             if event.status == "completed":
                 seen.append(SeenCall(policy.tools[call.tool], call.args, _read(event.output)))
-    return seen, ()
+    return seen, () if stop.opened is None else (AskedCall(stop.tool, stop.args),)
 
 
 def _read(output: Any) -> Any:
@@ -103,7 +117,7 @@ def _read(output: Any) -> Any:
     return output
 
 
-_Sink = tuple[PolicyTool, RequestedCall]
+_Sink = tuple[PolicyTool, AskedCall]
 
 
 def _is_effect(tool: PolicyTool) -> bool:

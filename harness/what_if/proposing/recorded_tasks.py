@@ -10,13 +10,17 @@ from evals.escaping import escape_name
 from harness.guard.session_events import (
     CallsEvent,
     OpenEvent,
+    ReadyEvent,
+    RequestedCall,
     ResultEvent,
     SaidEvent,
+    SessionPlanEvent,
     event_of,
 )
 from harness.wire import InvalidInput, parse_json
 
-TaskEvent = SaidEvent | CallsEvent | ResultEvent
+TurnEvent = CallsEvent | SessionPlanEvent
+TaskEvent = SaidEvent | TurnEvent | ReadyEvent | ResultEvent
 
 _LEFT_OUT = ("answer", "close")
 _LARGEST = 16 * 1024 * 1024
@@ -32,12 +36,7 @@ class RecordedTask(NamedTuple):
     @property
     def tools(self) -> frozenset[str]:
         """The tools that were called, by the names that the agent gave."""
-        return frozenset(
-            call.tool
-            for event in self.events
-            if isinstance(event, CallsEvent)
-            for call in event.calls
-        )
+        return frozenset(call.tool for event in self.turns for call in requested_calls(event))
 
     def narrow_scope(self) -> "RecordedTask":
         """Return the task for a policy of its own tools alone: its scope names no others."""
@@ -48,9 +47,14 @@ class RecordedTask(NamedTuple):
         return self._replace(opening=self.opening.model_copy(update={"scope": named}))
 
     @property
-    def calls(self) -> list[CallsEvent]:
-        """The turns, in their order."""
-        return [event for event in self.events if isinstance(event, CallsEvent)]
+    def turns(self) -> list[TurnEvent]:
+        """The turns, in their order: calls, and plans."""
+        return [event for event in self.events if isinstance(event, TurnEvent)]
+
+
+def requested_calls(event: TurnEvent) -> tuple[RequestedCall, ...]:
+    """Return what a turn asks for."""
+    return event.calls if isinstance(event, CallsEvent) else event.steps
 
 
 def read_tasks(lines: Iterable[tuple[int, bytes]]) -> list[RecordedTask]:
@@ -86,7 +90,7 @@ def _add_event(
         raise InvalidInput("", f"line {number}: session {escape_name(name)} {what}")
     if isinstance(event, OpenEvent):
         openings[name], events[name] = event, []
-    elif isinstance(event, SaidEvent | CallsEvent | ResultEvent):
+    elif isinstance(event, TaskEvent):
         events[name].append(event)
 
 

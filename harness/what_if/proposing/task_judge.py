@@ -1,24 +1,35 @@
-"""Judge a recorded task turn by turn as a guard would, with a yes to every question. Pure."""
+"""Judge a recorded task turn by turn as a guard would, with a yes to every question. Pure.
+
+The calls of a turn that wait for one another are judged again, one by one, by their `ready` events:
+a turn is as strict as the strictest of what is said to it.
+"""
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 
 from critic import Refused, Violation
-from critic.session import Action, Session
+from critic.session import Action, Batch, Session
+from critic.session.waiting_calls import find_call
 from evals.escaping import escape_name
 from evals.pointers import values_at
-from harness.guard.course import Course
+from harness.guard.course import Answered, Course
 from harness.guard.course_answers import OutOfPlace
 from harness.guard.event_dispatch import apply_event
 from harness.guard.guard_rules import choose_scope
-from harness.guard.rulings import Ruling
-from harness.guard.session_events import AnswerEvent, CallsEvent, SaidEvent
+from harness.guard.rulings import OpeningRuling, Ruling
+from harness.guard.session_events import AnswerEvent, ReadyEvent, ResultEvent
 from harness.guard.session_time import WrongTime
 from harness.policy.envelopes import Policy
 from harness.policy.policy_rules import rules_of
-from harness.what_if.proposing.recorded_tasks import RecordedTask, TaskEvent
+from harness.what_if.proposing.recorded_tasks import (
+    RecordedTask,
+    TaskEvent,
+    TurnEvent,
+    requested_calls,
+)
 from harness.wire import InvalidInput
 
 TaskOutcome = Literal["allowed", "asked", "refused"]
@@ -40,6 +51,7 @@ class TaskStop(NamedTuple):
         path: a JSON pointer into the arguments; "" where the call as a whole is meant.
         value: what stands there.
         reason: why, as the verdict says, without the step.
+        opened: the id of the call whose opening it is; None where it is the turn as a whole.
     """
 
     action: Action
@@ -49,6 +61,7 @@ class TaskStop(NamedTuple):
     path: str
     value: Any
     reason: str
+    opened: str | None = None
 
     @property
     def is_unseen(self) -> bool:
@@ -66,9 +79,10 @@ class JudgedTask(NamedTuple):
 
     Attributes:
         stop: the refusal, else the first question that a tier alone does not ask.
-        turns: how many turns ran.
+        turns: how many turns, and openings of their calls, passed.
         doubts: how many questions asked for more than a tier.
-        last: what was said to the last turn; None if an earlier one was refused.
+        last: the strictest of what was said since the last turn began; None if an earlier one was
+            refused.
     """
 
     outcome: TaskOutcome
@@ -127,79 +141,128 @@ class TaskJudge:
         return course if event.as_of is None else _at_time(course, event.as_of, self._now)
 
 
+_STRICTNESS: Final[tuple[Action, ...]] = ("allow", "ask", "refuse")
+
+
 class _Play:
     """A task on its way through its turns."""
 
     def __init__(self, course: Course, now: datetime) -> None:
         self._course, self._now = course, now
-        self._turns = self._doubts = 0
+        self._turn = self._passed = self._doubts = 0
         self._has_asked = False
         self._first: TaskStop | None = None
+        self._batches: dict[int, Batch] = {}
+        self._last: Action | None = None
 
     def judge(self, task: RecordedTask) -> JudgedTask:
         """Take in the events until a turn is refused."""
-        calls = task.calls
-        last: Action | None = None
-        for event in task.events:
-            if isinstance(event, CallsEvent):
-                said, stop = self._rule(event)
-                last = said if event is calls[-1] else None
-                if stop is not None and stop.action == "refuse":
-                    return JudgedTask("refused", stop, self._turns, self._doubts, last)
-                self._turns += 1
-            elif isinstance(event, SaidEvent) or event.id in self._course.session.open_calls:
-                self._send(event)
-        outcome: TaskOutcome = "asked" if self._has_asked else "allowed"
-        return JudgedTask(outcome, self._first, self._turns, self._doubts, last)
+        left = len(task.turns)
+        for event in self._with_openings(task.events):
+            if not isinstance(event, TurnEvent | ReadyEvent):
+                self._hear(event)
+                continue
+            is_turn = isinstance(event, TurnEvent)
+            left, self._turn = left - is_turn, self._turn + is_turn
+            said, stop = self._rule(event)
+            if left == 0:
+                self._last = max(self._last or said, said, key=_STRICTNESS.index)
+            if stop is not None and "refuse" in (said, stop.action):
+                return self._end("refused", stop)
+            self._passed += 1
+        return self._end("asked" if self._has_asked else "allowed", self._first)
 
-    def _rule(self, event: CallsEvent) -> tuple[Action, TaskStop | None]:
-        """Return what is said to a turn, and where it stops: after a yes, if a person is asked."""
-        ruling = self._send(event)
-        if ruling is None:
-            raise OutOfPlace("/event", "a turn was not ruled on")
-        stop = _stop_of(ruling, event, self._turns + 1)
+    def _with_openings(self, events: Iterable[TaskEvent]) -> Iterator[TaskEvent]:
+        """Yield the events, with the openings of the calls that wait by this policy alone.
+
+        What returned was made, so it is opened before. A call that waits for nothing may run.
+        """
+        for event in events:
+            session = self._course.session
+            if isinstance(event, ResultEvent) and find_call(session, event.id) is not None:
+                yield ReadyEvent(session=event.session, id=event.id, as_of=event.as_of)
+            if not isinstance(event, ReadyEvent) or event.id not in session.open_calls:
+                yield event
+
+    def _end(self, outcome: TaskOutcome, stop: TaskStop | None) -> JudgedTask:
+        return JudgedTask(outcome, stop, self._passed, self._doubts, self._last)
+
+    def _hear(self, event: TaskEvent) -> None:
+        if not isinstance(event, ResultEvent) or event.id in self._course.session.open_calls:
+            self._send(event)
+
+    def _rule(self, event: TurnEvent | ReadyEvent) -> tuple[Action, TaskStop | None]:
+        """Return what is said to a turn or an opening, and where it stops: after any yes."""
+        answered = self._send(event)
+        ruling, stop = self._read(answered, event)
         if ruling.action != "ask":
             return ruling.action, stop
         self._has_asked = True
-        self._doubts += stop is not None
-        self._first = self._first or stop
-        answer = self._send(_yes_to(ruling))
-        if answer is None or answer.action != "allow":
-            return "refuse", _stop_of(answer or ruling, event, self._turns + 1) or stop
-        return "ask", stop
+        while ruling.action == "ask":  # who carries out a plan may be asked call by call
+            self._doubts += stop is not None
+            self._first = self._first or stop
+            is_late = self._batches[ruling.turn].is_late
+            answered = self._send(_yes_to(ruling, is_late=is_late))
+            if not isinstance(answered.answer, Ruling | OpeningRuling):
+                return "refuse", stop
+            ruling, stop = self._read(answered, event)
+        if ruling.action == "allow":
+            return "ask", self._first
+        return "refuse", stop or self._first
 
-    def _send(self, event: TaskEvent | AnswerEvent) -> Ruling | None:
+    def _read(
+        self, answered: Answered, event: TurnEvent | ReadyEvent
+    ) -> tuple[Ruling | OpeningRuling, TaskStop | None]:
+        """Return a ruling, and what it stops for."""
+        ruling = answered.answer
+        if not isinstance(ruling, Ruling | OpeningRuling):
+            raise OutOfPlace("/event", "a turn was not ruled on")
+        for one in answered.records:
+            self._batches.setdefault(one.batch.turn, one.batch)
+        if isinstance(ruling, Ruling) and ruling.unknown and not isinstance(event, ReadyEvent):
+            asked = requested_calls(event)
+            call = next(one for one in asked if one.id == ruling.unknown[0].id)
+            args = dict(call.args)
+            return ruling, TaskStop("refuse", self._turn, call.tool, args, "", None, _UNKNOWN_TOOL)
+        return ruling, self._find_stop(answered, ruling)
+
+    def _find_stop(self, answered: Answered, ruling: Ruling | OpeningRuling) -> TaskStop | None:
+        """Return what a ruling stops for: a value first; None if for nothing but a tier."""
+        if not isinstance(ruling.verdict, Refused) or ruling.action == "allow":
+            return None
+        doubts = [one for one in ruling.verdict.violations if not _BY_TIER.match(one.reason)]
+        if ruling.action == "ask" and not doubts:
+            return None
+        found = min(doubts or ruling.verdict.violations, key=_is_of_call)
+        batch = self._batches[ruling.turn]
+        call = batch.calls[batch.call_at(found.offending_step or 0)]
+        opened = None
+        if answered.judged is not None:
+            call, opened = answered.judged.call, call.id
+        args, path = dict(call.args), _AT_ARGS.sub("", found.path or "")
+        path = "" if _is_of_call(found) else path
+        value = next(iter(values_at(args, path, wildcard=False)), None) if path else None
+        reason = _STEP.sub("", found.reason)
+        return TaskStop(ruling.action, self._turn, call.tool, args, path, value, reason, opened)
+
+    def _send(self, event: TaskEvent | AnswerEvent) -> Answered:
         timed = _at_time(self._course, event.as_of, self._now)
         answered = apply_event(timed, event, timed.time.at, None)
         self._course = answered.course
-        return answered.answer if isinstance(answered.answer, Ruling) else None
+        return answered
 
 
-def _yes_to(ruling: Ruling) -> AnswerEvent:
+def _yes_to(ruling: Ruling | OpeningRuling, *, is_late: bool) -> AnswerEvent:
+    """Return a yes of somebody who was shown all that is asked about."""
+    late: dict[str, Any] = {"late": True} if is_late else {}
     digest = ruling.plan_digest or ""
-    return AnswerEvent(session=ruling.session, plan_digest=digest, yes=True, approver=_APPROVER)
+    return AnswerEvent(
+        session=ruling.session, plan_digest=digest, yes=True, approver=_APPROVER, **late
+    )
 
 
 def _at_time(course: Course, as_of: datetime | None, now: datetime) -> Course:
     return replace(course, time=course.time.after(as_of, now))
-
-
-def _stop_of(ruling: Ruling, event: CallsEvent, turn: int) -> TaskStop | None:
-    """Return what a ruling stops for: a value first; None if for nothing but a tier."""
-    if ruling.unknown:
-        call = next(one for one in event.calls if one.id == ruling.unknown[0].id)
-        return TaskStop("refuse", turn, call.tool, dict(call.args), "", None, _UNKNOWN_TOOL)
-    if not isinstance(ruling.verdict, Refused):
-        return None
-    doubts = [one for one in ruling.verdict.violations if not _BY_TIER.match(one.reason)]
-    if ruling.action == "ask" and not doubts:
-        return None
-    found = min(doubts or ruling.verdict.violations, key=_is_of_call)
-    call = event.calls[min(found.offending_step or 0, len(event.calls) - 1)]
-    path = "" if _is_of_call(found) else _AT_ARGS.sub("", found.path or "")
-    value = next(iter(values_at(dict(call.args), path, wildcard=False)), None) if path else None
-    reason = _STEP.sub("", found.reason)
-    return TaskStop(ruling.action, turn, call.tool, dict(call.args), path, value, reason)
 
 
 def _is_of_call(violation: Violation) -> bool:
