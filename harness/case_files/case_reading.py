@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, get_args
 from evals.escaping import escape_line, escape_name, pointer
 from evals.pointers import values_at
 from evals.timestamps import format_time
-from harness.case_files.session_case import SessionCase, complete_events
+from harness.case_files.session_case import ASKING, SessionCase, complete_events
 from harness.cases import MISFIT, Case, Command, Must
 from harness.expected_rulings import BECAUSE, ExpectedRuling, ExpectedViolation
 from harness.guard.session_events import (
@@ -18,9 +18,11 @@ from harness.guard.session_events import (
     CallsEvent,
     CloseEvent,
     OpenEvent,
+    ReadyEvent,
     RequestedCall,
     ResultEvent,
     SaidEvent,
+    SessionPlanEvent,
     event_of,
 )
 from harness.policy.faults import Tables, unknown_keys, word_fault
@@ -51,6 +53,8 @@ _OF_EVENTS: Final[Mapping[str, Tables]] = {
     "open": (((), OpenEvent),),
     "said": (((), SaidEvent),),
     "calls": (((), CallsEvent), (("calls", "*"), RequestedCall)),
+    "plan": (((), SessionPlanEvent), (("steps", "*"), RequestedCall)),
+    "ready": (((), ReadyEvent),),
     "result": (((), ResultEvent),),
     "answer": (((), AnswerEvent),),
     "close": (((), CloseEvent),),
@@ -282,12 +286,13 @@ def _problems_of_event(event: dict[str, Any]) -> Sequence[Problem]:
 def _wrong_counts(
     read: ReadCase, case: SessionCase, events: Sequence[dict[str, Any]]
 ) -> Iterator[PolicyFault]:
-    calls = sum(event["event"] == "calls" for event in events)
-    if len(case.must) != calls:
+    turns = [event["event"] for event in events if event["event"] in ASKING]
+    if len(case.must) != len(turns):
         entries = f"{len(case.must)} {'entry' if len(case.must) == 1 else 'entries'}"
+        kinds = "`calls` or `plan`" if "plan" in turns else "`calls`"
         what = (
-            f"{entries} for {calls} {'event' if calls == 1 else 'events'} `calls`: write one for "
-            "each, in their order: "
+            f"{entries} for {len(turns)} {'event' if len(turns) == 1 else 'events'} {kinds}: write "
+            "one for each, in their order: "
             '"allow", "ask", "refuse", or { refuses = true, because = "provenance" }'
         )
         yield PolicyFault(read.places.line_of("/must"), "/must", what)

@@ -4,16 +4,20 @@ Rule 1: a case leaves out what the harness can know: the session, the digest tha
         about, who approved. What it says of them stands.
 Rule 2: an event that has no place in the session is a mistake of the case, unless a ruling before
         it came out otherwise than was meant: then that is what is told.
+Rule 3: what is meant of a turn is meant of the strictest ruling on it: calls that wait for one
+        another are judged again as they are opened.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
+from critic.session import Action
 from evals.envelope import ARRAY, OPTIONAL, Envelope
+from evals.escaping import escape_name
 from evals.json_value import JsonObject, Text
 from harness.clock import FixedClock
 from harness.expected_rulings import (
@@ -46,8 +50,8 @@ _NOTES: Final[tuple[tuple[str, Literal["denied", "on_ask", "max_questions"]], ..
 class SessionCase(Envelope):
     """A session: its events, or the file that has them as JSON lines, and what was meant.
 
-    `must` has one entry for each `calls` event. `policy` is the path of a policy file from the
-    folder of the case file.
+    `must` has one entry for each `calls` and each `plan` event. `policy` is the path of a policy
+    file from the folder of the case file.
     """
 
     title: str = ""
@@ -64,7 +68,8 @@ class SessionCase(Envelope):
         return self
 
 
-_ASKING: Final = ("calls", "plan")
+ASKING: Final = ("calls", "plan")
+"""The events that have an entry in `must`."""
 _MEANT_BY: Final = {True: ExpectedRuling(allows=True), False: ExpectedRuling(refuses=True)}
 """What a person means by an answer: after a yes, nothing may be left that is refused."""
 
@@ -112,25 +117,98 @@ def play_case(policy: Policy, events: Sequence[Json], must: Sequence[ExpectedRul
 
     Args:
         events: as `complete_events` returns them.
-        must: one entry for each `calls` event.
+        must: one entry for each `calls` and each `plan` event.
     """
-    guard, asked = Guard(policy, clock=FixedClock(BEGINNING)), dict[str, str]()
-    left = list(must)
-    for at, event in enumerate(events):
-        answer = guard.handle_line(json.dumps(_with_digest(event, asked)).encode())
-        if isinstance(answer, Ruling | OpeningRuling) and answer.plan_digest is not None:
-            asked[answer.session] = answer.plan_digest
-        ruling = _read_answer(answer)
-        if ruling is None and isinstance(answer, EventError):
-            return PlayedCase(mistake=EventMistake(at, answer.error.path, answer.error.message))
-        if ruling is None:
-            continue
-        meant = left.pop(0) if event["event"] in _ASKING else _MEANT_BY[event["yes"]]
-        if wrong := _mismatch(meant, ruling):
-            turn = f"calls {len(must) - len(left)}" if event["event"] in _ASKING else "the answer"
-            is_stopped = meant.is_laxer(ruling)
-            return PlayedCase(f"{turn}: {wrong}", at=at, is_stopped=is_stopped)
-    return PlayedCase()
+    return _Play(policy, events, must).play()
+
+
+class _MeantTurn(NamedTuple):
+    """A turn that was ruled on: what was meant, the strictest ruling on it, and its event."""
+
+    name: str
+    meant: ExpectedRuling
+    ruling: JudgedRuling
+    at: int
+
+
+_STRICTNESS: Final[tuple[Action, ...]] = ("allow", "ask", "refuse")
+
+
+class _Play:
+    """A case on its way through a guard."""
+
+    def __init__(
+        self, policy: Policy, events: Sequence[Json], must: Sequence[ExpectedRuling]
+    ) -> None:
+        self._guard = Guard(policy, clock=FixedClock(BEGINNING))
+        self._events, self._must = events, must
+        self._asked: dict[str, str] = {}
+        self._turns: dict[tuple[str, int], _MeantTurn] = {}
+        self._ruled = 0
+
+    def play(self) -> PlayedCase:
+        """Return what became of it, up to the first ruling that was not meant."""
+        for at, event in enumerate(self._events):
+            line = json.dumps(_with_digest(event, self._asked)).encode()
+            answer = self._guard.handle_line(line)
+            if isinstance(answer, Ruling | OpeningRuling) and answer.plan_digest is not None:
+                self._asked[answer.session] = answer.plan_digest
+            ruling = _read_answer(answer)
+            if ruling is None and isinstance(answer, EventError):
+                mistake = EventMistake(at, answer.error.path, answer.error.message)
+                return self._open_failure() or PlayedCase(mistake=mistake)
+            if ruling is not None and (failed := self._judge(at, event, answer, ruling)):
+                return failed
+        return self._open_failure() or PlayedCase()
+
+    def _judge(
+        self, at: int, event: Json, answer: Answer, ruling: JudgedRuling
+    ) -> PlayedCase | None:
+        """Return how a ruling fails the case; None if it does not, or not yet."""
+        if event["event"] == "ready":
+            return self._judge_opening(at, event, answer, ruling)
+        if event["event"] == "answer":
+            return _failure("the answer", _MEANT_BY[event["yes"]], ruling, at)
+        meant = self._must[self._ruled]
+        self._ruled += 1
+        turn = _MeantTurn(f"calls {self._ruled}", meant, ruling, at)
+        place = (answer.session, answer.turn) if isinstance(answer, Ruling) else None
+        if place is None or place in self._turns or not self._has_opening(at):
+            return _failure(*turn)
+        self._turns[place] = turn
+        return _failure(*turn) if meant.is_laxer(ruling) else None
+
+    def _judge_opening(
+        self, at: int, event: Json, answer: Answer, ruling: JudgedRuling
+    ) -> PlayedCase | None:
+        """Return how the opening of a call fails what was meant of its turn."""
+        if not isinstance(answer, OpeningRuling):
+            return None
+        place = answer.session, answer.turn
+        turn = self._turns[place]
+        if _STRICTNESS.index(ruling.action) <= _STRICTNESS.index(turn.ruling.action):
+            return None
+        name = f"{turn.name}, opening {escape_name(event['id'])}"
+        turn = self._turns[place] = turn._replace(name=name, ruling=ruling, at=at)
+        return _failure(*turn) if turn.meant.is_laxer(ruling) else None
+
+    def _has_opening(self, at: int) -> bool:
+        """Return whether a call is opened after an event, in its session."""
+        name = self._events[at]["session"]
+        return any(
+            one["event"] == "ready" and one["session"] == name for one in self._events[at + 1 :]
+        )
+
+    def _open_failure(self) -> PlayedCase | None:
+        """Return how the first turn fails that was not as strict as was meant."""
+        failures = (_failure(*turn) for turn in self._turns.values())
+        return next((one for one in failures if one is not None), None)
+
+
+def _failure(name: str, meant: ExpectedRuling, ruling: JudgedRuling, at: int) -> PlayedCase | None:
+    """Return how a ruling fails a case; None if it is what was meant."""
+    wrong = "" if meant.fits(ruling) else f"{name}: must {meant.text}, is {ruling.text}"
+    return PlayedCase(wrong, at=at, is_stopped=meant.is_laxer(ruling)) if wrong else None
 
 
 def _with_digest(event: Json, asked: Mapping[str, str]) -> Json:
@@ -140,25 +218,15 @@ def _with_digest(event: Json, asked: Mapping[str, str]) -> Json:
     return {"plan_digest": asked.get(event["session"], _NO_PLAN), **event}
 
 
-def _mismatch(must: ExpectedRuling, ruling: JudgedRuling) -> str:
-    return "" if must.fits(ruling) else f"must {must.text}, is {ruling.text}"
-
-
 def _read_answer(answer: Answer) -> JudgedRuling | None:
     """Return what an event was answered; None if that is not a ruling."""
     if isinstance(answer, EventError) and answer.error.message.startswith(_HALTED):
         return JudgedRuling(
             "refuse", (NamedViolation(None, None, "on_refusal", None, answer.error.message),)
         )
-    if not isinstance(answer, Ruling):
+    if not isinstance(answer, Ruling | OpeningRuling):
         return None
-    found = list[NamedViolation]()
-    if answer.critic_error is not None:
-        found.append(NamedViolation(None, None, None, None, answer.critic_error))
-    for one in answer.unknown or ():
-        found.append(
-            NamedViolation("surface", "violates_decision_spec", "unknown_tool", None, one.say)
-        )
+    found = [] if isinstance(answer, OpeningRuling) else [*_unjudged(answer)]
     if answer.verdict is not None and not answer.verdict.ok and answer.action != "allow":
         found += judged_ruling(answer.verdict).violations
     found += (
@@ -167,3 +235,11 @@ def _read_answer(answer: Answer) -> JudgedRuling | None:
         if (answer.note or "").endswith(end)
     )
     return JudgedRuling(answer.action, tuple(found))
+
+
+def _unjudged(ruling: Ruling) -> Iterator[NamedViolation]:
+    """Yield why calls may not run that the verdict is not about."""
+    if ruling.critic_error is not None:
+        yield NamedViolation(None, None, None, None, ruling.critic_error)
+    for one in ruling.unknown or ():
+        yield NamedViolation("surface", "violates_decision_spec", "unknown_tool", None, one.say)

@@ -1,6 +1,8 @@
 """Cases that are sessions, and those that say who is asked and because of what."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,17 @@ from tests.harness.case_files.greenhouse import (
     session,
     write,
 )
+from tests.harness.guard.test_late_calls import (
+    PLAN,
+    READS,
+    TURN,
+    VALUES,
+    read_both,
+    ready,
+)
+from tests.harness.guard.test_late_calls import calls as late_calls
+from tests.harness.guard.test_late_calls import opened as late_opened
+from tests.support.late_refund import WINDOW, late_policy
 
 POLICY = parse_policy(GREENHOUSE.encode(), syntax="toml").policy
 DOSE = called("c2", "dose", '{ tank_id = "T-41", ml = 250 }')
@@ -209,3 +222,64 @@ def test_a_policy_beside_its_cases_is_no_case(tmp_path: Path) -> None:
 def test_a_failure_shows_what_the_model_is_told(tmp_path: Path) -> None:
     result = judge(tmp_path, session('["allow", "allow"]', *ASKED, DOSE))
     assert "\n    to the model: dose not run: " in result.problem
+
+
+# --- calls that wait for one another -------------------------------------------------------------
+
+
+def late_case(must: str, *events: dict[str, Any]) -> str:
+    wire = [{name: one[name] for name in one if name != "session"} for one in events]
+    known = {"title": "t", "command": "session", "must": json.loads(must)}
+    return json.dumps({**known, "events": [late_opened(), *wire]})
+
+
+OTHER_TURN = late_calls({**READS[0], "id": "d"})
+NO_WINDOW = [TURN, *read_both(window={**WINDOW, "window_open": False}), ready("c")]
+OPENED = [TURN, *read_both(), ready("c")]
+YES: dict[str, Any] = {"event": "answer", "yes": True}
+PLANNED = [{**PLAN, "steps": READS}, late_calls({**READS[1], "id": "k"})]
+
+
+@pytest.mark.parametrize(
+    ("must", "events", "spec"),
+    [
+        ('["allow"]', OPENED, None),
+        ('["allow"]', [TURN], None),
+        ('[{"refuses": true, "because": "requires_evidence"}]', NO_WINDOW, None),
+        ('["refuse", "allow"]', [*NO_WINDOW, OTHER_TURN], None),
+        ('["ask"]', OPENED, VALUES),
+        ('["ask"]', [*OPENED, YES], VALUES),
+        ('["ask"]', [*OPENED, {**YES, "yes": False}], VALUES),
+        ('["allow", "allow"]', PLANNED, None),
+    ],
+)
+def test_a_turn_is_as_strict_as_its_strictest_opening(
+    must: str, events: list[dict[str, Any]], spec: dict[str, Any] | None, tmp_path: Path
+) -> None:
+    result = judge_read_case(
+        read_case_file(write(tmp_path, late_case(must, *events), "case.json")), late_policy(spec)
+    )
+    assert (result.problem, result.faults) == ("", ())
+
+
+@pytest.mark.parametrize(
+    ("must", "events", "told"),
+    [
+        ('["allow"]', NO_WINDOW, "event 6, calls 1, opening c: must allow, is refuse\n  evidence,"),
+        ('["ask"]', NO_WINDOW, "event 6, calls 1, opening c: must ask, is refuse"),
+        ('["refuse"]', OPENED, "event 1, calls 1: must refuse, is allow"),
+        ('["refuse"]', [*OPENED, ready("c")], "event 1, calls 1: must refuse, is allow"),
+        ('["refuse", "allow"]', [*OPENED, OTHER_TURN], "event 1, calls 1: must refuse"),
+    ],
+)
+def test_an_opening_that_was_not_meant_fails_with_its_ruling(
+    must: str, events: list[dict[str, Any]], told: str, tmp_path: Path
+) -> None:
+    text = late_case(must, *events)
+    result = judge_read_case(read_case_file(write(tmp_path, text, "case.json")), late_policy())
+    assert told in result.problem, result
+
+
+def test_a_plan_has_an_entry_of_its_own(tmp_path: Path) -> None:
+    with pytest.raises(InvalidCase, match="1 entry for 2 events `calls` or `plan`: write one"):
+        read_case_file(write(tmp_path, late_case('["allow"]', *PLANNED), "case.json"))
