@@ -1,7 +1,7 @@
 """Write the case of a recorded session: its events, and what was said to each turn. Pure."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from critic import Refused, Verified
 from evals.kinds import RecordedAction
@@ -17,12 +17,18 @@ class NoCase(HarnessError, ValueError):
     """A session cannot be written as a case. The message is one line, safe to print."""
 
 
-def expected_of(action: RecordedAction, verdict: Verified | Refused) -> str | Json:
+def expected_of(
+    action: RecordedAction | Literal["stop"], verdict: Verified | Refused
+) -> str | Json:
     """Return what a case demands of a turn: what was said to it, and why it was refused.
 
     A shadow let it run, whatever it said. A refusal that a yes would clear has no reason of the
-    verdict: nobody was there to be asked, or a person had said no.
+    verdict: nobody was there to be asked, or a person had said no. Of a `stop` it is not known
+    whether somebody was asked, so it has a reason alone.
     """
+    if action == "stop" and isinstance(verdict, Refused):
+        first = judged_ruling(verdict).violations[0]
+        return {"because": first.name or first.check}
     if action != "refuse":
         return "ask" if action == "ask" else "allow"
     named = judged_ruling(verdict).violations

@@ -27,6 +27,7 @@ from harness.expected_rulings import (
     expectation_error,
     judged_ruling,
 )
+from harness.guard.course import DENIED
 from harness.guard.guard import Guard
 from harness.guard.rulings import Answer, EventError, OpeningRuling, Ruling
 from harness.policy import Policy
@@ -40,7 +41,7 @@ BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """The time of events that tell none: the same in every run."""
 _HALTED: Final = "the session halted at a refusal"
 _NOTES: Final[tuple[tuple[str, Literal["denied", "on_ask", "max_questions"]], ...]] = (
-    ("a person said no to this call in this session", "denied"),
+    (DENIED, "denied"),
     ("nobody is there to be asked", "on_ask"),
     (" questions were asked already, which is the limit", "max_questions"),
 )

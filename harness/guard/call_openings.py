@@ -28,7 +28,7 @@ from evals.json_value import detach_json
 from evals.plan import Proposal
 from evals.timestamps import is_unexpired
 from harness.canonical import digest as digest_of
-from harness.guard.course import Answered, Course
+from harness.guard.course import DENIED, Answered, Course
 from harness.guard.course_answers import (
     AskedOpening,
     OpenQuestion,
@@ -41,8 +41,6 @@ from harness.guard.session_events import AnswerEvent, ReadyEvent
 
 Place = tuple[int, int]
 """A turn, and a step of its batch."""
-
-_DENIED = "a person said no to this call in this session"
 
 
 def take_ready(course: Course, event: ReadyEvent, as_of: datetime) -> Answered:
@@ -112,7 +110,7 @@ def _rule(course: Course, opened: OpenedCall, call: Call, *, is_answer: bool) ->
         note = None if verdict.ok else "shadow: this was not enforced"
         return Ruled("allow" if has_values else "refuse", verdict, note)
     if has_values and course.is_denied(call):
-        return Ruled("refuse", verdict, _DENIED)
+        return Ruled("refuse", verdict, DENIED)
     if isinstance(verdict, Verified):
         return Ruled("allow", verdict)
     if is_answer or not verdict.approvable:
@@ -302,7 +300,7 @@ def _carry_out(before: Answered, asked: AskedOpening, as_of: datetime) -> Answer
     facts: dict[str, Any] = {"verdict": running.verdict, "plan_digest": digest(running.plan)}
     ruling = Ruling(session=course.session.id, turn=place[0], action=action, **facts)
     if action == "refuse":
-        denied = ruling.model_copy(update={"note": _DENIED})
+        denied = ruling.model_copy(update={"note": DENIED})
         return _refuse(before, place[0])._replace(answer=denied)
     later = replace(course, session=let_run(course.session, call_id, place))
     return before._replace(course=later, answer=ruling, opened=(*before.opened, call))

@@ -62,6 +62,8 @@ from harness.record import RecordedAnswer
 if TYPE_CHECKING:
     from critic.session.waiting_calls import OpenedCall
 
+DENIED: Final = "a person said no to this call in this session"
+"""Why a call is refused that a person said no to before, as it is noted and recorded."""
 _UNRULED: Final = "it ran, and no ruling allowed it"
 _LAST_QUESTION: Final = "this is the last question: until somebody says yes, the answer is no"
 _TOO_LATE: Final = "the question has expired: have the agent ask again"
@@ -206,8 +208,7 @@ class Course:
         if settings.shadow:
             return Ruled("allow", verdict, None if verdict else "shadow: this was not enforced")
         if denied := self.denied_steps(batch):
-            note = "a person said no to this call in this session"
-            return Ruled("refuse", _denial(denied) if verdict.ok else verdict, note)
+            return Ruled("refuse", _denial(denied) if verdict.ok else verdict, DENIED)
         if isinstance(verdict, Verified):
             return Ruled("allow", verdict)
         return self.ask_person(verdict) if verdict.approvable else Ruled("refuse", verdict)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from evals.escaping import escape_name
 from harness.canonical import ascii_json
+from harness.commands.exit_status import EXIT_INVALID
 from harness.commands.log.log_filters import damage_texts, warn
 from harness.commands.policy.policy_command import load_policy
 from harness.errors import UsageError
@@ -44,7 +45,9 @@ def tasks_in_log(
 
 
 def list_events(args: argparse.Namespace, log: SqlDecisionLog) -> int:
-    """Print the events of sessions, one JSON object a line. Return 1 if one is incomplete.
+    """Print the events of sessions, one JSON object a line.
+
+    Return 1 if the log is damaged, and 2 if a session cannot be told: it is left out.
 
     Raises:
         UsageError: there is no session with that id.
@@ -55,13 +58,15 @@ def list_events(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     named = [one for one in found if args.session in (None, one.name)]
     if not named and args.session is not None:
         raise UsageError(f"the log has no guarded session {escape_name(args.session)}")
-    unknown = 0
-    for one in named:
-        unknown += one.events is None
-        for event in one.events or ():
-            sys.stdout.write(f"{ascii_json(event)}\n")
-    said = [f"{unknown} sessions cannot be told: part is redacted or missing"] if unknown else []
-    return warn([*damage_texts(listing.problems), *said])
+    for event in (event for one in named for event in one.events or ()):
+        sys.stdout.write(f"{ascii_json(event)}\n")
+    said = [
+        f"session {escape_name(one.name)} cannot be told: {'; '.join(one.lost)}"
+        for one in named
+        if one.events is None
+    ]
+    status = warn([*damage_texts(listing.problems), *said])
+    return EXIT_INVALID if said else status
 
 
 def _task_of(session: LoggedSession) -> RecordedTask | None:

@@ -3,17 +3,29 @@
 A record holds all that was seen before its turn, and the record of a run what its calls returned.
 So the events of a session can be told from its records, but for the ids of calls, which are made
 anew. What was taken out of a log is not known, and then nothing can be said of the session.
+
+Rule 1: a plan that an agent carried out is told as calls that wait for one another, and each of its
+        calls as opened: no record says which of the two it was, and both are judged alike.
+Rule 2: what was opened of a turn is recorded when it ends. Until then its session is not known.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from critic import Refused, Verified
 from critic.session.session_rules import OPERATOR_ID, USER_ID
 from evals.kinds import RecordedAction
+from evals.pointers import segments
+from evals.run import ToolCall
 from harness.canonical import canonical_json
+from harness.guard.course import DENIED
 from harness.policy.envelopes import Policy
-from harness.record import RecordedAnswer
+from harness.record import RecordedAnswer, RunFacts
+from harness.what_if.proposing.logged_openings import (
+    LoggedRuling,
+    opened_steps,
+    strictest_opening,
+)
 from harness.what_if.proposing.logged_policy import scope_told
 from harness.what_if.proposing.recorded_tasks import RecordedTask, read_tasks
 
@@ -38,16 +50,20 @@ class LoggedSession:
         self._policy: Final = policy
         tools = {} if policy is None else policy.tools
         self._names: Final = {tool.pair: name for name, tool in tools.items()}
-        self._events: Final[list[Json]] = []
+        self._events: list[Json] = []
         self._opening: Json | None = None
         self._heard: Final[set[str]] = set()
         self.turns: Final[set[int]] = set()
         """The numbers of its turns."""
         self._ended: Final[set[str]] = set()
-        self.rulings: Final[dict[int, tuple[RecordedAction, Verified | Refused]]] = {}
-        """What was said to the calls of each turn first, by its number."""
+        self.rulings: Final[dict[int, LoggedRuling]] = {}
+        """What was said to the calls of each turn, by its number: first, or as they were opened."""
+        self._steps: Final[dict[int, list[Json]]] = {}
+        self._running: Final[set[int]] = set()
         self.lost: Final[list[str]] = []
         """Which records cannot be read, and why: one line each, safe to print."""
+        self.unanswered: Final[list[str]] = []
+        """The turns that depend on an answer which no record has: one line each."""
 
     def lose(self, why: str) -> None:
         """Note that a record of it cannot be read."""
@@ -56,17 +72,24 @@ class LoggedSession:
 
     def add_ruling(
         self,
-        turn: int,
+        ctx: Json,
         action: RecordedAction,
         verdict: Verified | Refused,
         answer: RecordedAnswer | None,
+        note: str | None = None,
     ) -> None:
         """Add what was said to the calls of a turn, or what a person answered."""
+        turn = ctx["session"]["turn"]
+        told = (event for event in self._events if event["event"] == "answer")
+        if note == DENIED and all(event["yes"] for event in told):
+            self.unanswered.append(f"turn {turn}: it was refused for a no that is on no record")
+        if action in ("allow", "shadow") and any(map(_is_late, self._steps[turn])):
+            self._running.add(turn)
         if answer is None:
-            self.rulings.setdefault(turn, (action, verdict))
+            self.rulings.setdefault(turn, LoggedRuling(action, verdict))
         elif answer.answer != "lapsed":
             given = {"yes": answer.answer == "yes", "approver": answer.approver}
-            self._events.append({"event": "answer", **given})
+            self._events.append({"event": "answer", **given, **_terms_of(answer, ctx)})
 
     def add_turn(self, ctx: Json, compiled: Json, plan: Json) -> None:
         """Add the words that were new before a turn, and its calls; the same turn counts once."""
@@ -75,26 +98,65 @@ class LoggedSession:
             return
         self.turns.add(turn)
         self._hear(ctx, compiled["manifests"]["evidence_manifest"])
-        calls = [
-            self._call_of(step, f"{turn}.{at}")
-            for at, step in enumerate(plan["steps"])
-            if step["kind"] == "tool" and "of" not in step
+        steps = self._steps[turn] = [
+            step for step in plan["steps"] if step["kind"] == "tool" and "of" not in step
         ]
+        ids = {step["id"]: f"{turn}.{at}" for at, step in enumerate(steps) if "id" in step}
+        if any(name not in ids for step in steps for name in _awaited(step)):
+            self.lose(f"turn {turn}: a call waits for one whose tool no record names")
+            return
+        calls = [self._call_of(step, f"{turn}.{at}", ids) for at, step in enumerate(steps)]
         if calls:
             time = {"as_of": ctx["as_of"]} if "as_of" in ctx else {}
             self._events.append({"event": "calls", "calls": calls, **time})
 
-    def end_turn(self, turn: int, calls: Iterable[Mapping[str, Any]]) -> None:
-        """Add what the calls of a turn returned, each once: the last attempt that is on record."""
-        last = {call["step"]: call for call in calls}
-        for step, call in last.items():
-            name = f"{turn}.{step}"
-            if name in self._ended:
-                continue
-            self._ended.add(name)
-            known = {key: call[key] for key in ("output", "error") if key in call}
-            event = {"event": "result", "id": name, "status": call["status"], **known}
-            self._events.append(event)
+    def end_turn(self, turn: int, run: RunFacts, action: RecordedAction) -> None:
+        """Add what was opened of a turn, and what its calls returned: the last attempt of each."""
+        self._running.discard(turn)
+        if action == "refuse":
+            self._tell_unruled(turn, run)
+            return
+        for one in opened_steps(run):
+            for call in one.ended:
+                self._add_result(turn, call)
+            self._events += one.events(f"{turn}.{one.opening.step}")
+        opened = strictest_opening(run)
+        if opened is not None and turn in self.rulings:
+            self.rulings[turn] = max(self.rulings[turn], opened, key=lambda one: one.strictness)
+        for call in {call.step: call for call in run.calls}.values():
+            self._add_result(turn, call)
+
+    def require_ends(self) -> None:
+        """Note the turns whose openings are on no record yet."""
+        for turn in sorted(self._running):
+            self.lose(f"turn {turn} has not ended: what was opened of it is recorded when it does")
+
+    def _add_result(self, turn: int, call: ToolCall) -> None:
+        name = f"{turn}.{call.step}"
+        if name in self._ended:
+            return
+        self._ended.add(name)
+        step = self._steps[turn][call.step]
+        sent = {} if _is_planned(call, step) else {"sent": self._sent(call)}
+        self._events.append({"event": "result", "id": name, **_end_of(call), **sent})
+
+    def _tell_unruled(self, turn: int, run: RunFacts) -> None:
+        """Tell calls that ran without a ruling as what they were told as: results."""
+        self.rulings.pop(turn, None)
+        ids = {f"{turn}.{at}" for at, _ in enumerate(self._steps[turn])}
+        self._events = [
+            event
+            for event in self._events
+            if event["event"] != "calls" or event["calls"][0]["id"] not in ids
+        ]
+        for call in run.calls:
+            name = f"{turn}.{call.step}"
+            self._events.append(
+                {"event": "result", "id": name, **_end_of(call), "sent": self._sent(call)}
+            )
+
+    def _sent(self, call: ToolCall) -> Json:
+        return {"tool": self._name_of(call.adapter_id, call.capability_id), "args": {**call.args}}
 
     @property
     def events(self) -> list[Json] | None:
@@ -125,13 +187,29 @@ class LoggedSession:
         lines = enumerate(map(canonical_json, self.events), 1)
         return read_tasks(lines)[0]
 
-    def _call_of(self, step: Json, name: str) -> Json:
-        """Return the call of a step, with the facts by which its command was read."""
-        tool = self._name_of(step["adapter_id"], step["capability_id"])
-        known = {one: step[one] for one in ("estimated_tokens",) if one in step}
-        facts = step.get("shell", {}).get("facts")
-        shell = {} if facts is None else {"shell": facts}
-        return {"id": name, "tool": tool, "args": step["args"], **known, **shell}
+    def _call_of(self, step: Json, name: str, ids: Mapping[str, str]) -> Json:
+        """Return the call of a step, with the facts by which its command was read.
+
+        Args:
+            ids: those of the calls of its turn, by the ids of their steps.
+        """
+        call = {
+            "id": name,
+            "tool": self._name_of(step["adapter_id"], step["capability_id"]),
+            "args": step["args"],
+        }
+        if "estimated_tokens" in step:
+            call["estimated_tokens"] = step["estimated_tokens"]
+        if (facts := step.get("shell", {}).get("facts")) is not None:
+            call["shell"] = facts
+        takes = [{**one, "call": ids[one["step"]]} for one in step.get("takes", ())]
+        taken = {one.pop("step") for one in takes}
+        after = [ids[one] for one in step.get("evidence_steps", ()) if one not in taken]
+        return {
+            **call,
+            **({"takes": takes} if takes else {}),
+            **({"after": after} if after else {}),
+        }
 
     def _name_of(self, adapter: str, capability: str) -> str:
         return self._names.get((adapter, capability), capability)
@@ -157,3 +235,38 @@ class LoggedSession:
             kept = None if self._policy is None else self._policy.tools
             known["scope"] = [name for name in names if kept is None or name in kept]
         return known
+
+
+def _is_late(step: Json) -> bool:
+    return any(_awaited(step))
+
+
+def _awaited(step: Json) -> Iterator[str]:
+    """Yield the ids of the steps that a step waits for."""
+    yield from (one["step"] for one in step.get("takes", ()))
+    yield from step.get("evidence_steps", ())
+
+
+def _end_of(call: ToolCall) -> Json:
+    """Return how a call ended, as its event says it."""
+    wire = call.wire()
+    return {name: wire[name] for name in ("status", "output", "error") if name in wire}
+
+
+def _is_planned(call: ToolCall, step: Json) -> bool:
+    """Return whether a call is the one of its step, but for the arguments that it took."""
+    taken = {segments(one["arg"])[0] for one in step.get("takes", ())}
+    sent, planned = (
+        canonical_json({name: one for name, one in args.items() if name not in taken})
+        for args in (call.args, step["args"])
+    )
+    pair = step["adapter_id"], step["capability_id"]
+    return (call.adapter_id, call.capability_id) == pair and sent == planned
+
+
+def _terms_of(answer: RecordedAnswer, ctx: Json) -> Json:
+    """Return what a yes was limited to, and whether it was to the sources of late values."""
+    given = [one for one in ctx.get("approvals", ()) if one["approver"] == answer.approver]
+    if answer.answer != "yes" or not given:
+        return {}
+    return {name: given[-1][name] for name in ("expires_at", "late") if name in given[-1]}

@@ -27,6 +27,8 @@ def sessions_in_log(
             name = trace if row.session is None else name_in_column(row.session)
             session = sessions[trace] = LoggedSession(trace, name, policy)
         _add_record(session, log, row.seq)
+    for one in sessions.values():
+        one.require_ends()
     return [one for one in sessions.values() if one.turns or not one.is_known]
 
 
@@ -81,12 +83,12 @@ def _add_record(session: LoggedSession, log: SqlDecisionLog, seq: int) -> None:
         return
     if "session" not in ctx:
         return
-    turn = ctx["session"]["turn"]
     session.add_turn(ctx, compiled, plan)
     if record.run is not None:
-        session.end_turn(turn, record.run.wire()["calls"])
+        session.end_turn(ctx["session"]["turn"], record.run, record.action)
     else:
-        session.add_ruling(turn, record.action, record.report.verify, record.answer)
+        verdict = record.report.verify
+        session.add_ruling(ctx, record.action, verdict, record.answer, record.error)
 
 
 def _read(log: SqlDecisionLog, digest: str) -> dict[str, Any] | None:

@@ -14,7 +14,10 @@ from harness.integrations.hooks.install import shipped_policy
 from harness.log import SqlDecisionLog
 from harness.policy import Policy, parse_policy
 from tests.harness.console import Critic
+from tests.harness.guard.test_late_calls import OTHER, PLAN, READS, TURN, VALUES, read_both, ready
+from tests.harness.guard.test_late_calls import opened as late_opened
 from tests.support.guarding import answers_to
+from tests.support.late_refund import ORDER, SENT, WINDOW, late_policy
 from tests.support.shell_worlds import World
 
 Json = dict[str, Any]
@@ -153,3 +156,128 @@ def test_a_session_of_any_name_is_found_by_it(critic: Critic, tmp_path: Path) ->
     assert json.loads(critic("shadow", log, "--policy", policy, "--format", "json").lines[0])[
         "sessions"
     ]
+
+
+# --- calls that wait for one another -------------------------------------------------------------
+
+NO_WINDOW = {**WINDOW, "window_open": False}
+PAID = [TURN, *read_both(), ready("c")]
+SOURCES: Json = {"approval_required_from": "destructive"}
+CARRIED = [
+    *(PLAN, calls({**READS[0], "id": "k1"}), result("k1", ORDER)),
+    *(calls({**READS[1], "id": "k2"}), result("k2", WINDOW)),
+    *(calls({"id": "k3", "tool": "issue_refund", "args": SENT}), result("k3", {"ok": True})),
+]
+LATE: dict[str, tuple[str, list[str], Json | None, list[Json]]] = {
+    "opened": ("allowed", ["allow"], None, [*PAID, result("c", {"ok": True})]),
+    "never opened": ("allowed", ["allow"], None, [TURN]),
+    "without its result": ("allowed", ["allow"], None, PAID),
+    "refused at its opening": (
+        "refused",
+        ["requires_evidence"],
+        None,
+        [TURN, *read_both(window=NO_WINDOW), ready("c")],
+    ),
+    "asked with the values": ("asked", ["ask"], VALUES, [*PAID, answer(yes=True), result("c", {})]),
+    "denied with the values": (
+        "asked",
+        ["approval_required_from"],
+        VALUES,
+        [*PAID, answer(yes=False)],
+    ),
+    "asked about its sources": (
+        "asked",
+        ["ask"],
+        SOURCES,
+        [TURN, answer(yes=True, late=True), *read_both(), ready("c"), result("c", {})],
+    ),
+    "not shown its sources": ("asked", ["ask"], SOURCES, [TURN, answer(yes=False)]),
+    "two turns": (
+        "allowed",
+        ["allow", "allow"],
+        None,
+        [*PAID, result("c", {"ok": True}), calls({**READS[0], "id": "d"}), result("d", ORDER)],
+    ),
+    "a plan": ("allowed", ["allow"], None, CARRIED),
+    "a plan in part": ("allowed", ["allow", "allow"], None, [*CARRIED[:5], calls(OTHER)]),
+    "a plan with a question": (
+        "asked",
+        ["ask"],
+        VALUES,
+        [*CARRIED[:6], answer(yes=True), result("k3", {"ok": True})],
+    ),
+    "a plan that waits for nothing": (
+        "allowed",
+        ["allow"],
+        None,
+        [{**PLAN, "steps": READS}, calls({**READS[1], "id": "k1"}), result("k1", WINDOW)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_a_late_session_is_judged_as_its_log_has_it(
+    name: str, critic: Critic, tmp_path: Path
+) -> None:
+    outcome, must, spec, events = LATE[name]
+    rules, log = late_policy(spec), tmp_path / "log.db"
+    policy = write(tmp_path / "late.json", json.dumps(rules.wire()))
+    record(log, rules, [late_opened(), *events, close()])
+    assert tried_outcome(critic, log, policy) == outcome
+    holds_as_case(critic, log, policy)
+    case = json.loads(critic("policy", "case", log, "s", "--format", "json").out)
+    assert [one if isinstance(one, str) else one["because"] for one in case["must"]] == must
+
+
+def test_the_events_of_a_late_session_are_those_that_were_told(
+    critic: Critic, tmp_path: Path
+) -> None:
+    events = [late_opened(), *PAID, result("c", {"ok": True}), close()]
+    record(tmp_path / "log.db", late_policy(), events)
+    _, turn, *rest = told_events(critic, tmp_path / "log.db")
+    assert [one["event"] for one in rest] == ["ready", "ready", *["result"] * 2, "ready", "result"]
+    assert [one["id"] for one in rest] == ["1.0", "1.1", "1.0", "1.1", "1.2", "1.2"]
+    pay = turn["calls"][2]
+    assert pay["args"] == {"id": "pay_8861"}
+    assert pay["takes"] == [{"arg": "/amount_inr", "call": "1.0", "at": "/payment/amount_inr"}]
+    assert pay["after"] == ["1.1"]
+    assert "shell" not in pay
+
+
+def test_a_late_turn_that_has_not_ended_is_not_told(critic: Critic, tmp_path: Path) -> None:
+    log, policy = tmp_path / "log.db", write(tmp_path / "p.json", json.dumps(late_policy().wire()))
+    record(log, late_policy(), [late_opened(), TURN, ready("a")])
+    why = "turn 1 has not ended: what was opened of it is recorded when it does"
+    for said in (critic("log", "events", log), critic("log", "events", log, "s")):
+        assert (said.status, said.out) == (2, "")
+        assert said.err == f"critic: session s cannot be told: {why}\n"
+    said = critic("policy", "case", log, "s", "--policy", policy)
+    assert (said.status, said.out) == (2, "")
+    assert why in said.err
+
+
+def test_a_no_to_an_opening_is_on_no_record(critic: Critic, tmp_path: Path) -> None:
+    events = [late_opened(), *PAID, answer(yes=False), *PAID, close()]
+    log = tmp_path / "log.db"
+    assert record(log, late_policy(VALUES), events)[-2:] == ["refuse", "none"]
+    assert critic("log", "events", log).status == 0  # who says yes to all needs no answer
+    plain = calls({"id": "e", "tool": "issue_refund", "args": SENT})
+    again = [late_opened(), *PAID, answer(yes=False), plain, close()]
+    log = tmp_path / "again.db"
+    assert record(log, late_policy(VALUES), again)[-2:] == ["refuse", "none"]
+    said = critic("policy", "case", log, "s")
+    assert (said.status, said.out) == (2, "")
+    assert "turn 2: it was refused for a no that is on no record" in said.err
+
+
+def test_a_call_that_ran_unasked_is_told_as_its_result(critic: Critic, tmp_path: Path) -> None:
+    log, policy = tmp_path / "log.db", write(tmp_path / "p.json", json.dumps(late_policy().wire()))
+    sent = {"tool": "issue_refund", "args": SENT}
+    events = [late_opened(), calls(READS[0]), result("a", ORDER), {**result("z"), "sent": sent}]
+    record(log, late_policy(), [*events, calls({**READS[1], "id": "e"}), close()])
+    assert [one.get("sent") for one in told_events(critic, log) if one["event"] == "result"] == [
+        None,
+        sent,
+        None,
+    ]
+    holds_as_case(critic, log, policy)
