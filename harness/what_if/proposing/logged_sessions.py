@@ -150,10 +150,9 @@ class LoggedSession:
             if event["event"] != "calls" or event["calls"][0]["id"] not in ids
         ]
         for call in run.calls:
-            name = f"{turn}.{call.step}"
-            self._events.append(
-                {"event": "result", "id": name, **_end_of(call), "sent": self._sent(call)}
-            )
+            sent = {**self._sent(call), **_facts_of(self._steps[turn][call.step])}
+            event = {"event": "result", "id": f"{turn}.{call.step}", **_end_of(call)}
+            self._events.append({**event, "sent": sent})
 
     def _sent(self, call: ToolCall) -> Json:
         return {"tool": self._name_of(call.adapter_id, call.capability_id), "args": {**call.args}}
@@ -200,8 +199,7 @@ class LoggedSession:
         }
         if "estimated_tokens" in step:
             call["estimated_tokens"] = step["estimated_tokens"]
-        if (facts := step.get("shell", {}).get("facts")) is not None:
-            call["shell"] = facts
+        call |= _facts_of(step)
         takes = [{**one, "call": ids[one["step"]]} for one in step.get("takes", ())]
         taken = {one.pop("step") for one in takes}
         after = [ids[one] for one in step.get("evidence_steps", ()) if one not in taken]
@@ -235,6 +233,12 @@ class LoggedSession:
             kept = None if self._policy is None else self._policy.tools
             known["scope"] = [name for name in names if kept is None or name in kept]
         return known
+
+
+def _facts_of(step: Json) -> Json:
+    """Return the facts by which the command of a step was read, as a call has them."""
+    facts = step.get("shell", {}).get("facts")
+    return {} if facts is None else {"shell": facts}
 
 
 def _is_late(step: Json) -> bool:

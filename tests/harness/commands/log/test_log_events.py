@@ -281,3 +281,13 @@ def test_a_call_that_ran_unasked_is_told_as_its_result(critic: Critic, tmp_path:
         None,
     ]
     holds_as_case(critic, log, policy)
+
+
+def test_a_command_that_ran_unasked_is_told_with_its_facts(critic: Critic, tmp_path: Path) -> None:
+    log, policy = tmp_path / "log.db", write(tmp_path / "hooks.toml", HOOKS)
+    args = {"command": "rm -rf ../x", "cwd": "/w"}
+    sent = {"tool": "Bash", "args": args, "shell": World().facts().wire()}
+    record(log, policy_of(HOOKS), [*RUNS, {**result("z"), "sent": sent}, close()], World())
+    told = told_events(critic, log)[-1]["sent"]
+    assert {**told, "shell": told["shell"]["root"]} == {**sent, "shell": "/w"}
+    holds_as_case(critic, log, policy)
