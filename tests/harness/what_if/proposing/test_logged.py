@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from harness.policy import Policy, parse_policy
+from harness.record import RunFacts
 from harness.what_if.proposing.edit_proposals import EditProposer
 from harness.what_if.proposing.edit_search import _is_further
 from harness.what_if.proposing.logged_policy import LoggedPolicy
@@ -50,6 +51,11 @@ def test_a_scope_is_that_of_the_policy_where_all_sessions_had_it(
     assert logged.to_policy().scope == found
 
 
+def run_of(calls: list[Json]) -> RunFacts:
+    made = [{**one, **scope_of("ab"[one["step"]])[0], "args": {}} for one in calls]
+    return build(RunFacts, {"run_id": "r", "trace_id": "t", "calls": made, "outputs": {}})
+
+
 @pytest.mark.parametrize("attempts", [1, 2, 3])
 def test_of_the_attempts_of_a_call_the_last_one_tells_how_it_ended(attempts: int) -> None:
     session = LoggedSession("t", "s")
@@ -61,8 +67,8 @@ def test_of_the_attempts_of_a_call_the_last_one_tells_how_it_ended(attempts: int
         for attempt in range(attempts)
         for step in (0, 1)
     ]
-    session.end_turn(1, calls)
-    session.end_turn(1, [{"step": 0, "status": "failed"}])
+    session.end_turn(1, run_of(calls), "allow")
+    session.end_turn(1, run_of([{"step": 0, "status": "failed"}]), "allow")
     told = [one for one in session.events or () if one["event"] == "result"]
     last = attempts - 1
     assert [(one["id"], one["output"]) for one in told] == [
