@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from harness.integrations.hooks.install import INSTALLATIONS
+from harness.log import SqlDecisionLog
 from tests.harness.console import Critic
 from tests.harness.integrations.hooks.agents import (
+    AGENTS,
     CLAUDE_CODE,
     CODEX,
     CURSOR,
@@ -124,3 +126,18 @@ def test_ordinary_work_passes_and_what_is_hidden_in_it_does_not(
         if answer == "allow":
             ended = agent.result(tool, id, PAGE if "etch" in name else "ok")
             assert agent.decided(critic, tmp_path, ended, *scope) in ("silence", "allow")
+
+
+@pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
+def test_no_turn_warns_of_a_budget_that_no_hook_measures(
+    agent: Agent, critic: Critic, tmp_path: Path
+) -> None:
+    log = tmp_path / "audit.db"
+    asked, ended = agent.call(agent.read, "c1"), agent.result(agent.read, "c1", "text")
+    for event in (agent.prompt("Read src/app.py"), asked, ended):
+        agent.decided(critic, tmp_path, event, "--log", str(log))
+    with SqlDecisionLog.open_for_reading(log) as opened:
+        scores = [one.report.score for one in opened.records() if one.report.score is not None]
+    assert scores
+    found = [one for score in scores for _, one in score.scorecard.scores if one.status != "pass"]
+    assert [one for verdict in found for one in verdict.findings] == []
