@@ -1,7 +1,9 @@
 """`critic init`: a policy to begin with, from nothing, from functions, or from OpenAI tools."""
 
 import json
+import shlex
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from harness.commands import documents
 from harness.policy import lint, read_policy
 from tests.harness.console import Critic, spawn
 from tests.support.examples import is_safe
+from tests.support.paths import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -317,3 +320,23 @@ def test_types_are_read_from_recorded_results(critic: Critic, folder: Path) -> N
     assert critic(*init, "gone.jsonl").status == 2
     said = critic("init", "x.toml", "--ask")
     assert (said.status, said.err.count("\n")) == (2, 1)
+
+
+def test_what_the_guide_says_confirms_the_guesses_and_nothing_else(
+    critic: Critic, folder: Path
+) -> None:
+    critic("demo", "--shop", ".")
+    assert critic("init", "--from-agent", "shop.py:agent").status == 0
+    path = folder / "critic.toml"
+    head, table, rest = path.read_text().partition("[guard]\n")
+    guide = (ROOT / ".github" / "docs" / "guide.md").read_text()
+    (line,) = (
+        one for one in guide.splitlines() if one.startswith("sed -i -e") and "guessed" in one
+    )
+    subprocess.run(shlex.split(line), check=True)
+    scope = 'scope = ["send_email", "cancel_order"]\n'
+    confirmed = "".join(
+        f"{one.partition('# guessed: ')[0].rstrip()}\n" for one in rest.splitlines()
+    )
+    assert path.read_text() == f"{head}{table}{scope}{confirmed}"
+    assert not read_policy(path).guessed
