@@ -629,3 +629,14 @@ def test_a_command_that_ran_unasked_is_on_record_as_what_it_did(log: SqlDecision
     ]
     assert done == [{"delete"}, {"send"}]
     assert {one.status for one in replay(log)} <= {"same"}
+
+
+@pytest.mark.parametrize(("command", "is_sent"), [("echo a-77 > a.txt", True), ("cat a.py", False)])
+def test_a_command_with_effects_sends_what_it_holds(command: str, is_sent: bool) -> None:
+    """The tool is `read_only` by the policy; what counts is what its command does."""
+    batch = batch_of(command, facts_for(command))
+    session = Session.opened(rules_of(CLAUDE), "s", FIX)
+    session = session.decided(batch, "allow", verify_batch(batch), "0" * 64)
+    facts = session.propose([Call("n", "Read", {"file_path": "/w/a.py"})]).ctx.session
+    assert facts is not None
+    assert any(command in one.values for one in facts.sent or ()) is is_sent
