@@ -1,4 +1,4 @@
-"""The columns of the four tables of a log: turns, calls, evidence and answers.
+"""The columns of the tables of a log: turns, calls, effects, evidence and answers.
 
 Rule 1: `seq`, the number of the first record of a turn, names the turn in every table.
 Rule 2: a turn whose records became more is written again. Of the rows with one `seq`, those with
@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 ColumnType = Literal["int", "bool", "text", "texts", "ints", "time", "numbers"]
 """What a column holds. `time` is UTC; `numbers` are numbers by JSON pointer."""
 
-TableName = Literal["turns", "calls", "evidence", "answers"]
+TableName = Literal["turns", "calls", "effects", "evidence", "answers"]
 Row: TypeAlias = dict[str, Any]
 
 _OF_TURN: Final[Mapping[str, ColumnType]] = {
@@ -71,6 +71,16 @@ LOG_COLUMNS: Final[Mapping[TableName, Mapping[str, ColumnType]]] = MappingProxyT
             "attempts": "int",
             "duration_ms": "int",
             "cost_micros": "int",
+        },
+        "effects": {
+            **_OF_TURN,
+            "step": "int",
+            "part": "int",
+            "effect": "text",
+            "tier": "text",
+            "tier_rank": "int",
+            "args": "text",
+            "ran": "bool",
         },
         "evidence": {
             **_OF_TURN,

@@ -1,4 +1,4 @@
-"""A folder with the four tables of one log, as Parquet files that are only added to.
+"""A folder with the tables of one log, as Parquet files that are only added to.
 
 Rule 1: `tables.json` names the log, the record that was read last, and every file with its size and
         its digest. A file that it does not name does not count. It is written last.
@@ -23,7 +23,7 @@ from harness.record import GENESIS, Head
 from harness.record.integrity import is_digest
 from harness.whole_files import replace_file
 
-FORMAT: Final = "plan-critic.tables 2"
+FORMAT: Final = "plan-critic.tables 3"
 _NAMES: Final = "tables.json"
 _LOCK: Final = ".tables.lock"
 _PROBLEMS: Final = 100  # that are named

@@ -70,7 +70,7 @@ def _rows(found: "DuckDBPyConnection") -> Iterator[tuple[Any, ...]]:
 
 
 def _prepare(connection: "DuckDBPyConnection", folder: TableFolder, beside: str) -> None:
-    """Make the four views, and take away all that the statement does not need."""
+    """Make the views, and take away all that the statement does not need."""
     paths = [str(Path(one).absolute()) for name in LOG_COLUMNS for one in folder.paths(name)]
     if not paths:
         shown = escape_text(str(folder.path)[-200:])

@@ -1,4 +1,4 @@
-"""The rows that one turn has in the four tables. Pure.
+"""The rows that one turn has in each table. Pure.
 
 It reads parsed JSON and is total: what is not there, or is not what it should be, is None.
 """
@@ -71,6 +71,7 @@ def rows_of_turn(
     """
     common, plan = _common_columns(turn, records, upto), _first_of(one.plan for one in records)
     calls = [{**common, **one} for one in _calls(turn, records, plan, context)]
+    effects = [{**common, **one} for one in _effects(plan, calls, context)]
     now = _last_of(_time_of(member_of(one.ctx, "as_of")) for one in records)
     evidence = [{**common, **one} for one in _evidence(plan, context, now)]
     answers = [{**common, **one} for one in _answers(turn, records)]
@@ -79,6 +80,7 @@ def rows_of_turn(
     return {
         "turns": [{**common, **own}],
         "calls": calls,
+        "effects": effects,
         "evidence": evidence,
         "answers": answers,
     }
@@ -111,7 +113,6 @@ def _turn_columns(
 ) -> dict[str, Any]:
     rows, first = [one.row for one in records], records[0].row
     refused = _first_of(one if one.kind else None for one in rows) or first
-    tiers = [one["tier"] for one in calls if one["tier"] in MODE_RANK]
     report = _first_of(member_of(one.wire, "report") for one in records)
     settled = _last_of(one.wire if one.row.status == "settled" else None for one in records)
     return {
@@ -130,7 +131,7 @@ def _turn_columns(
         "checks": (refused.checks or "").split(),
         "tool": refused.tool,
         "tools": list(dict.fromkeys(one["tool"] for one in calls if one["tool"])),
-        **_tier_columns(max(tiers, key=MODE_RANK.__getitem__, default=None)),
+        **_tier_columns(_highest(one["tier"] for one in calls)),
         "steps": first.steps,
         **{name: _last_of(getattr(one, name) for one in rows) for name in _MEASURES},
         "ruleset": _text(member_of(records[-1].wire, "ruleset_version")),
@@ -145,7 +146,7 @@ def _calls(
 ) -> Iterator[Row]:
     """Yield a row for each call of the plan, and for each that was made and is not in it.
 
-    What the command of a call does has rows as well, and ran where the call did.
+    What its command does is no call: a call has the highest tier of that.
     """
     steps = elements_of(member_of(plan, "steps"))
     made: dict[int, list[Any]] = {}
@@ -156,16 +157,44 @@ def _calls(
         made.setdefault(-1 if at is None else at, []).append(call)
     unmade = _ran_unseen(turn.facts, bool(made))
     for at, step in enumerate(steps):
-        if member_of(step, "kind") == "tool":
-            of = member_of(step, "of")
-            row = _call_row(step, at, made.get(at if of is None else of, []), context, unmade)
-            yield {**row, **({} if of is None else _NOT_MEASURED), "planned": True}
+        if member_of(step, "kind") == "tool" and member_of(step, "of") is None:
+            row = _call_row(step, at, made.get(at, []), context, unmade)
+            parts = (one for one in steps if member_of(one, "of") == at)
+            tiers = [row["tier"], *(context.tiers.get(_names_of(one)) for one in parts)]
+            yield {**row, **_tier_columns(_highest(tiers)), "planned": True}
+    commands = {_names_of(one) for one in steps if member_of(one, "shell") is not None}
     for call in strayed:
-        yield {**_call_row(call, None, [call], context, unmade), "planned": False}
+        row = _call_row(call, None, [call], context, unmade)
+        # Nobody read what such a command does.
+        unread = _tier_columns(None) if _names_of(call) in commands else {}
+        yield {**row, **unread, "planned": False}
 
 
-_NOT_MEASURED: Final[Row] = {"duration_ms": None, "cost_micros": None}
-"""What is of the whole command, and not of a thing that it does."""
+def _effects(plan: Any, calls: Sequence[Row], context: ContextFacts) -> Iterator[Row]:
+    """Yield a row for each thing that the command of a call does: it ran where the call did."""
+    ran = {call["step"]: call["ran"] for call in calls if call["planned"]}
+    for at, step in enumerate(elements_of(member_of(plan, "steps"))):
+        of = member_of(step, "of")
+        if of in ran:
+            yield {
+                "step": of,
+                "part": at,
+                "effect": _text(member_of(step, "capability_id")),
+                **_tier_columns(context.tiers.get(_names_of(step))),
+                "args": _spell(member_of(step, "args")),
+                "ran": ran[of],
+            }
+
+
+def _names_of(step: Any) -> tuple[Any, Any]:
+    """Return the tool of a step or a call, as tiers are found by it."""
+    names = (member_of(step, "adapter_id"), member_of(step, "capability_id"))
+    return names if all(isinstance(one, str) for one in names) else (None, None)
+
+
+def _highest(tiers: Iterable[str | None]) -> str | None:
+    known = [one for one in tiers if one is not None and one in MODE_RANK]
+    return max(known, key=MODE_RANK.__getitem__, default=None)
 
 
 def _ran_unseen(facts: RecordFacts, is_any_made: bool) -> bool | None:
@@ -184,11 +213,11 @@ def _calls_made(one: ReadRecord) -> Sequence[Any]:
 def _call_row(
     step: Any, at: int | None, made: Sequence[Any], context: ContextFacts, unmade: bool | None
 ) -> Row:
-    names = (member_of(step, "adapter_id"), member_of(step, "capability_id"))
+    names = _names_of(step)
     last, args = (made[-1] if made else None), member_of(step, "args")
     return {
         "step": at,
-        "tool": "/".join(names) if all(isinstance(one, str) for one in names) else None,
+        "tool": None if names[0] is None else "/".join(names),
         **_tier_columns(context.tiers.get(names)),
         "args": _spell(args),
         "amounts": [*_numbers_in(args, "")],

@@ -24,7 +24,7 @@ class Content:
     """What is asked of a turn. What is None lets all of them through; all of it has to hold.
 
     Attributes:
-        value: an argument of a call is this text or number.
+        value: an argument of a call, or of what its command does, is this text or number.
         over: a number among the arguments of a call is above this.
         approver: this person answered a question about it, or approved it.
         evidence: a step pinned this item, or an argument stands in it.
@@ -39,7 +39,7 @@ class Content:
 
     def holds(self, rows: _Rows) -> bool:
         """Return whether a turn with these rows is asked for: value, over and tier of one call."""
-        calls = any(self._of_call(one) for one in rows["calls"])
+        calls = any(self._of_call(one, rows["effects"]) for one in rows["calls"])
         asks_calls = self.value is not None or self.over is not None or self.tier is not None
         return (
             (calls or not asks_calls)
@@ -47,18 +47,22 @@ class Content:
             and (self.evidence is None or self.evidence in _used_items(rows))
         )
 
-    def _of_call(self, call: Row) -> bool:
+    def _of_call(self, call: Row, effects: Iterable[Row]) -> bool:
         return (
             (self.tier is None or call["tier"] == self.tier)
             and (self.over is None or any(one > self.over for _, one in call["amounts"]))
-            and (self.value is None or self._has_value(call))
+            and (self.value is None or self._has_value(call, effects))
         )
 
-    def _has_value(self, call: Row) -> bool:
-        texts = scalar_texts(parse_json(call["args"].encode())) if call["args"] else ()
-        return any(one == self.value for one in texts) or any(
+    def _has_value(self, call: Row, effects: Iterable[Row]) -> bool:
+        parts = (one for one in effects if call["planned"] and one["step"] == call["step"])
+        return any(one == self.value for row in (call, *parts) for one in _arg_texts(row)) or any(
             one == _number(self.value) for _, one in call["amounts"]
         )
+
+
+def _arg_texts(row: Row) -> Iterable[str]:
+    return scalar_texts(parse_json(row["args"].encode())) if row["args"] else ()
 
 
 def _number(text: str | None) -> float | None:

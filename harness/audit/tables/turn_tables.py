@@ -1,4 +1,4 @@
-"""Read the turns of a log for the four tables: all of them, or those that have become more.
+"""Read the turns of a log for its tables: all of them, or those that have become more.
 
 Rule 1: a turn is read as a whole, from all its records, each of which has the hash that the log
         claims for it; what has not is named, and the rest of its turn is told.

@@ -109,7 +109,7 @@ def add_log(commands: Commands) -> None:
 
 
 def _add_query(actions: Commands) -> None:
-    asked = "ask four tables of a log in SQL: turns, calls, evidence and answers"
+    asked = "ask five tables of a log in SQL: turns, calls, effects, evidence and answers"
     query = add(actions, "query", asked, _QUERY_EXITS)
     query.add_argument("log", metavar="LOG|FOLDER", help="a log, or its tables as exported")
     query.add_argument("sql", metavar="SQL", help="one statement that selects")
@@ -155,7 +155,7 @@ def _add_export(export: argparse.ArgumentParser) -> None:
         required=True,
         dest="form",
         metavar=("parquet|opa", "FOLDER"),
-        help="parquet FOLDER: four tables for `critic log query`, to which each export adds what "
+        help="parquet FOLDER: five tables for `critic log query`, to which each export adds what "
         "is new (needs plan-critic[parquet]); parquet with -o: the columns of each record; opa: "
         "decision-log events of the Open Policy Agent, one JSON object a line",
     )
