@@ -15,6 +15,9 @@ from typing import Final, NamedTuple
 
 from evals.kinds import Fate
 
+REFUSED_FATES: Final = frozenset[Fate]({"refused", "asked_no"})
+"""The fates of turns that count as refused: a person said no or nothing, or was not asked."""
+
 
 class RecordFacts(IntFlag):
     """The facts of one record about its turn, or of several together."""

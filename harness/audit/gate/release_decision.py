@@ -18,6 +18,7 @@ from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
 from evals.kinds import HARD_EVALUATORS, Fate
 from harness.audit.gate.bootstrap import BootstrapInterval, mean_drop, mean_rise
+from harness.record.fates import REFUSED_FATES
 
 GateStatus = Literal["pass", "block", "inconclusive"]
 """The answers of the gate, and those of each of its checks."""
@@ -84,7 +85,7 @@ class JudgedCase(NamedTuple):
     def share(self, name: str) -> float:
         """Return 1.0 if it is one of those that a check of `SHARES` counts, else 0.0."""
         found = {
-            "refused turns": self.fate == "refused",
+            "refused turns": self.fate in REFUSED_FATES,
             "asked turns": self.is_asked,
             "shadow turns": self.is_shadow,
             "open turns": self.fate == "open",

@@ -13,6 +13,7 @@ from harness.log.search.query import Filters
 from harness.log.search.turns import fate_named, require_facts, turn_groups, turn_rows
 from harness.log.tables import INDEX
 from harness.record import RecordFacts
+from harness.record.fates import REFUSED_FATES
 
 _DAY: Final = 86_400_000_000
 """Microseconds of a day."""
@@ -24,8 +25,6 @@ _LISTED: Final = 5
 """Records among the slowest and the costliest."""
 
 _OF_BUDGET: Final = ("steps", "tokens", "wall_ms", "cost_micros")
-_NOT_ALLOWED: Final = frozenset[Fate]({"refused", "asked_no"})
-"""The fates of turns that count as refused: a person said no or nothing, or was not asked."""
 
 # Rounded down for times before 1970 too: division truncates.
 _DAY_OF: Final = (
@@ -146,7 +145,7 @@ class Statistics(NamedTuple):
     @property
     def refused(self) -> int:
         """Return how many turns were refused."""
-        return sum(count for name, count in self.fates.items() if name in _NOT_ALLOWED)
+        return sum(count for name, count in self.fates.items() if name in REFUSED_FATES)
 
 
 def log_statistics(listing: Listing, filters: Filters) -> Statistics:
@@ -212,7 +211,7 @@ class _Turns:
         """Return how many refused turns have each value of a column, those with most first."""
         counts = Counter[str | None]()
         for group in self._groups:
-            counts[group[column]] += group[-1] if fate_named(group[0]) in _NOT_ALLOWED else 0
+            counts[group[column]] += group[-1] if fate_named(group[0]) in REFUSED_FATES else 0
         order = sorted(counts, key=lambda name: (-counts[name], name is not None, name or ""))
         return {name: counts[name] for name in order[:_MOST_GROUPS] if counts[name]}
 
@@ -222,7 +221,7 @@ class _Turns:
         for facts, *_, day, count in self._groups:
             if day is not None:
                 turns[day] += count
-                refused[day] += count if fate_named(facts) in _NOT_ALLOWED else 0
+                refused[day] += count if fate_named(facts) in REFUSED_FATES else 0
         return tuple(
             DayCount(day, turns[day], refused[day]) for day in sorted(turns)[-_MOST_GROUPS:]
         )

@@ -1,9 +1,10 @@
 """What the turns of a candidate say, check by check, and what counts as a measure of a run."""
 
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import pytest
 
+from evals.kinds import Fate
 from harness.audit.gate.release_decision import (
     SHARES,
     GateBounds,
@@ -24,7 +25,7 @@ from harness.audit.gate.run_reading import (
     sample_of,
 )
 from harness.record import Gap, RecordFacts
-from harness.record.fates import TurnKey
+from harness.record.fates import REFUSED_FATES, TurnKey
 from harness.replay.findings import RecordFinding
 from harness.replay.result import ReplayResult
 from tests.harness.log.decisions import proposal, run_of
@@ -69,6 +70,13 @@ def test_a_case_that_the_candidate_lacks_is_told(count: int) -> None:
     assert f"{count} of 6 " in found.said
     assert "a (s turn 1)" in found.said
     assert missing_cases(before, before) == missing_cases(before, turns(1.0, trace="t")) == []
+
+
+@pytest.mark.parametrize("fate", get_args(Fate))
+def test_a_turn_is_refused_to_the_gate_where_it_is_to_the_statistics(fate: Fate) -> None:
+    (turn,) = turns(1.0, fate=fate)
+    is_refused = fate in {"refused", "asked_no"}
+    assert (fate in REFUSED_FATES, turn.share("refused turns")) == (is_refused, is_refused)
 
 
 @pytest.mark.parametrize("name", SHARES)
