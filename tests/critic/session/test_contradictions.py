@@ -255,3 +255,20 @@ def test_nothing_is_asked_about_after_another_ruling_or_before_the_first() -> No
     for other, asked in ((later, state), (opened(), first), (answered, state)):
         with pytest.raises(ContradictoryState, match="did not ask"):
             asked_of(other, asked, "/question")
+
+
+def planned(awaited: list[dict[str, Any]], made: list[int]) -> SessionState:
+    """Return the state of a session whose agent carries out a plan of one call."""
+    session = allowed(opened(), read("plan.md", "1"))
+    wire = state_of(session).wire()
+    wire["running"][0] |= {"is_plan": True, "made": made}
+    return build(SessionState, wire | {"awaited": awaited})
+
+
+@pytest.mark.parametrize("id", ["1", "an id of the agent's own"])
+def test_a_call_of_a_plan_is_awaited_under_any_id_once_it_was_made(id: str) -> None:
+    awaited = [{"id": id, "turn": 1, "step": 0}]
+    rules_ = opened().rules
+    assert state_of(session_of(rules_, planned(awaited, [0]))).wire()["awaited"] == awaited
+    with pytest.raises(ContradictoryState, match="the call at this step was not opened"):
+        session_of(rules_, planned(awaited, []))
