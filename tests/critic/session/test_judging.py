@@ -23,7 +23,7 @@ from critic.session import (
     verify_batch,
 )
 from critic.session import session_rules as rules_module
-from critic.session.call_batch import RunningBatch
+from critic.session.call_batch import CallTake, RunningBatch
 from critic.session.changed import change_fields
 from evals.canonical_json import canonical_bytes, digest
 from evals.json_value import MAX_DEPTH, detach_json
@@ -329,3 +329,18 @@ def test_what_a_caller_changes_later_changes_no_ruling() -> None:
     assert item.source.standing == "named"
     pay = [Call("p", "transfer", {"iban": "iban-6666", "reason": "x"})]
     assert_judged_as_verified(session.propose(pay, NOON))
+
+
+def test_a_yes_to_calls_that_wait_is_kept_for_the_values_that_are_there() -> None:
+    session = after(
+        opened("Read plan.md and pay", spec={"late": "sources"}), read("plan.md"), "pay z-300"
+    )
+    take = CallTake(call="r", arg="/note", at="")
+    pay = Call("p", "pay", {"to": "z-300"}, takes=(take,))
+    batch = session.propose([read("plan.md", "r"), pay], NOW)
+    assert batch.is_late
+    approving, _ = session.approved(batch, "ada", late=True)
+    assert [one.value for one in approving.ledger.approved] == ["z-300"]
+    again = [Call("q", "pay", {"to": "z-300"})]
+    assert not verify_batch(session.propose(again, NOW))
+    assert verify_batch(approving.propose(again, NOW))
