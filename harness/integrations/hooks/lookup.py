@@ -18,7 +18,11 @@ from typing import Any, Final, NamedTuple
 
 from harness.errors import HarnessError, escape_text
 from harness.integrations.hooks.install import INSTALLATIONS, calls_us, is_as_installed
-from harness.integrations.hooks.options_file import read_options, user_options_file
+from harness.integrations.hooks.options_file import (
+    read_options,
+    read_tables,
+    user_options_file,
+)
 from harness.policy import read_policy
 
 _POSIX_SHELLS: Final = ("sh", "bash", "zsh", "dash", "ksh", "ash", "busybox")
@@ -158,7 +162,9 @@ def _judge_options(agent: str, words: Sequence[str], install: str) -> tuple[_Pro
     try:
         options = read_options(path, agent)
     except (HarnessError, OSError) as error:
-        advice = f"correct {_show(path)}" if path.exists() else f"`{install}` writes it anew"
+        advice = (
+            f"`{install}` writes them" if _lacks_options(path, agent) else f"correct {_show(path)}"
+        )
         return _Problem(f"refuses everything: {_explain(error, path)}", advice), ""
     if "*" in options.leave:
         what = f"refuses nothing: {_show(path)} leaves all tools to other hooks"
@@ -166,6 +172,14 @@ def _judge_options(agent: str, words: Sequence[str], install: str) -> tuple[_Pro
     left = [name for name in options.leave if name not in _left_by_install(agent)]
     shown = f", and leaves {', '.join(map(escape_text, left))} to other hooks" if left else ""
     return _policy_problem(options.policy, install), f"runs{shown}"
+
+
+def _lacks_options(path: Path, agent: str) -> bool:
+    """Return True for a file that could have options of an agent, and has none."""
+    try:
+        return agent not in read_tables(path)
+    except (HarnessError, OSError):
+        return False
 
 
 def _policy_problem(path: Path, install: str) -> _Problem | None:

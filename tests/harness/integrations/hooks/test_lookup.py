@@ -409,6 +409,15 @@ def test_the_advice_is_about_the_problem(name: str, critic: Critic, home: Path, 
     assert f"refuses everything: {options}: " in said.out
     assert said.lines[-1] == f"what to do: correct {options}"
 
+    for text in ("", '[other]\npolicy = "a.toml"\n', None):
+        if text is None:
+            options.unlink()
+        else:
+            options.write_text(text)
+        said = critic("hook", "check", name, work)
+        assert f"refuses everything: {options} has no [{name}]" in said.out
+        assert said.lines[-1] == f"what to do: `critic hook install {name}` writes them"
+
 
 def test_the_advice_about_a_folder_names_it(critic: Critic, home: Path, work: Path) -> None:
     project = work / "a place"
