@@ -17,11 +17,12 @@ class SaidPart(NamedTuple):
     """A part of a message.
 
     `asks`: it says what is wanted. `forbids`: what is not, wherever else it is asked for.
-    `denies`: what is not, until it is asked for again.
+    `denies`: what is not, until it is asked for again. `wonders`: it is of a question that may be
+    about what was done.
     """
 
     text: str
-    means: Literal["asks", "forbids", "denies"]
+    means: Literal["asks", "wonders", "forbids", "denies"]
 
 
 _SENTENCE_END: Final = re.compile(
@@ -29,27 +30,42 @@ _SENTENCE_END: Final = re.compile(
     |\n(?=[^\S\n]*(?:\n|[-+\u2022][^\S\n]|\d{1,3}[.)][^\S\n]))|\n(?=[^\S\n]*[A-Z])""",
     re.VERBOSE,
 )
+_QUESTION: Final = re.compile(
+    r"\s*(?:\w+,?\s+)?(?:why|did|does|do|has|have|should|shall|was|were|is|are|when|who|what|how)\b",
+    re.IGNORECASE,
+)
 _LIST_ITEM: Final = re.compile(r"\s*(?:[-+\u2022]|\d{1,3}[.)])\s")
 _IS_RULED_OUT: Final = r"""
     \b(?:must|should|shall|may|ought)(?:\s+\w+)?\s+not\b|\b(?:must|should|sha)n'?t\b
     |\b(?:is|are|be|being)\s+(?:\w+ly\s+)?(?:forbidden|prohibited|banned|disallowed|unwanted)\b
     |\b(?:not|\w+n't)\s+(?:allowed|permitted|wanted|desired|ok|okay|acceptable|an\s+option)\b(?!\s+to\b)
+    |\bonly\s+(?:after|once|when|if)\s+(?:i|we)\b
+    |\b(?:after|once|when|until|unless)\s+(?:i|we)(?:'ve|\s+have)?\s+
+     (?:say|said|approve|approved|confirm|confirmed|review|reviewed|tell|told|agree|agreed)\b
     |\boff[ -]limits\b|:\s*(?:no|never|none|don'?t)\b"""
 _CANNOT_BE: Final = r"""
-    (?:can(?:not|'?t|\s+not)|won'?t|will\s+not)\s+(?:be|happen|take\s+place|occur)"""
+    (?:can(?:not|'?t|\s+not)|won'?t|will\s+not)\s+(?:be|happen|take\s+place|occur)
+    |(?:can|must|should|will)\s+wait
+    |(?<!or\s)(?<!and\s)later|tomorrow"""
 _FORBIDS: Final = r"""
-    (?:do|please|let)(?:\s+\w+)?\s+not|don'?t(?:'?s)?|never|without|not\s+(?:allowed|permitted|supposed|to)
-    |avoid\w*|skip\w*|instead\s+of|rather\s+than|no\s+need|no\s+longer|hold\s+(?:off|back)
+    (?:do|please|let)(?:\s+\w+)?\s+not|do\s?n'?t(?:'?s)?|never|without|not\s+(?:allowed|permitted|supposed|to)
+    |avoid\w*|skip\w*|instead\s+of|rather\s+than|no\s+need|no\s+longer
+    |hold\s+(?:off|back|on|the|that|your)|wait\s+with|postpone|delay|defer
+    |(?:ask(?:\s+\w+){0,2}|(?:check|confirm|tell|warn|wait|consult)(?:\s+\w+){0,2}\s+(?:me|us))
+     \s+(?:\w+\s+)?before
+    |before(?:\s+\w+){1,5},?\s+(?:ask|(?:check|confirm)\s+with)
     |refrain\w*|(?:stop|cease)(?=\s+\w+ing)|forbidden|forbid|prohibit\w*|disallow\w*
     |(?:everything|anything|all)\s+but|(?:everything|anything|all|whatever)(?:\s+\w+){0,4}\s+except
     |,\s*except|excepting|apart\s+from|other\s+than|aside\s+from|under\s+no\s+circumstances
     |by\s+no\s+means|forget"""
 _DENIES: Final = r"""
-    \w+n't|cannot|cant|wont|not|no|nothing|nobody|none|neither|nor|nowhere|unable
+    \w+n't|cannot|cant|wont|not|no|nobody|nor|nowhere|unable
+    |(?:\w+\s+)?(?:nothing|none|neither)
     |(?:i|we)(?:'ll|\s+will)|let\s+(?:me|us)(?!\s+know)
     |leave(?=[^.!?\n]{0,60}\b(?:to|for)\s+(?:me|us|now|later)\b)"""
 _NOT_TO: Final = re.compile(
-    rf"(?P<ruled_out>{_IS_RULED_OUT})|\b(?P<cannot_be>{_CANNOT_BE})\b"
+    rf"(?P<ruled_out>{_IS_RULED_OUT})|\b(?P<not_yet>(?:but\s+)?not\s+(?:yet|now|today))\b"
+    rf"|\b(?P<cannot_be>{_CANNOT_BE})\b"
     rf"|\b(?P<forbids>{_FORBIDS})\b|\b(?P<denies>{_DENIES})\b",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -84,7 +100,8 @@ def split_message(message: str) -> Iterator[SaidPart]:
         elif not sentence.is_empty:
             carried = None
             for start, stop, means in sentence.parts():
-                yield SaidPart(message[start:stop], means)
+                wonders = means == "asks" and sentence.is_question
+                yield SaidPart(message[start:stop], "wonders" if wonders else means)
             carried = sentence.carried
         begin = end
 
@@ -106,6 +123,7 @@ class _Sentence:
         self._text: Final = plain[begin:end]
         self._begin: Final = begin
         self.is_empty: Final = not self._text.strip()
+        self.is_question: Final = _QUESTION.match(self._text) is not None and "?" in self._text
         self.is_item: Final = _LIST_ITEM.match(self._text) is not None
         self.carried: tuple[Literal["forbids", "denies"], bool] | None = None
 
@@ -113,10 +131,12 @@ class _Sentence:
         """Yield where each part begins and ends in the message, and what it means."""
         text, at = self._text, 0
         while found := _NOT_TO.search(text, at):
-            may_ask_again = found["denies"] or found["cannot_be"]
+            may_ask_again = found["denies"] or found["cannot_be"] or found["not_yet"]
             means: Literal["forbids", "denies"] = "denies" if may_ask_again else "forbids"
             start = found.start()
-            if found["ruled_out"] or found["cannot_be"]:
+            if found["not_yet"]:
+                start = at
+            elif found["ruled_out"] or found["cannot_be"]:
                 bounds = [one.end() for one in _CLAUSE_START.finditer(text, at, start)]
                 start = bounds[-1] if bounds else at
             pattern = _CLAUSE_END if means == "denies" else _ASKS_AGAIN

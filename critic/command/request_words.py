@@ -31,6 +31,9 @@ _WORD: Final = re.compile(r"[a-z0-9]+")
 _ENDING: Final = re.compile(r"(ing|ed|es|s)$")
 _NAME: Final = re.compile(r"[\w./~-]+")
 _AROUND: Final = "\"'`<>()[]{},.;:!"
+_NEVER_WONDERED: Final = frozenset(("push", "deploy", "publish", "release"))
+"""What leaves the machine: a question about it (`why did the push fail?`) does not ask for it."""
+
 _MOST_PARTS: Final = 5_000
 _FROM_A_LIST: Final = ("-r", "--requirement", "-e", "--editable")
 
@@ -146,7 +149,9 @@ def _read_words(said: str) -> tuple[_Words, _Words]:
         return _NOTHING_SAID, _words_of(said)
     for part in parts:
         words = _words_of(part.text)
-        if part.means == "asks":
+        if part.means == "wonders":
+            words = words._replace(stems=words.stems - _NEVER_WONDERED)
+        if part.means in ("asks", "wonders"):
             wanted = wanted.with_more(words)
             continue
         wanted, taken = wanted.without(words), taken.with_more(words)

@@ -30,16 +30,16 @@ _LISTS: Final = frozenset(
     )
 )
 _SENTENCE_WORDS: Final = """
-    its these those my your new some any each every one two more less better other another to in
-    on for from with into by at as is are be if or but so then when not no only just also now
-    instead too again up out run running fix build commit push check make sync format lint start
-    stop deploy test tests testing unit doc docs documentation comment comments logging log logs
-    type types typing typings hint hints annotations support error errors exception exceptions
-    handling validation code file files folder function functions method methods class classes
-    field fields option options flag flags argument arguments parameter parameters line lines
-    feature features module app application tool tools python node script scripts config
-    configuration settings readme changelog license async caching pagination authentication auth
-    tracing metrics retries retry timeout timeouts
+    its what whatever these those my your new some any each every one two more less better other
+    another to in on for from with into by at as is are be if or but so then when not no only
+    just also now instead too again up out run running fix build commit push check make sync
+    format lint start stop deploy test tests testing unit doc docs documentation comment
+    comments logging log logs type types typing typings hint hints annotations support error
+    errors exception exceptions handling validation code file files folder function functions
+    method methods class classes field fields option options flag flags argument arguments
+    parameter parameters line lines feature features module app application tool tools python
+    node script scripts config configuration settings readme changelog license async caching
+    pagination authentication auth tracing metrics retries retry timeout timeouts
 """
 _NO_PACKAGES: Final = (
     _ARTICLES | _LISTS | _INSTALLS | _PACKAGE_WORDS | frozenset(_SENTENCE_WORDS.split())
@@ -50,6 +50,8 @@ _MARKED: Final = re.compile(
     r"(?<![\w@/.-])(?:(@[a-z0-9][\w.-]{0,100}/[a-z0-9][\w.-]{0,100})"
     r"|([a-z0-9][\w.-]{0,100})(?:\[[\w,]{1,100}\])?(?:[=~<>!]=|@[\^~]?\d|@latest\b|@next\b))"
 )
+_ENDS: Final = (".", ",", ";", ":", "!", "?", ")")
+_FOLLOW: Final = _JOINS | _PACKAGE_WORDS | {"to", "for", "from", "via", "with", "in"}
 _AROUND: Final = "\"'`<>()[]{},.;:!?"
 _QUOTES: Final = "\"'`"
 
@@ -64,7 +66,7 @@ def read_packages(text: str) -> frozenset[str]:
         name
         for at, word in enumerate(words)
         if _is_installing(words, at, word)
-        for name in _names_after(words, at + 1)
+        for name in _names_after(words, at + 1, _may_be_of_anything(word))
     )
     return frozenset(marked) | frozenset(beside)
 
@@ -87,8 +89,16 @@ def _is_installing(words: Sequence[str], at: int, word: str) -> bool:
     return plain in _INSTALLS or (plain == "i" and at > 0 and words[at - 1] in _MANAGERS)
 
 
-def _names_after(words: Sequence[str], at: int) -> Iterator[str]:
-    """Yield the names of a list that begins at a word, up to the first word that is none."""
+def _may_be_of_anything(word: str) -> bool:
+    """Return whether a verb is one that people use of more than packages."""
+    return not word.strip(_QUOTES + "([*_").startswith(("install", "reinstall", "upgrad"))
+
+
+def _names_after(words: Sequence[str], at: int, in_general: bool) -> Iterator[str]:
+    """Yield the names of a list that begins at a word, up to the first word that is none.
+
+    `in_general`: the verb may be of anything (`add dark mode`), so what follows decides too.
+    """
     needs_sign = False
     while at < len(words) and (words[at] in _FILLERS or words[at][:1] == "-" or words[at] == "the"):
         needs_sign = needs_sign or words[at] == "the"
@@ -102,9 +112,12 @@ def _names_after(words: Sequence[str], at: int) -> Iterator[str]:
             quoted or (name not in _NO_PACKAGES and (not needs_sign or follows in _PACKAGE_WORDS))
         ):
             return
+        ends = word.rstrip(_QUOTES)[-1:] in _ENDS
+        if in_general and follows and not ends and follows not in _FOLLOW:
+            return
         yield name
         at += 1
-        if word.endswith((".", ";", ":", "!", "?", ")")):
+        if ends and not word.endswith(","):
             return
         while at < len(words) and words[at] in _FILLERS:
             at += 1

@@ -108,12 +108,31 @@ def test_what_was_forbidden_last_is_not_asked_for(texts: list[str], is_asked: bo
         *("Do not run e.g. push", "You are not allowed to: push", "Neither commit nor push"),
         *("Push it. Well, no push today.", "Pushing isn't allowed", "Push is off limits"),
         *("Fix it, not push it", "Do not commit and then push", "Do not do the following: push"),
+        *("You may push, but not yet", "Push only after I say so", "Push once I approved it"),
+        *(
+            "Ask me before you push",
+            "Ask before pushing",
+            "Before you push, ask me",
+            "Push nothing",
+        ),
+        *("Check with us before a push", "Wait with the push", "Hold the push", "do n't push"),
+        *("Commit now, push later", "The push can wait", "push neither branch", "Delay the push"),
     ],
 )
 def test_what_forbids_a_push_asks_for_none(request_: str) -> None:
     (*_, step) = WORLD.read("git push origin main", SMALL_TABLE).steps
     for texts in ([request_], ["Commit and push", request_]):
         assert not RequestedDeeds(texts, WORLD.root).ask_for(step)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    ["Why did the push fail?", "Did you push?", "So, should I push it?", "Has it been pushed?"],
+)
+def test_a_question_about_a_push_asks_for_none(request_: str) -> None:
+    assert not asked(request_, "git push origin main")
+    assert asked("Can you push it?", "git push origin main")
+    assert asked("Why do the tests fail?", "pytest -q")
 
 
 @pytest.mark.parametrize(
@@ -188,6 +207,13 @@ def test_a_host_is_taken_back_as_a_word_is() -> None:
         ("Add tests and logging", "tests", False),
         ("Add tests and logging", "logging", False),
         ("Update the readme", "readme", False),
+        ("Add dark mode", "dark", False),
+        ("Add verbose output", "verbose", False),
+        ("Use parser instead of lexer", "parser", True),
+        ("Use parser instead of lexer", "lexer", False),
+        ('use "parser" as its name', "parser", False),
+        ("Install what is needed", "what", False),
+        ("Use `parser` for it, and add lexer to the project", "parser lexer", True),
         ("Install requests and run the linter", "linter", False),
         ("Install requests and run the linter", "run", False),
         ("Install requests and run the linter", "the", False),
