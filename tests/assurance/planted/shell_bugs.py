@@ -24,8 +24,8 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "no-push-asks-for-one",
         _PROHIBITIONS,
         "no and not forbid nothing",
-        "cannot|cant|wont|not|no|nothing",
-        "cannot|cant|wont|nothing",
+        "cannot|cant|wont|not|no|nobody",
+        "cannot|cant|wont|nobody",
     ),
     slip(
         "list-after-do-not-asks",
