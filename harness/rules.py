@@ -23,6 +23,16 @@ _NO_RULES: Final = frozenset({"critic/repairs"})
 _APART: Final = frozenset({"harness/top-level"})
 
 
+def own_version() -> str:
+    """Return the version of this program as it is installed."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - takes a while
+
+    try:
+        return version("plan-critic")
+    except PackageNotFoundError:
+        return "unknown"
+
+
 @cache
 def rules_digest() -> str | None:
     """Return the digest of the rules, as 64 lower-case hexadecimal digits.

@@ -76,7 +76,7 @@ def replace_file(
         OSError: it cannot be written. Nothing is left behind.
     """
     if path.exists() and not path.is_file():
-        raise UsageError(f"{_show_path(path)} is not a file: name another one")
+        raise UsageError(f"{show_path(path)} is not a file: name another one")
     pieces = [data] if isinstance(data, bytes) else data
     written = file_beside(path, "").with_name(f".critic-{secrets.token_hex(8)}")
     with errors_naming(path, written):
@@ -124,9 +124,9 @@ def file_beside(path: Path, suffix: str) -> Path:
         UsageError: it names a folder, or is in none.
     """
     if not path.name:
-        raise UsageError(f"{_show_path(path)} is a folder: name a file")
+        raise UsageError(f"{show_path(path)} is a folder: name a file")
     if not path.parent.is_dir():
-        raise UsageError(f"{_show_path(path)}: no such folder: make it, or name another one")
+        raise UsageError(f"{show_path(path)}: no such folder: make it, or name another one")
     return path.with_name(f"{path.name}{suffix}")
 
 
@@ -246,8 +246,9 @@ class LineFile:
 
 
 def _exists(path: Path) -> UsageError:
-    return UsageError(f"{_show_path(path)} exists: choose another name, or remove it")
+    return UsageError(f"{show_path(path)} exists: choose another name, or remove it")
 
 
-def _show_path(path: Path) -> str:
+def show_path(path: object) -> str:
+    """Return the end of a path, safe to print."""
     return escape_text(str(path)[-200:])

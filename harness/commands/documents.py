@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
 
+from evals.escaping import escape_line
 from harness.commands.os_errors import explain_os
 from harness.errors import escape_text
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
@@ -47,6 +48,11 @@ class InputDocument(NamedTuple):
         if self.error is not None:
             raise InvalidInput("", self.error)
         return parser(self.data)
+
+
+def input_name(name: str) -> str:
+    """Return the name of a file on the command line for a person: one line, safe to print."""
+    return "standard input" if name == "-" else escape_line(name)
 
 
 def read_whole(name: str, limit: int | None = None) -> InputDocument:

@@ -7,7 +7,6 @@ Rule 1: a schema admits every body that the service takes. What JSON Schema cann
 import json
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -15,6 +14,7 @@ from starlette.responses import Response
 
 from critic import Proposal, verify_proposal
 from harness.cases import ConsolidateInput
+from harness.rules import own_version
 from harness.schemas import schemas_of_services
 from harness.serve.answering import json_answer
 from harness.wire import build
@@ -264,7 +264,7 @@ def _openapi_document() -> Json:
         "openapi": "3.1.0",
         "info": {
             "title": "plan-critic",
-            "version": _version(),
+            "version": own_version(),
             "description": "Typed verdicts on plans and calls before any side effect.",
         },
         "paths": {path: _finish(path, item) for path, item in paths.items()},
@@ -423,13 +423,6 @@ def _tag(path: str) -> str:
     if path.startswith("/v1/sessions/"):
         return "sessions"
     return "verdicts" if path.startswith("/v1/") else "service"
-
-
-def _version() -> str:
-    try:
-        return version("plan-critic")
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 class OpenApiEndpoint:

@@ -1,7 +1,6 @@
 """The counters of the service, for Prometheus. No text of a request becomes a label."""
 
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -12,6 +11,7 @@ from prometheus_client.registry import Collector
 from critic import RULESET_VERSION, Refused, ScoreVerdict, Verified
 from harness.guard import Ruling
 from harness.guard.open_sessions import OpenWork
+from harness.rules import own_version
 from harness.serve.log_faults import LOG_FAULT_KINDS
 
 METRICS_TYPE: Final = CONTENT_TYPE_LATEST
@@ -91,7 +91,7 @@ class ServiceMetrics:
             self.errors.labels(kind)
         self.log: Final = LogMetrics(own)
         about = Gauge("critic_build", "This version.", ("version", "ruleset"), registry=own)
-        about.labels(_version(), RULESET_VERSION).set(1)
+        about.labels(own_version(), RULESET_VERSION).set(1)
 
     def watch_sessions(self, open_work: Callable[[], OpenWork]) -> None:
         """Tell how much is open in sessions, whenever that is asked."""
@@ -113,10 +113,3 @@ class ServiceMetrics:
     def text(self) -> bytes:
         """Return all of it in the Prometheus text format."""
         return generate_latest(self._registry)
-
-
-def _version() -> str:
-    try:
-        return version("plan-critic")
-    except PackageNotFoundError:
-        return "unknown"

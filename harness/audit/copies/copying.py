@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from harness.audit.copies.value_search import SoughtValues
-from harness.errors import UsageError, escape_text
+from harness.errors import UsageError
 from harness.log.log_errors import LogDamaged, LogFull
 from harness.log.log_places import is_url
 from harness.log.sql import SqlDecisionLog
@@ -22,7 +22,7 @@ from harness.log.statements import DIGESTS, head
 from harness.log.store import KEEP_EVIDENCE
 from harness.record import Head, RawRecord
 from harness.replay.engine import replay
-from harness.whole_files import new_file
+from harness.whole_files import new_file, show_path
 
 _BATCH: Final = 200  # rows in one transaction
 _SOUND: Final = frozenset({"same", "open", "redacted"})
@@ -50,7 +50,7 @@ def new_log(path: Path) -> Iterator[SqlDecisionLog]:
             yield log
     except LogFull:
         raise LogFull(
-            f"{escape_text(str(path)[-200:])}: the disk is full and nothing was copied: free some "
+            f"{show_path(path)}: the disk is full and nothing was copied: free some "
             "space and run the command again"
         ) from None
 

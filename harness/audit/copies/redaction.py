@@ -44,6 +44,7 @@ from harness.record.closed_words import SEALED, TEXT_MEMBER, close_record
 from harness.record.integrity import StoredDocument
 from harness.record.parts import part_document, pieces_of, reference, references
 from harness.replay.engine import Replayer
+from harness.whole_files import show_path
 from harness.wire import InvalidInput, parse_finite_json
 
 _WANTED: Final = re.compile(r"([1-9][0-9]{0,17}):((?:/[^/]*)+)")
@@ -166,7 +167,7 @@ def redact_log(
         bodies, records = _bodies(log, cut, upto), _rows(log, cut, upto.head.seq)
         fill_log(log, target, upto.head, bodies, records)
         if target.head() != upto.head:
-            raise LogDamaged(f"{_show_path(new)}: the copy has another head: try again")
+            raise LogDamaged(f"{show_path(new)}: the copy has another head: try again")
         left_out = copy_journals(log, target, wanted.sought)
         named = {*held.digests, *(place.digest for place in places)}
         _note_redaction(target, Redacted(sorted(named), by, because, now))
@@ -343,7 +344,3 @@ def _find_remains(target: SqlDecisionLog, places: Iterable[_Place]) -> Iterator[
     for raw in target.stored_records():
         if any(one in raw.body for one in removed):
             yield f"record {raw.seq}"
-
-
-def _show_path(path: Path) -> str:
-    return escape_text(str(path)[-200:])

@@ -7,7 +7,6 @@ Rule 3: an input that is redacted in the log is named as such, and no other one 
 """
 
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -175,11 +174,3 @@ def _canonical_value(data: bytes) -> tuple[Any] | None:
     except (InvalidInput, ValueError, RecursionError):
         return None
     return (value,) if is_canonical else None
-
-
-def own_version() -> str:
-    """Return the version of this program, which a pack names as its writer."""
-    try:
-        return version("plan-critic")
-    except PackageNotFoundError:
-        return "unknown"

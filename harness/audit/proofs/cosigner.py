@@ -21,9 +21,8 @@ from harness.audit.proofs.keys import PrivateKey, PublicKey
 from harness.audit.proofs.merkle import is_consistent
 from harness.audit.proofs.notes import COSIGNATURE, InvalidCheckpoint
 from harness.audit.proofs.proof_files import ProofFile
-from harness.errors import escape_text
 from harness.locking import lock_file
-from harness.whole_files import file_beside, replace_file
+from harness.whole_files import file_beside, replace_file, show_path
 
 
 class Cosigner:
@@ -54,7 +53,7 @@ class Cosigner:
         return signed
 
     def _last_checkpoint(self) -> Checkpoint | None:
-        where = escape_text(str(self._seen)[-200:])
+        where = show_path(self._seen)
         if self._seen.exists() and not self._seen.is_file():  # a device may never end
             raise InvalidCheckpoint(f"{where}: not a file: name the one that the witness keeps")
         try:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from harness.audit.proofs.notes import COSIGNATURE, ED25519, from_base64, is_key_name, key_id
-from harness.errors import HarnessError, UsageError, escape_text
-from harness.whole_files import errors_naming, file_beside
+from harness.errors import HarnessError, UsageError
+from harness.whole_files import errors_naming, file_beside, show_path
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -81,7 +81,7 @@ def new_key(path: Path) -> Path:
     beside = file_beside(path, ".pub")
     for one in (path, beside):
         if os.path.lexists(one):
-            raise UsageError(f"{_show_path(one)} exists: choose another name, or remove it")
+            raise UsageError(f"{show_path(one)} exists: choose another name, or remove it")
     key = _library().Ed25519PrivateKey.generate()
     form = _forms()
     private = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
@@ -104,7 +104,7 @@ def read_private_key(path: Path) -> PrivateKey:
         UnusableKey: it is not such a key, it is encrypted, or others may read the file.
         OSError: the file cannot be read.
     """
-    where, data = _show_path(path), _private_bytes(path)
+    where, data = show_path(path), _private_bytes(path)
     form = _forms()
     load = form.load_ssh_private_key if _OPENSSH in data else form.load_pem_private_key
     try:
@@ -127,7 +127,7 @@ def read_public_key(path: Path) -> PublicKey:
         UnusableKey: it is not a public Ed25519 key.
         OSError: the file cannot be read.
     """
-    where = _show_path(path)
+    where = show_path(path)
     with path.open("rb") as file:
         data = file.read(_LARGEST).strip()
     if b"PRIVATE KEY-----" in data or data.startswith(_NOTE_KEY):
@@ -168,10 +168,10 @@ def _private_bytes(path: Path) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         kept = os.fstat(descriptor)
         if not stat.S_ISREG(kept.st_mode):
-            raise UnusableKey(f"{_show_path(path)}: not a file")
+            raise UnusableKey(f"{show_path(path)}: not a file")
         if os.name == "posix" and kept.st_mode & _OTHERS:
             raise UnusableKey(
-                f"{_show_path(path)}: others may read this private key: run chmod 600 on it, and "
+                f"{show_path(path)}: others may read this private key: run chmod 600 on it, and "
                 "make "
                 "a new key if somebody may have"
             )
@@ -205,7 +205,3 @@ def _forms() -> Any:
     from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - an extra
 
     return serialization
-
-
-def _show_path(path: Path) -> str:
-    return escape_text(str(path)[-200:])

@@ -21,7 +21,7 @@ from harness.locking import lock_file
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS, Head
 from harness.record.integrity import is_digest
-from harness.whole_files import replace_file
+from harness.whole_files import replace_file, show_path
 
 FORMAT: Final = "plan-critic.tables 3"
 _NAMES: Final = "tables.json"
@@ -71,7 +71,7 @@ def open_tables(path: Path) -> TableFolder:
         TablesUnusable: it has none, or a file is not what was written.
         OSError: it cannot be read.
     """
-    shown = escape_text(str(path)[-200:])
+    shown = show_path(path)
     try:
         folder = _folder_of(path, json.loads((path / _NAMES).read_bytes()))
     except FileNotFoundError:
@@ -149,7 +149,7 @@ def add_to_tables(path: Path, log: SqlDecisionLog) -> Added:
 
 def _require_own(path: Path) -> None:
     """Refuse a folder that holds what no export of tables has written."""
-    shown = escape_text(str(path)[-200:])
+    shown = show_path(path)
     if path.exists() and not path.is_dir():
         raise TablesUnusable(f"{shown} is not a folder: name one for the tables")
     if not path.exists() and not path.parent.is_dir():
@@ -173,7 +173,7 @@ def _hold_lock(path: Path) -> Iterator[None]:
         with lock_file(path / _LOCK, wait_s=0):
             yield
     except BlockingIOError:
-        shown = escape_text(str(path)[-200:])
+        shown = show_path(path)
         raise UsageError(f"{shown}: another export is writing to it: wait for its end") from None
 
 
@@ -187,7 +187,7 @@ def _first_hash(log: SqlDecisionLog) -> str:
 
 
 def _require_same_log(before: TableFolder, log: SqlDecisionLog, first: str) -> None:
-    shown, last = escape_text(str(before.path)[-200:]), before.last
+    shown, last = show_path(before.path), before.last
     if before.first != first:
         what = f"{shown} is of another log: its first record is {before.first[:12]}..."
         raise TablesUnusable(f"{what}, here it is {first[:12]}...: name another folder")

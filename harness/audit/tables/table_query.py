@@ -16,6 +16,7 @@ from evals.kinds import MODES
 from harness.audit.tables.table_columns import LOG_COLUMNS, TableName
 from harness.audit.tables.table_folder import TableFolder, TablesUnusable
 from harness.errors import HarnessError, UsageError, escape_text
+from harness.whole_files import show_path
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -73,7 +74,7 @@ def _prepare(connection: "DuckDBPyConnection", folder: TableFolder, beside: str)
     """Make the views, and take away all that the statement does not need."""
     paths = [str(Path(one).absolute()) for name in LOG_COLUMNS for one in folder.paths(name)]
     if not paths:
-        shown = escape_text(str(folder.path)[-200:])
+        shown = show_path(folder.path)
         raise TablesUnusable(f"{shown}: its first export was interrupted: export the log again")
     for name, value in {
         "autoinstall_known_extensions": "false",

@@ -57,13 +57,13 @@ class _JsonReporter:
         """Print the verdict as one line."""
         advice = {} if judged.advice is None else {"advice": judged.advice.wire()}
         wire = {**judged.verdict.wire(), "trace_id": judged.trace_id, **advice}
-        _print({**wire, **_origin(document)})
+        print_json({**wire, **_origin(document)})
 
     def report_invalid(self, document: InputDocument, error: InvalidInput) -> None:
         """Print the first problem as `error`, and all of them as `errors`."""
         first = {"path": error.path, "message": error.message}
         every = [problem._asdict() for problem in error.problems]
-        _print({"error": first, "errors": every, **_origin(document)})
+        print_json({"error": first, "errors": every, **_origin(document)})
 
     def close(self) -> None:
         """Do nothing: everything is printed."""
@@ -95,5 +95,6 @@ def _origin(document: InputDocument) -> dict[str, str | int]:
     return {"file": document.file, **line}
 
 
-def _print(value: object) -> None:
+def print_json(value: object) -> None:
+    """Print a value as one line of JSON."""
     sys.stdout.write(ascii_json(value) + "\n")

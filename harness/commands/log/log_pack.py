@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from harness.audit.packs.pack_contents import Pack, PackedRecord, own_version
+from harness.audit.packs.pack_contents import Pack, PackedRecord
 from harness.audit.packs.pack_page import render_pack
 from harness.audit.proofs.checkpoint import SignedCheckpoint, signers_of
 from harness.audit.proofs.notes import in_base64
@@ -18,7 +18,6 @@ from harness.commands.log.log_filters import damage_texts, warn
 from harness.commands.log.note_files import (
     LARGEST_PROOF,
     public_keys,
-    shown_path,
     signed_checkpoint,
 )
 from harness.errors import UsageError, escape_text
@@ -28,7 +27,8 @@ from harness.log.sql import SqlDecisionLog
 from harness.record import RawRecord
 from harness.record.parts import whole_of
 from harness.replay.index_check import IndexedReader, RowRead
-from harness.whole_files import replace_file
+from harness.rules import own_version
+from harness.whole_files import replace_file, show_path
 
 _PAGE: Final = 32  # records in memory together
 
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{escape_text(args.log)} is the log: name another file for the page")
     replace_file(output, [page])
     count = f"{len(numbers)} record{'' if len(numbers) == 1 else 's'}"
-    sys.stdout.write(f"{shown_path(output)}: {count}, of {signed.checkpoint.size} signed\n")
+    sys.stdout.write(f"{show_path(output)}: {count}, of {signed.checkpoint.size} signed\n")
     print_head(head, "text", note)
     return warn(damage_texts(problems))
 

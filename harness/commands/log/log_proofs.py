@@ -32,7 +32,6 @@ from harness.commands.log.note_files import (
     bytes_of,
     note_of,
     public_keys,
-    shown_path,
     signed_checkpoint,
 )
 from harness.commands.log.proof_checks import (
@@ -44,6 +43,7 @@ from harness.errors import UsageError, escape_text
 from harness.log.log_places import is_url
 from harness.log.sql import SqlDecisionLog
 from harness.replay.engine import Replayer
+from harness.whole_files import show_path
 
 
 def run(args: argparse.Namespace) -> int:
@@ -60,8 +60,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _make_key(args: argparse.Namespace) -> int:
     public = new_key(Path(args.new))
-    sys.stdout.write(f"{shown_path(args.new)}: the private key, for its owner alone\n")
-    sys.stdout.write(f"{shown_path(public)}: the public key, for everybody who checks\n")
+    sys.stdout.write(f"{show_path(args.new)}: the private key, for its owner alone\n")
+    sys.stdout.write(f"{show_path(public)}: the public key, for everybody who checks\n")
     return 0
 
 
@@ -72,7 +72,7 @@ def _checkpoint(args: argparse.Namespace) -> int:
         own = PublicKey(key.where, key.public)
         earlier = signed_checkpoint(args.since, [own]).checkpoint
         if args.origin is not None:
-            require_origin(earlier, args.origin, shown_path(args.since))
+            require_origin(earlier, args.origin, show_path(args.since))
     with SqlDecisionLog.open_for_reading(args.log) as log:
         compared = compare_with_progress(log, earlier)
         if report_comparison(compared, log, to=sys.stderr):
@@ -107,7 +107,7 @@ def _inclusion(args: argparse.Namespace, log: SqlDecisionLog, note: SignedNote |
     if not documents or documents[0].raw.seq != args.record:
         raise UsageError(f"no such record: {args.record}: the last one is {log.head().seq}")
     if note is not None:
-        checkpoint = parse_checkpoint(note.text, shown_path(args.checkpoint))
+        checkpoint = parse_checkpoint(note.text, show_path(args.checkpoint))
     else:
         compared = compare_with_progress(log, NOTHING)
         checkpoint = name_checkpoint(Checkpoint("", compared.size, compared.root, compared.first))
@@ -123,9 +123,9 @@ def _inclusion(args: argparse.Namespace, log: SqlDecisionLog, note: SignedNote |
 def _extension(args: argparse.Namespace, log: SqlDecisionLog, note: SignedNote | None) -> ProofFile:
     if note is None:
         raise UsageError("a proof of growth leads to a signed checkpoint: give --checkpoint")
-    old = parse_checkpoint(note_of(args.since).text, shown_path(args.since))
-    new = parse_checkpoint(note.text, shown_path(args.checkpoint))
-    require_origin(new, old.origin, shown_path(args.checkpoint))
+    old = parse_checkpoint(note_of(args.since).text, show_path(args.since))
+    new = parse_checkpoint(note.text, show_path(args.checkpoint))
+    require_origin(new, old.origin, show_path(args.checkpoint))
     return prove_extension(lambda: stored_hashes(log.hashes()), old, new, note)
 
 
@@ -136,7 +136,7 @@ def _witness(args: argparse.Namespace) -> int:
         raise UsageError(f"{escape_text(args.name)}: a name has no spaces and no plus")
     key = read_private_key(Path(args.key))
     keys = public_keys(args.public_key)
-    where, data = shown_path(args.checkpoint), bytes_of(args.checkpoint, LARGEST_NOTE)
+    where, data = show_path(args.checkpoint), bytes_of(args.checkpoint, LARGEST_NOTE)
     proof = read_proof(data, where) if is_proof(data) else None
     given = read_checkpoint(data if proof is None else proof.note.encode(), where, keys)
     cosigner = Cosigner(key, args.name, Path(args.seen), first=args.first)

@@ -7,7 +7,7 @@ from typing import Final
 from harness.audit.proofs.checkpoint import SignedCheckpoint, read_checkpoint
 from harness.audit.proofs.keys import PublicKey, read_public_key
 from harness.audit.proofs.notes import InvalidCheckpoint, SignedNote, read_note
-from harness.errors import escape_text
+from harness.whole_files import show_path
 
 LARGEST_NOTE: Final = 1024 * 1024
 """The bytes of a checkpoint with its signatures, at most."""
@@ -34,7 +34,7 @@ def signed_checkpoint(path: str, keys: list[PublicKey]) -> SignedCheckpoint:
         InvalidCheckpoint: it cannot be read, a key has not signed it, or it was changed since.
         OSError: the file cannot be read.
     """
-    return read_checkpoint(bytes_of(path, LARGEST_NOTE), shown_path(path), keys)
+    return read_checkpoint(bytes_of(path, LARGEST_NOTE), show_path(path), keys)
 
 
 def note_of(path: str) -> SignedNote:
@@ -44,7 +44,7 @@ def note_of(path: str) -> SignedNote:
         InvalidCheckpoint: it is not a note.
         OSError: the file cannot be read.
     """
-    return read_note(bytes_of(path, LARGEST_NOTE), shown_path(path))
+    return read_note(bytes_of(path, LARGEST_NOTE), show_path(path))
 
 
 def bytes_of(path: str, most: int) -> bytes:
@@ -57,10 +57,5 @@ def bytes_of(path: str, most: int) -> bytes:
     with Path(path).open("rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise InvalidCheckpoint(f"{shown_path(path)}: it has over {most} bytes")
+        raise InvalidCheckpoint(f"{show_path(path)}: it has over {most} bytes")
     return data
-
-
-def shown_path(path: object) -> str:
-    """Return the end of a path, safe to print."""
-    return escape_text(str(path)[-200:])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from evals.escaping import escape_line, escape_name
-from harness.audit.packs.pack_contents import check_pack, own_version, packed_keys
+from harness.audit.packs.pack_contents import check_pack, packed_keys
 from harness.audit.packs.pack_page import is_pack, read_pack, render_pack
 from harness.audit.proofs.checkpoint import (
     Checkpoint,
@@ -40,7 +40,6 @@ from harness.commands.log.note_files import (
     LARGEST_PROOF,
     bytes_of,
     public_keys,
-    shown_path,
     signed_checkpoint,
 )
 from harness.commands.progress import with_progress
@@ -48,6 +47,8 @@ from harness.commands.replay.replay_text import count_of_records
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
 from harness.record import RawRecord
+from harness.rules import own_version
+from harness.whole_files import show_path
 
 NOT_PROVED: Final = 1
 """The exit status for a log or a proof that is not what was signed."""
@@ -87,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
 def _given_checkpoint(args: argparse.Namespace, keys: list[PublicKey]) -> Checkpoint:
     checkpoint = signed_checkpoint(args.checkpoint, keys).checkpoint
     if args.origin is not None:
-        require_origin(checkpoint, args.origin, shown_path(args.checkpoint))
+        require_origin(checkpoint, args.origin, show_path(args.checkpoint))
     return checkpoint
 
 
@@ -97,7 +98,7 @@ def _start_of(path: str) -> bytes:
 
 
 def _check_proof(args: argparse.Namespace, keys: list[PublicKey]) -> int:
-    where = shown_path(args.target)
+    where = show_path(args.target)
     proof = read_proof(bytes_of(args.target, LARGEST_PROOF), where)
     if args.checkpoint is not None and not keys:
         raise UsageError("--checkpoint counts with the key of who signed it: give --public-key")
@@ -117,7 +118,7 @@ def _check_proof(args: argparse.Namespace, keys: list[PublicKey]) -> int:
 
 
 def _check_pack(args: argparse.Namespace, keys: list[PublicKey]) -> int:
-    where, data = shown_path(args.target), bytes_of(args.target, LARGEST_PROOF)
+    where, data = show_path(args.target), bytes_of(args.target, LARGEST_PROOF)
     pack = read_pack(data, where)
     own = read_checkpoint(pack.note.encode(), where, packed_keys(pack, where))
     checkpoint = own.checkpoint
@@ -161,7 +162,7 @@ def _signed_in(
     args: argparse.Namespace, proof: ProofFile, keys: list[PublicKey]
 ) -> tuple[Checkpoint, Signers]:
     """Return the checkpoint that a proof leads to, and who signed it."""
-    where, alone = shown_path(args.target), args.checkpoint is None
+    where, alone = show_path(args.target), args.checkpoint is None
     if alone and keys and not proof.is_signed:
         raise InvalidCheckpoint(f"{where}: nobody signed it: give --checkpoint with a signed one")
     given = None if alone else signed_checkpoint(args.checkpoint, keys)
@@ -217,7 +218,7 @@ def _trust_lines(signers: Signers) -> Iterator[str]:
 def _check_growth(args: argparse.Namespace, proof: ProofFile, keys: list[PublicKey]) -> int:
     if args.checkpoint is None:
         raise UsageError("a proof of growth starts at a checkpoint that you have: --checkpoint")
-    where, old = shown_path(args.target), _given_checkpoint(args, keys)
+    where, old = show_path(args.target), _given_checkpoint(args, keys)
     new = read_checkpoint(proof.note.encode(), where, keys).checkpoint
     require_origin(new, old.origin, where)
     if proof.number != old.size:

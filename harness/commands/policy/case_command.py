@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from evals.escaping import escape_line, escape_name
-from harness.canonical import ascii_json
 from harness.case_files.case_reading import ReadCase, find_case_files
 from harness.case_files.case_runs import CaseResult, judge_file
 from harness.case_files.case_writing import NoCase, case_as_json, case_as_toml, expected_of
 from harness.case_files.label_coverage import MOST_JUDGED, Coverage, cover_labels
 from harness.case_files.session_case import complete_events, play_case
+from harness.commands.documents import input_name
 from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
+from harness.commands.formats.format_lines import print_json
 from harness.commands.policy.case_proposals import CaseProposal, propose_for_case
 from harness.errors import UsageError
 from harness.expected_rulings import ExpectedRuling
@@ -74,7 +75,7 @@ def _tell_result(result: CaseResult, proposal: CaseProposal | None, *, as_json: 
             notes["errors"] = [fault._asdict() for fault in result.faults]
         if proposal is not None:
             notes["proposal"] = proposal.wire()
-        _print_json({**wire, **notes, **({"has_own": True} if result.has_own else {})})
+        print_json({**wire, **notes, **({"has_own": True} if result.has_own else {})})
         return
     name = escape_line(str(result.file))
     for fault in result.faults:
@@ -96,7 +97,7 @@ def _cover(name: str, document: PolicyDocument, cases: Sequence[ReadCase], *, as
     found = cover_labels(document, cases)
     for one in found.unneeded:
         if as_json:
-            _print_json(
+            print_json(
                 {
                     "file": name,
                     "line": one.line,
@@ -106,7 +107,7 @@ def _cover(name: str, document: PolicyDocument, cases: Sequence[ReadCase], *, as
                 }
             )
         else:
-            sys.stdout.write(f"{_policy_name(name)}: line {one.line}: {one.text}\n")
+            sys.stdout.write(f"{input_name(name)}: line {one.line}: {one.text}\n")
     _tell_coverage(name, found, len(cases), as_json=as_json)
     return EXIT_REFUSED if found.unneeded or found.untried else EXIT_OK
 
@@ -114,14 +115,14 @@ def _cover(name: str, document: PolicyDocument, cases: Sequence[ReadCase], *, as
 def _tell_coverage(name: str, found: Coverage, cases: int, *, as_json: bool) -> None:
     counts = {"needed": found.needed, "not_needed": len(found.unneeded), "untried": found.untried}
     if as_json:
-        _print_json({"file": name, "cases": cases, "labels": sum(counts.values()), **counts})
+        print_json({"file": name, "cases": cases, "labels": sum(counts.values()), **counts})
         return
     many = f"{cases} case{'' if cases == 1 else 's'}"
     text = f"{sum(counts.values())} labels, {many}: {found.needed} needed, "
     text += f"{len(found.unneeded)} change no case"
     if found.untried:
         text += f", {found.untried} not tried after {MOST_JUDGED} judgements: name fewer cases"
-    sys.stdout.write(f"{_policy_name(name)}: {text}\n")
+    sys.stdout.write(f"{input_name(name)}: {text}\n")
 
 
 def run_policy_case(args: argparse.Namespace, document: PolicyDocument | None) -> int:
@@ -167,11 +168,3 @@ def _check_written(policy: Policy, must: Sequence[Any], events: Sequence[dict[st
 
 def _session_name(args: argparse.Namespace) -> str:
     return f"session {escape_name(args.session)}"
-
-
-def _policy_name(name: str) -> str:
-    return "standard input" if name == "-" else escape_line(name)
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    sys.stdout.write(ascii_json(value) + "\n")

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from evals.escaping import escape_line, escape_name
 from harness.canonical import ascii_json
-from harness.commands.documents import read_whole, size_limit
+from harness.commands.documents import input_name, read_whole, size_limit
 from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
+from harness.commands.formats.format_lines import print_json
 from harness.errors import UsageError
 from harness.policy import (
     InvalidPolicy,
@@ -60,13 +61,13 @@ def load_policy(name: str, limit: int = MAX_DOCUMENT_BYTES) -> PolicyDocument:
     except InvalidPolicy as error:
         raise UsageError(_list_faults(name, error)) from None
     except InvalidInput as error:
-        raise UsageError(f"{_source_name(name)}: {error.message}") from None
+        raise UsageError(f"{input_name(name)}: {error.message}") from None
 
 
 def _list_faults(name: str, error: InvalidPolicy) -> str:
     more = len(error.faults) - 1
     rest = f"; run `critic policy check` for {more} more" if more else ""
-    return f"{_source_name(name)}: not a policy: {fault_text(error.faults[0])}{rest}"
+    return f"{input_name(name)}: not a policy: {fault_text(error.faults[0])}{rest}"
 
 
 def _read(name: str, limit: int) -> PolicyDocument:
@@ -74,10 +75,6 @@ def _read(name: str, limit: int) -> PolicyDocument:
     return document.parse_with(
         lambda data: parse_policy(data, syntax=syntax_of(name), max_bytes=limit)
     )
-
-
-def _source_name(name: str) -> str:
-    return "standard input" if name == "-" else escape_line(name)
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -128,7 +125,7 @@ def _check_one(name: str, limit: int, drift: _Drift, *, as_json: bool, strict: b
         ]
         counted = {"guesses": guesses, "open": left} if guesses or left else {}
         wire = {"file": name, "ok": not refused, "findings": listed}
-        _print_json({**wire, **({"accepted": others} if others else {}), **counted})
+        print_json({**wire, **({"accepted": others} if others else {}), **counted})
     else:
         _tell_findings(name, found)
         if strict:
@@ -159,7 +156,7 @@ def _tell_guesses(name: str, document: PolicyDocument) -> None:
     if guessed := document.policy.guessed:
         first = min(map(document.line_of, guessed))
         sys.stdout.write(
-            f"{_source_name(name)}: line {first}: note: {guesses_text(document)}: "
+            f"{input_name(name)}: line {first}: note: {guesses_text(document)}: "
             "check each line, and delete its comment [guess_open]\n"
         )
 
@@ -169,11 +166,11 @@ def _tell_faults(name: str, error: InvalidInput, *, as_json: bool) -> None:
     if as_json:
         errors = [fault._asdict() for fault in faults]
         unread = [{"path": "", "message": error.message}]  # the file could not be read at all
-        _print_json({"file": name, "ok": False, "errors": errors or unread})
+        print_json({"file": name, "ok": False, "errors": errors or unread})
         return
     sys.stdout.flush()
     for line in map(fault_text, faults) if faults else [error.message]:
-        sys.stderr.write(f"{_source_name(name)}: {line}\n")
+        sys.stderr.write(f"{input_name(name)}: {line}\n")
 
 
 _Located = list[tuple[int, LintFinding]]
@@ -182,13 +179,13 @@ _Located = list[tuple[int, LintFinding]]
 def _tell_findings(name: str, found: _Located) -> None:
     for line, finding in found:
         text = f"{finding.severity}: {finding.message} [{finding.rule}]"
-        sys.stdout.write(f"{_source_name(name)}: line {line}: {text}\n")
+        sys.stdout.write(f"{input_name(name)}: line {line}: {text}\n")
 
 
 def _tell_accepted(name: str, accepted: list[tuple[int, AcceptedRisk]]) -> None:
     for line, (finding, reason) in accepted:
         text = f"accepted: {finding.message}; because {escape_line(reason)} [{finding.rule}]"
-        sys.stdout.write(f"{_source_name(name)}: line {line}: {text}\n")
+        sys.stdout.write(f"{input_name(name)}: line {line}: {text}\n")
 
 
 def _tell_sum(
@@ -199,9 +196,9 @@ def _tell_sum(
     more = f", {accepted} accepted" if accepted else ""
     if ok:
         tools = _count(len(document.policy.tool), "tool")
-        sys.stdout.write(f"{_source_name(name)}: ok: {tools}, {notes}{more}\n")
+        sys.stdout.write(f"{input_name(name)}: ok: {tools}, {notes}{more}\n")
     elif accepted:
-        sys.stdout.write(f"{_source_name(name)}: {accepted} accepted\n")
+        sys.stdout.write(f"{input_name(name)}: {accepted} accepted\n")
 
 
 def _count(many: int, what: str) -> str:
@@ -216,7 +213,7 @@ def _reach(args: argparse.Namespace) -> int:
     told: tuple[str, str] | None = None
     for row in reach_rows(policy, args.tool):
         if args.format == "json":
-            _print_json(row._asdict())
+            print_json(row._asdict())
             continue
         if told != (row.tool, row.argument):
             told = row.tool, row.argument
@@ -233,11 +230,11 @@ def _diff(args: argparse.Namespace) -> int:
     total = overall(changes)
     if args.format == "json":
         wire = [_change_wire(change) for change in changes]
-        _print_json({"old": args.old, "new": args.new, "change": total, "changes": wire})
+        print_json({"old": args.old, "new": args.new, "change": total, "changes": wire})
     else:
         for change in changes:
             _tell_change(change)
-        sys.stdout.write(f"{_source_name(args.new)} against {_source_name(args.old)}: {total}\n")
+        sys.stdout.write(f"{input_name(args.new)} against {input_name(args.old)}: {total}\n")
     return EXIT_OK if total == "equal" else EXIT_REFUSED
 
 
@@ -267,7 +264,3 @@ def _tell_change(change: PolicyChange) -> None:
             sys.stdout.write(f"    {document}\n")
     if change.undecided and change.change != "not decided":
         sys.stdout.write(f"  not decided: whether it is {' or '.join(change.undecided)} too\n")
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    sys.stdout.write(ascii_json(value) + "\n")

@@ -13,11 +13,12 @@ from typing import Final
 from harness.audit.proofs.checkpoint import Checkpoint
 from harness.audit.proofs.comparison import Departure, compare_hashes
 from harness.commands.known_heads import parse_head
-from harness.commands.log.note_files import public_keys, shown_path, signed_checkpoint
+from harness.commands.log.note_files import public_keys, signed_checkpoint
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS, Head
 from harness.record.integrity import START
+from harness.whole_files import show_path
 
 _START: Final = Head(START.seq, GENESIS)
 _IS_HEAD: Final = re.compile("[0-9]+:[0-9a-f]*")
@@ -37,7 +38,7 @@ def record_since(args: argparse.Namespace, log: SqlDecisionLog) -> Head | Depart
         return None
     if not args.public_key and Path(args.since).is_file():
         raise UsageError(
-            f"--since {shown_path(args.since)}: a checkpoint counts with the key of who signed it: "
+            f"--since {show_path(args.since)}: a checkpoint counts with the key of who signed it: "
             "give --public-key"
         )
     if not args.public_key or _IS_HEAD.fullmatch(args.since):

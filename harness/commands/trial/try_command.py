@@ -8,7 +8,7 @@ from typing import Final
 
 from evals.escaping import escape_line, escape_name
 from harness.clock import SystemClock
-from harness.commands.documents import read_lines, read_whole
+from harness.commands.documents import input_name, read_lines, read_whole
 from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
 from harness.commands.policy.policy_command import load_policy
 from harness.commands.trial.try_text import TriedTasks, patched_edits, trial_lines, wire_lines
@@ -119,7 +119,7 @@ def _read_all(names: Sequence[str], kind: str) -> list[RecordedTask]:
     """
     found: dict[str, RecordedTask] = {}
     for name in names:
-        source = "standard input" if name == "-" else escape_line(name)
+        source = input_name(name)
         try:
             tasks = read_tasks(_lines_of(name))
         except InvalidInput as error:

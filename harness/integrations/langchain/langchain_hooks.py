@@ -30,7 +30,11 @@ from harness.integrations.langchain.langchain_messages import (
 )
 from harness.integrations.langchain.langchain_sessions import GraphState, Sessions
 from harness.integrations.seam.guarded import AskedCall, CallReply, GuardedSession
-from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling, not_approved
+from harness.integrations.seam.ruling_replies import (
+    SeamRuling,
+    not_approved,
+    unless_halted,
+)
 
 
 class GuardedState(AgentState[Any]):
@@ -65,7 +69,7 @@ class CriticGuard(AgentMiddleware[Any]):
         if not calls:
             return None
         session = self._sessions.run(state).session
-        ruling = _unless_halted(session.rule(calls))
+        ruling = unless_halted(session.rule(calls))
         unknown = _unknown_calls(session, calls)
         known = [call for call in calls if call.id not in unknown]
         refused = [(call, unknown.get(call.id, ruling)) for call in calls]
@@ -145,7 +149,7 @@ class CriticApproval(AgentMiddleware[Any]):
         replies = {name: CallReply(one.yes, one.args) for name, one in answer.calls.items()}
         rulings = session.answer(replies, approver=answer.approver, plan_digest=answer.plan_digest)
         silent = not_approved("nobody said yes to this call")
-        ruled = [(call, _unless_halted(rulings.get(call.id, silent))) for call in calls]
+        ruled = [(call, unless_halted(rulings.get(call.id, silent))) for call in calls]
         edits = {name: one.args for name, one in answer.calls.items() if one.args is not None}
         refused = [(call, ruling) for call, ruling in ruled if not ruling]
         return {"guarded": {**known, "edits": edits}, **_refusal_update(refused, of=calls)}
@@ -164,12 +168,6 @@ def _unknown_calls(session: GuardedSession, calls: Sequence[AskedCall]) -> dict[
         for name, one in standing.items()
         if one is not None and one.kind == "unknown_tool"
     }
-
-
-def _unless_halted(ruling: SeamRuling) -> SeamRuling:
-    if ruling.action == "halt":
-        raise GuardHalted(ruling)
-    return ruling
 
 
 def _refusal(call: Mapping[str, Any], ruling: SeamRuling) -> ToolMessage:

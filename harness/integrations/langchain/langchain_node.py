@@ -40,7 +40,12 @@ from harness.integrations.langchain.langchain_messages import (
 )
 from harness.integrations.seam.guarded import AskedCall, CallReply, GuardedSession, session_within
 from harness.integrations.seam.principals import NameSource, Principals
-from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling, not_approved
+from harness.integrations.seam.ruling_replies import (
+    GuardHalted,
+    SeamRuling,
+    not_approved,
+    unless_halted,
+)
 
 _STAMP: Final = "critic_session"
 """Where a message of the node names its session."""
@@ -221,7 +226,7 @@ class GuardedToolNode(ToolNode):
         is_asked = {call.id for call in calls} <= session.waiting.keys()
         if not is_asked:  # else this goes on with a question of another process
             self._tell_words(session, messages, runtime)
-        ruling = _unless_halted(session.rule(calls))
+        ruling = unless_halted(session.rule(calls))
         turn = _Turn({call.id: call for call in calls}, left={call.id for call in calls})
         for call in calls:
             standing = session.standing(call.id)
@@ -303,7 +308,7 @@ def _take_answer(session: GuardedSession, turn: _Turn, answer: ApprovalAnswer) -
     rulings = session.answer(replies, approver=answer.approver, plan_digest=answer.plan_digest)
     silent = not_approved("nobody said yes to this call")
     for name in turn.calls:
-        ruling = _unless_halted(rulings.get(name, silent))
+        ruling = unless_halted(rulings.get(name, silent))
         if not ruling and name not in turn.refused:
             turn.refused[name] = ruling
     turn.edits = {name: one.args for name, one in answer.calls.items() if one.args is not None}
@@ -381,9 +386,3 @@ def _asked_call(call: Any) -> AskedCall:
 def _stamp_of(message: Any) -> str | None:
     found = message.additional_kwargs.get(_STAMP) if isinstance(message, ToolMessage) else None
     return found if isinstance(found, str) else None
-
-
-def _unless_halted(ruling: SeamRuling) -> SeamRuling:
-    if ruling.action == "halt":
-        raise GuardHalted(ruling)
-    return ruling

@@ -60,6 +60,17 @@ class GuardHalted(HarnessError):
         self.ruling = ruling
 
 
+def unless_halted(ruling: SeamRuling) -> SeamRuling:
+    """Return a ruling.
+
+    Raises:
+        GuardHalted: it ends the run.
+    """
+    if ruling.action == "halt":
+        raise GuardHalted(ruling)
+    return ruling
+
+
 def seam_ruling(answer: Ruling | EventError, *, halts: bool) -> SeamRuling:
     """Return what a guard answered, as an agent is told. `halts` says that its session halted."""
     action: SeamAction = "halt" if halts else "refuse"
