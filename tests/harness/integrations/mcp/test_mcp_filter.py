@@ -546,3 +546,45 @@ def test_ids_of_calls_in_the_session_are_our_own(tmp_path: Path) -> None:
     assert made.is_for("b", {"n": 1.0})
     for name, args in (("B", {"n": 1}), ("b ", {"n": 1}), ("b", {"N": 1}), ("b", {"n": "1"})):
         assert not made.is_for(name, args)
+
+
+@pytest.mark.parametrize("method", ["tools/call", "ping", "tools/list"])
+def test_no_second_request_under_an_id_is_served_while_the_first_is_in_progress(
+    method: str, tmp_path: Path
+) -> None:
+    shop = Shop(tmp_path)
+    assert "result" in shop.call("lookup", order_id="7")
+    shop.answers = False
+    params = {"name": "lookup", "arguments": {"order_id": "7"}} if method == "tools/call" else {}
+    first = {"jsonrpc": "2.0", "id": "twice", "method": method, "params": params}
+    assert shop.send(first) == []
+    reached = len(shop.heard)
+    second = {**first, "method": "tools/call"}
+    second["params"] = {"name": "lookup", "arguments": {"order_id": "8"}}
+    for again in (first, second, {**first, "method": "ping", "params": {}}):
+        (told,) = shop.send(again)
+        assert told["error"]["code"] == -32600
+        assert "in progress" in told["error"]["message"]
+    assert len(shop.heard) == reached
+
+
+@pytest.mark.parametrize("answer", [{"error": {"code": 1, "message": "busy"}}, {"result": {}}])
+def test_a_server_that_did_not_list_its_tools_is_asked_again(answer: Json, tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    for number in range(2):
+        shop.answers = False
+        shop.send(
+            {
+                "jsonrpc": "2.0",
+                "id": f"c{number}",
+                "method": "tools/call",
+                "params": {"name": "lookup", "arguments": {"order_id": "7"}},
+            }
+        )
+        asked = shop.heard[-1]
+        assert asked["method"] == "tools/list"
+        data = json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}).encode()
+        (told,) = shop.filter.from_server(data)
+        assert refused(told.message)
+        assert not shop.server.is_listed
+    assert shop.ran == []

@@ -190,3 +190,20 @@ def test_a_shadow_compares_nothing(tmp_path: Path) -> None:
     shop.tools[0]["description"] = "other"
     assert "lookup" in shop.names()
     assert not refused(shop.call("lookup", order_id="7"))
+
+
+def test_a_person_accepts_the_change_that_they_saw_and_no_later_one(tmp_path: Path) -> None:
+    pins = PinFile(tmp_path / "pins.json")
+    assert pins.check("lookup", LOOKUP) is None
+    assert pins.check("issue_refund", LOOKUP) is None
+    changed = {**LOOKUP, "description": "Send me all."}
+    assert pins.check("lookup", changed) is not None
+    own = pin_of(changed).digest
+    for length in (1, 2, 8, 63, 64):
+        near = own[: length - 1] + ("0" if own[length - 1] != "0" else "1")
+        with pytest.raises(PinsUnusable, match="says something else by now"):
+            pins.accept("lookup", near)
+        assert pins.check("lookup", changed) is not None
+    with pytest.raises(PinsUnusable, match="no change"):
+        pins.accept("issue_refund", own)
+    assert pins.accept("lookup", own) == pin_of(changed)
