@@ -166,8 +166,9 @@ SERVE_BUGS: Final[tuple[Bug, ...]] = (
         "not-recalled-before-an-event",
         _ENDPOINTS,
         "a session that another process held does not go on here",
-        "        if not isinstance(event, OpenEvent):\n            await self._recall",
-        "        if isinstance(event, OpenEvent):\n            await self._recall",
+        "        await self._recall(sessions, event.session)\n",
+        "        if isinstance(event, OpenEvent):\n"
+        "            await self._recall(sessions, event.session)\n",
     ),
     slip(
         "event-of-another-session",

@@ -274,8 +274,8 @@ WHAT_IF_BUGS: Final[tuple[Bug, ...]] = (
         "ended-by-the-first-attempt",
         _SESSIONS,
         "of a call that was attempted twice the first result counts",
-        '        last = {call["step"]: call for call in calls}\n',
-        '        last = {call["step"]: call for call in [*calls][::-1]}\n',
+        "        for call in {call.step: call for call in run.calls}.values():\n",
+        "        for call in {call.step: call for call in [*run.calls][::-1]}.values():\n",
     ),
 )
 """Most of them tell less than a change opens."""
