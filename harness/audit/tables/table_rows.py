@@ -146,7 +146,7 @@ def _calls(
 ) -> Iterator[Row]:
     """Yield a row for each call of the plan, and for each that was made and is not in it.
 
-    What its command does is no call: a call has the highest tier of that.
+    The effects of its command get no row: the call has the highest tier among them.
     """
     steps = elements_of(member_of(plan, "steps"))
     made: dict[int, list[Any]] = {}
