@@ -16,7 +16,8 @@ from critic.session.session_rules import CALL_ID, OPERATOR_ID, USER_ID, is_defau
 from evals.plan import SHELL_ADAPTER
 from harness.policy.analysis.backing import ToolPair
 from harness.policy.envelopes import SESSION_BUDGET, Policy
-from harness.wire import build
+from harness.policy.shell_settings import ShellSettings
+from harness.wire import InvalidInput, build
 
 Json = dict[str, Any]
 
@@ -31,7 +32,7 @@ class LoggedPolicy:
         self._tools: Final[dict[ToolPair, Json]] = {}
         self._effects: Final[dict[str, str]] = {}
         self._acting: Final[dict[ToolPair, Json]] = {}
-        self._shell: Json = {}
+        self._source: Json = {}
         self._classes: Final[dict[str, Json]] = {}
         self._evidence: Final[dict[str, Json]] = {}
         self._results: Final[dict[str, str]] = {}
@@ -84,7 +85,7 @@ class LoggedPolicy:
                 self._acting[pair] = {"writes": [*argument.names]}
             case "patch":
                 self._acting[pair] = {"patches": argument.names[0]}
-        self._shell = {name: shell[name] for name in ("table", "command") if name in shell}
+        self._source = shell
 
     def _add_item(self, item: Json) -> None:
         if not item["id"].startswith(_OF_SESSION):
@@ -98,15 +99,18 @@ class LoggedPolicy:
         """Return the policy, without what is on no record.
 
         Raises:
-            harness.wire.InvalidInput: the records make no policy.
+            harness.wire.InvalidInput: the records make no policy, or one with a table of programs
+                that is another one by now.
         """
+        if self._source and ShellSettings.table_from(self._source) is None:
+            raise InvalidInput("/shell/table", "commands were read by a table that is not here now")
         names = {pair: self._name_of(pair) for pair in self._tools}
         guard = {"safety_mode": self._ctx["safety_mode"], **self._limits(names)}
         return build(
             Policy,
             {
                 **({} if self._fields is None else {"record_fields": self._fields}),
-                **({"shell": self._shell_wire()} if self._shell else {}),
+                **({"shell": self._shell_wire()} if self._source else {}),
                 "guard": guard,
                 "spec": self._spec,
                 "class": [*self._classes.values()],
@@ -120,7 +124,10 @@ class LoggedPolicy:
         tiers = {
             name: tier for name, tier in self._effects.items() if tier != EFFECT_TIERS.get(name)
         }
-        return {**self._shell, **({"tiers": tiers} if tiers else {})}
+        table: Json = {
+            name: self._source[name] for name in ("table", "command") if name in self._source
+        }
+        return {**table, **({"tiers": tiers} if tiers else {})}
 
     def _limits(self, names: dict[ToolPair, str]) -> Json:
         """Return the budget, and the scope that all sessions had, if it is one."""

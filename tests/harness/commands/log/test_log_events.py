@@ -12,7 +12,7 @@ import pytest
 from harness.guard import Guard
 from harness.integrations.hooks.install import shipped_policy
 from harness.log import SqlDecisionLog
-from harness.policy import Policy, parse_policy
+from harness.policy import Policy, parse_policy, shell_settings
 from tests.harness.console import Critic
 from tests.harness.guard.test_late_calls import OTHER, PLAN, READS, TURN, VALUES, read_both, ready
 from tests.harness.guard.test_late_calls import opened as late_opened
@@ -145,6 +145,18 @@ def test_no_effect_of_a_command_is_proposed_for_the_scope(critic: Critic, tmp_pa
     by_file = critic("shadow", tmp_path / "log.db", "--policy", policy)
     assert by_file.lines[0] == "1 session: 1 stop"
     assert "Bash  1 of 1 session: 0 would be refused, 1 asked" in by_file.lines
+
+
+def test_no_edit_is_proposed_by_another_table_of_programs(
+    critic: Critic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shadow = HOOKS.replace("# shadow = true ", "shadow = true")
+    asks = [*RUNS, calls(bash("c", "rm -rf ../x")), result("c"), close()]
+    record(tmp_path / "log.db", policy_of(shadow), asks, World())
+    monkeypatch.setattr(shell_settings, "_shipped_digest", lambda _: "0" * 64)
+    said = critic("shadow", tmp_path / "log.db")
+    assert said.status == 0
+    assert "commands were read by a table that is not here now: give --policy FILE" in said.out
 
 
 def test_a_session_of_any_name_is_found_by_it(critic: Critic, tmp_path: Path) -> None:
