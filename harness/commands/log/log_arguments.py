@@ -219,7 +219,7 @@ def _add_content_filters(parser: argparse.ArgumentParser) -> None:
     some = parser.add_argument_group("filters by content", about)
     some.add_argument("--value", metavar="VALUE", help="an argument is this text or number")
     some.add_argument("--over", type=_number, metavar="N", help="a number among them is above this")
-    some.add_argument("--tier", choices=MODES, help="the tool is of this tier")
+    some.add_argument("--tier", choices=MODES, help="a call, with what its command does, is of it")
     some.add_argument("--approver", metavar="NAME", help="who answered a question or approved it")
     some.add_argument("--evidence", metavar="ITEM", help="pinned, or an argument stands in it")
 
