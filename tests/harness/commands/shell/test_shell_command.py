@@ -60,7 +60,7 @@ def test_links_are_followed_as_they_are(critic: Critic, project: Path) -> None:
         ("git fetch origin", ["fetch"]),
         ("git push origin main", ["send"]),
         ("git checkout main", ["read", "commit"]),
-        ("git checkout a.py", ["read", "discard"]),
+        ("git checkout a.py", ["read", "write", "discard"]),
         ("cd planted && git status", ["unknown"]),
         ("git -C vendor/x status", ["unknown"]),
         ("cd nope; git status", ["unknown"]),
