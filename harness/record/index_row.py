@@ -8,10 +8,11 @@ Rule 4: a row has names, words and numbers, and no text of a plan, a result or a
         taken out of a log where its record has it, and nowhere else.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
+
+import orjson
 
 from evals.json_value import SAFE_INTEGER
 from evals.kinds import EVALUATOR_IDS, HARD_EVALUATORS
@@ -294,7 +295,7 @@ def _name(value: Any) -> str | None:
 def name_in_column(column: str) -> str:
     """Return the name in a column, which has the escapes of JSON."""
     try:
-        return str(json.loads(f'"{column}"'))
+        return str(orjson.loads(f'"{column}"'))
     except ValueError:
         return column
 
