@@ -140,8 +140,8 @@ def run_policy_case(args: argparse.Namespace, document: PolicyDocument | None) -
         what = f"no guarded session {escape_name(args.session)} in the log: known are {known}"
         raise UsageError(what)
     session, events = named[0], named[0].answered_events
-    if events is None or session.unanswered:
-        why = "; ".join([*session.lost, *session.unanswered])
+    if events is None or session.no_case:
+        why = "; ".join([*session.lost, *session.no_case])
         raise UsageError(f"{_session_name(args)} cannot be written: {why}")
     must = [expected_of(*ruling) for _, ruling in sorted(session.rulings.items())]
     title = f"session {session.name} as it was recorded"

@@ -6,13 +6,15 @@ anew. What was taken out of a log is not known, and then nothing can be said of 
 
 Rule 1: a plan that an agent carried out is told as calls that wait for one another, and each of its
         calls as opened: no record says which of the two it was, and both are judged alike.
-Rule 2: what was opened of a turn is recorded when it ends. Until then its session is not known.
+Rule 2: what was opened of a turn is recorded when it ends. Until then its session is not known, nor
+        is it where another turn began before.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from critic import Refused, Verified
+from critic.session.call_batch import NO_RESULT
 from critic.session.session_rules import OPERATOR_ID, USER_ID
 from evals.kinds import RecordedAction
 from evals.pointers import segments
@@ -62,8 +64,8 @@ class LoggedSession:
         self._running: Final[set[int]] = set()
         self.lost: Final[list[str]] = []
         """Which records cannot be read, and why: one line each, safe to print."""
-        self.unanswered: Final[list[str]] = []
-        """The turns that depend on an answer which no record has: one line each."""
+        self.no_case: Final[list[str]] = []
+        """Why no case can hold it, though its events are known: one line each."""
 
     def lose(self, why: str) -> None:
         """Note that a record of it cannot be read."""
@@ -82,9 +84,11 @@ class LoggedSession:
         turn = ctx["session"]["turn"]
         told = (event for event in self._events if event["event"] == "answer")
         if note == DENIED and all(event["yes"] for event in told):
-            self.unanswered.append(f"turn {turn}: it was refused for a no that is on no record")
+            self.no_case.append(f"turn {turn}: it was refused for a no that is on no record")
         if action in ("allow", "shadow") and any(map(_is_late, self._steps[turn])):
             self._running.add(turn)
+        if answer is not None and answer.answer == "yes" and action == "refuse":
+            self.no_case.append(f"turn {turn}: it was refused after a yes")
         if answer is None:
             self.rulings.setdefault(turn, LoggedRuling(action, verdict))
         elif answer.answer != "lapsed":
@@ -116,6 +120,9 @@ class LoggedSession:
         if action == "refuse":
             self._tell_unruled(turn, run)
             return
+        if run.openings and max(self.turns) > turn:
+            self.lose(f"turn {turn} ended after the next began: no record says when it was opened")
+            return
         for one in opened_steps(run):
             for call in one.ended:
                 self._add_result(turn, call)
@@ -133,7 +140,8 @@ class LoggedSession:
 
     def _add_result(self, turn: int, call: ToolCall) -> None:
         name = f"{turn}.{call.step}"
-        if name in self._ended:
+        was_told = call.status != "unknown" or call.error != NO_RESULT
+        if name in self._ended or not was_told:
             return
         self._ended.add(name)
         step = self._steps[turn][call.step]

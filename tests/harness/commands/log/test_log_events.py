@@ -4,15 +4,23 @@ Round trip: the events of a session go through `critic try`, and its case holds 
 """
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.case_files.case_writing import expected_of
+from harness.case_files.session_case import PlayedCase, complete_events, play_case
+from harness.expected_rulings import ExpectedRuling
 from harness.guard import Guard
 from harness.integrations.hooks.install import shipped_policy
 from harness.log import SqlDecisionLog
+from harness.log.search.listing import Listing
 from harness.policy import Policy, parse_policy, shell_settings
+from harness.what_if.proposing.session_finding import sessions_in_log
+from harness.wire import build
+from tests.harness.audit.tables.drawn_logs import write_drawn_log
 from tests.harness.console import Critic
 from tests.harness.guard.test_late_calls import OTHER, PLAN, READS, TURN, VALUES, read_both, ready
 from tests.harness.guard.test_late_calls import opened as late_opened
@@ -268,6 +276,55 @@ def test_a_late_turn_that_has_not_ended_is_not_told(critic: Critic, tmp_path: Pa
     assert why in said.err
 
 
+def test_a_late_turn_that_ended_after_the_next_began_is_not_told(
+    critic: Critic, tmp_path: Path
+) -> None:
+    """No record says whether its calls were opened before or after the other turn."""
+    log = tmp_path / "log.db"
+    reads = [ready("a"), result("a", ORDER)]
+    record(log, late_policy(), [late_opened(), TURN, *reads, calls(OTHER), close()])
+    said = critic("log", "events", log)
+    assert (said.status, said.out) == (2, "")
+    assert "turn 1 ended after the next began: no record says when it was opened" in said.err
+    never = tmp_path / "never.db"
+    record(never, late_policy(), [late_opened(), TURN, calls(OTHER), close()])
+    assert [one["event"] for one in told_events(critic, never)] == ["open", "calls", "calls"]
+
+
+def test_what_had_no_result_is_told_without_one(critic: Critic, tmp_path: Path) -> None:
+    log = tmp_path / "log.db"
+    record(log, late_policy(), [late_opened(), calls(OTHER), *PAID[:2], close()])
+    kinds = [one["event"] for one in told_events(critic, log)]
+    assert kinds == ["open", "calls", "calls", "ready"]
+    policy = write(tmp_path / "late.json", json.dumps(late_policy().wire()))
+    holds_as_case(critic, log, policy)
+
+
+def test_each_drawn_session_holds_as_a_case(tmp_path: Path) -> None:
+    seed = random.randrange(2**32)  # noqa: S311
+    print(f"seed {seed}")  # noqa: T201 - for who repeats it
+    names = write_drawn_log(tmp_path / "log.db", seed, 6)
+    policies = [build(Policy, names.policy(shadow=shadow)) for shadow in (False, True)]
+    with SqlDecisionLog.open_for_reading(tmp_path / "log.db") as log:
+        sessions = sessions_in_log(log, Listing(log))
+    assert sessions
+    for one in sessions:
+        assert one.answered_events is not None
+        events = complete_events(one.answered_events)
+        must = [
+            build(ExpectedRuling, expected_of(*said)) for _, said in sorted(one.rulings.items())
+        ]
+        assert PlayedCase() in [play_case(policy, events, must) for policy in policies], one.name
+
+
+def test_a_yes_that_cleared_nothing_makes_no_case(critic: Critic, tmp_path: Path) -> None:
+    log = tmp_path / "log.db"
+    record(log, late_policy(SOURCES), [late_opened(), TURN, answer(yes=True), close()])
+    said = critic("policy", "case", log, "s")
+    assert (said.status, said.out) == (2, "")
+    assert "turn 1: it was refused after a yes" in said.err
+
+
 def test_a_no_to_an_opening_is_on_no_record(critic: Critic, tmp_path: Path) -> None:
     events = [late_opened(), *PAID, answer(yes=False), *PAID, close()]
     log = tmp_path / "log.db"
@@ -290,7 +347,6 @@ def test_a_call_that_ran_unasked_is_told_as_its_result(critic: Critic, tmp_path:
     assert [one.get("sent") for one in told_events(critic, log) if one["event"] == "result"] == [
         None,
         sent,
-        None,
     ]
     holds_as_case(critic, log, policy)
 
