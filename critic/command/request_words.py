@@ -3,7 +3,8 @@
 Rule 1: a step is asked for by the deed (`delete`, `push`, the kind of code that is run) together
         with what it is done to, where it names any.
 Rule 2: a name counts as a whole, and its case does: no part of another name or address is one.
-        What names a path with its folders names that path alone.
+        What names a path with its folders names that path alone. To delete something in a file or
+        from it is not to delete the file.
 Rule 3: to name a host asks to read from it, by an address without a query of the agent's own. It
         asks for nothing to be sent there.
 Rule 4: what a sentence forbids is not asked for, nor is it by what was said before (see
@@ -11,7 +12,7 @@ Rule 4: what a sentence forbids is not asked for, nor is it by what was said bef
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
@@ -30,6 +31,12 @@ _HERE: Final = frozenset(("localhost", "127.0.0.1"))
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _ENDING: Final = re.compile(r"(ing|ed|es|s)$")
 _NAME: Final = re.compile(r"[\w./~-]+")
+_PLACE_BEFORE: Final = re.compile(
+    r"\b(?:from|in|of|inside|within|into|at|on)\s{1,3}(?:(?:the|my|our|this|that)\s{1,3})?"
+    r"(?:(?:file|module|page|document)\s{1,3})?[\"'`(*_]{0,4}\Z",
+    re.IGNORECASE,
+)
+_NEAR: Final = 40
 _AROUND: Final = "\"'`<>()[]{},.;:!"
 _NEVER_WONDERED: Final = frozenset(("push", "deploy", "publish", "release"))
 """What leaves the machine: a question about it (`why did the push fail?`) does not ask for it."""
@@ -43,6 +50,7 @@ class _Words(NamedTuple):
 
     stems: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
+    objects: frozenset[str] = frozenset()
     addresses: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
@@ -81,7 +89,8 @@ class RequestedDeeds:
         match step.effect:
             case "delete":
                 paths = step.values("path")
-                return bool(self._said.stems & _DELETES) and all(map(self._names_path, paths))
+                named = (self._names_path(path, self._said.objects) for path in paths)
+                return bool(self._said.stems & _DELETES) and all(named)
             case "fetch" | "send":
                 return self._may_reach(step)
             case "run":
@@ -115,12 +124,12 @@ class RequestedDeeds:
         if not all(is_below(path, self._root) for path in scripts):
             return False
         if step.kinds[:1] == ("run",):
-            is_named = bool(scripts) and all(map(self._names_path, scripts))
-            return is_named and bool(self._said.stems & _RUNS)
+            named = (self._names_path(script, self._said.names) for script in scripts)
+            return bool(scripts) and all(named) and bool(self._said.stems & _RUNS)
         return any(_stems(kind) and _stems(kind) <= self._said.stems for kind in step.kinds)
 
-    def _names_path(self, path: str) -> bool:
-        """Return whether the user named a path of the project: by more than one plain word."""
+    def _names_path(self, path: str, said: frozenset[str]) -> bool:
+        """Return whether names say a path of the project: by more than one plain word."""
         if not is_below(path, self._root) or path == self._root:
             return False
         name = path.rpartition("/")[2]
@@ -128,7 +137,7 @@ class RequestedDeeds:
         named = {path, f"./{below}"}
         named |= {name} if "." in name[1:] else set()
         named |= {below} if "/" in below else set()
-        return not named.isdisjoint(self._said.names)
+        return not named.isdisjoint(said)
 
 
 def is_local(step: ShellStep) -> bool:
@@ -165,11 +174,19 @@ def _words_of(text: str) -> _Words:
     return _Words(
         stems=_stems(small),
         names=frozenset(one.rstrip(".~-") for one in _NAME.findall(text)),
+        objects=frozenset(_objects_in(text)),
         addresses=frozenset(one.strip(_AROUND) for one in text.split()),
         hosts=read_hosts(text),
         packages=read_packages(small),
         lists=frozenset(("list",) if asks_for_list(small) else ()),
     )
+
+
+def _objects_in(text: str) -> Iterator[str]:
+    """Yield the names in a text but for those that say where something else is."""
+    for one in _NAME.finditer(text):
+        if _PLACE_BEFORE.search(text, max(0, one.start() - _NEAR), one.start()) is None:
+            yield one[0].rstrip(".~-")
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -38,6 +38,23 @@ def test_a_deletion_is_asked_for_by_the_name_of_what_is_deleted(
     assert asked(request_, "rm src/old.py") is is_asked
 
 
+@pytest.mark.parametrize(
+    ("request_", "is_asked"),
+    [
+        ("Remove the unused import from src/old.py", False),
+        ("Remove dead code in the file `old.py`, please", False),
+        ("Drop the second line of\nsrc/old.py", False),
+        ("Clean up the imports at our module src/old.py", False),
+        ("Remove the import from src/new.py and delete src/old.py", True),
+        ("Remove the tests in src/old.py, or old.py as a whole", True),
+        ("Remove from git: src/old.py", True),
+        ("The bug is in src/old.py. Remove that file", False),
+    ],
+)
+def test_to_remove_something_from_a_file_is_not_to_delete_it(request_: str, is_asked: bool) -> None:
+    assert asked(request_, "rm src/old.py") is is_asked
+
+
 def test_a_deletion_of_several_is_asked_for_by_the_name_of_each() -> None:
     assert asked("remove a.py and b.py", "rm a.py b.py")
     assert not asked("remove a.py", "rm a.py b.py")
