@@ -61,12 +61,11 @@ class ValueSources:
         for index, tool, fields in reversed(case.steps[: place.step]):
             if late is None or self._looks <= 0:
                 return
-            self._looks -= 1
-            if fields["kind"] == "tool" and tool.capability is not None:
-                for way in _members(late.output_schema(index)):
-                    self._looks -= 1
-                    if way[-1].strip("_") == name:
-                        yield ValueSource(step=index, at=pointer(*way))
+            is_call = fields["kind"] == "tool" and tool.capability is not None
+            ways = [*_members(late.output_schema(index))] if is_call else []
+            self._looks -= 1 + len(ways)
+            alike = (way for way in ways if way[-1].strip("_") == name)
+            yield from (ValueSource(step=index, at=pointer(*way)) for way in alike)
 
 
 def _taking_plan(plan: Plan, place: ArgsPlace, source: ValueSource) -> Plan:

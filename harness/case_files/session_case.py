@@ -227,7 +227,7 @@ def _read_answer(answer: Answer) -> JudgedRuling | None:
         )
     if not isinstance(answer, Ruling | OpeningRuling):
         return None
-    found = [] if isinstance(answer, OpeningRuling) else [*_unjudged(answer)]
+    found = [] if isinstance(answer, OpeningRuling) else [*_list_unjudged(answer)]
     if answer.verdict is not None and not answer.verdict.ok and answer.action != "allow":
         found += judged_ruling(answer.verdict).violations
     found += (
@@ -238,7 +238,7 @@ def _read_answer(answer: Answer) -> JudgedRuling | None:
     return JudgedRuling(answer.action, tuple(found))
 
 
-def _unjudged(ruling: Ruling) -> Iterator[NamedViolation]:
+def _list_unjudged(ruling: Ruling) -> Iterator[NamedViolation]:
     """Yield why calls may not run that the verdict is not about."""
     if ruling.critic_error is not None:
         yield NamedViolation(None, None, None, None, ruling.critic_error)

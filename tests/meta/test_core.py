@@ -47,7 +47,7 @@ HANDS_ON = {"harness.policy"}
 
 BUDGETS = {
     "from critic import verify, Proposal": 6_560,
-    "from harness.guard import Guard": 26_250,
+    "from harness.guard import Guard": 26_300,
     "from harness.guard import Guard\n"
     "from harness.policy import read_policy\n"
     "from harness.log import SqlDecisionLog": 29_850,
@@ -74,12 +74,12 @@ RULINGS = {
         "assert not verify_proposal(parse(Proposal, document))",
         4_300,
     ),
-    "a call, by provenance": (_OPEN.format(log=""), 17_600),
+    "a call, by provenance": (_OPEN.format(log=""), 17_650),
     "a call, by provenance, recorded": (
         "import tempfile\nfrom harness.log import SqlDecisionLog\n"
         "log = SqlDecisionLog.open(tempfile.mkdtemp() + '/audit.db')\n"
         + _OPEN.format(log=", log=log"),
-        19_450,
+        19_500,
     ),
     "a command": (
         "from harness.guard import Guard, RequestedCall\n"
@@ -91,7 +91,7 @@ RULINGS = {
         "args = {'command': 'pwd', 'cwd': '/w'}\n"
         "call = RequestedCall(id='c', tool='Bash', args=args, shell=facts)\n"
         "assert guard.calls('s', [call])",
-        22_400,
+        22_900,
     ),
 }
 """The most lines of code, without blank lines, comments and docstrings, that a ruling loads."""

@@ -40,7 +40,7 @@ _INVENTING: Final = frozenset({"open", "role", "tier"})
 _DEMANDING: Final = frozenset({"object", "recipient", "time", "secret"})
 
 
-class AskedCall(NamedTuple):
+class _StoppedCall(NamedTuple):
     """A call of the turn that stops."""
 
     tool: str
@@ -82,7 +82,7 @@ def edit_candidates(
 
 def _before(
     policy: Policy, task: RecordedTask, stop: TaskStop
-) -> tuple[list[SeenCall], tuple[AskedCall, ...]]:
+) -> tuple[list[SeenCall], tuple[_StoppedCall, ...]]:
     """Return the calls that had ended before a stop, and those of its turn.
 
     Where it is the opening of a call, that is the call with the values that it took.
@@ -95,7 +95,7 @@ def _before(
             turn += 1
             asked = requested_calls(event)
             if turn == stop.turn and stop.opened is None:
-                return seen, tuple(AskedCall(call.tool, call.args) for call in asked)
+                return seen, tuple(_StoppedCall(call.tool, call.args) for call in asked)
             if isinstance(event, CallsEvent):
                 waiting |= {call.id: call for call in asked if call.tool in policy.tools}
         elif isinstance(event, ReadyEvent) and event.id == stop.opened and turn >= stop.turn:
@@ -104,7 +104,7 @@ def _before(
             call = waiting.pop(event.id)
             if event.status == "completed":
                 seen.append(SeenCall(policy.tools[call.tool], call.args, _read(event.output)))
-    return seen, () if stop.opened is None else (AskedCall(stop.tool, stop.args),)
+    return seen, () if stop.opened is None else (_StoppedCall(stop.tool, stop.args),)
 
 
 def _read(output: Any) -> Any:
@@ -117,7 +117,7 @@ def _read(output: Any) -> Any:
     return output
 
 
-_Sink = tuple[PolicyTool, AskedCall]
+_Sink = tuple[PolicyTool, _StoppedCall]
 
 
 def _is_effect(tool: PolicyTool) -> bool:

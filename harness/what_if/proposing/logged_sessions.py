@@ -106,7 +106,7 @@ class LoggedSession:
             step for step in plan["steps"] if step["kind"] == "tool" and "of" not in step
         ]
         ids = {step["id"]: f"{turn}.{at}" for at, step in enumerate(steps) if "id" in step}
-        if any(name not in ids for step in steps for name in _awaited(step)):
+        if any(name not in ids for step in steps for name in _awaited_calls(step)):
             self.lose(f"turn {turn}: a call waits for one whose tool no record names")
             return
         calls = [self._call_of(step, f"{turn}.{at}", ids) for at, step in enumerate(steps)]
@@ -145,7 +145,7 @@ class LoggedSession:
             return
         self._ended.add(name)
         step = self._steps[turn][call.step]
-        sent = {} if _is_planned(call, step) else {"sent": self._sent(call)}
+        sent = {} if _is_planned(call, step) else {"sent": self._sent_call(call)}
         self._events.append({"event": "result", "id": name, **_end_of(call), **sent})
 
     def _tell_unruled(self, turn: int, run: RunFacts) -> None:
@@ -158,11 +158,11 @@ class LoggedSession:
             if event["event"] != "calls" or event["calls"][0]["id"] not in ids
         ]
         for call in run.calls:
-            sent = {**self._sent(call), **_facts_of(self._steps[turn][call.step])}
+            sent = {**self._sent_call(call), **_facts_of(self._steps[turn][call.step])}
             event = {"event": "result", "id": f"{turn}.{call.step}", **_end_of(call)}
             self._events.append({**event, "sent": sent})
 
-    def _sent(self, call: ToolCall) -> Json:
+    def _sent_call(self, call: ToolCall) -> Json:
         return {"tool": self._name_of(call.adapter_id, call.capability_id), "args": {**call.args}}
 
     @property
@@ -250,10 +250,10 @@ def _facts_of(step: Json) -> Json:
 
 
 def _is_late(step: Json) -> bool:
-    return any(_awaited(step))
+    return any(_awaited_calls(step))
 
 
-def _awaited(step: Json) -> Iterator[str]:
+def _awaited_calls(step: Json) -> Iterator[str]:
     """Yield the ids of the steps that a step waits for."""
     yield from (one["step"] for one in step.get("takes", ()))
     yield from step.get("evidence_steps", ())
