@@ -504,8 +504,8 @@ COMMAND_BUGS: Final[tuple[Bug, ...]] = (
         "name-alone-asks-to-delete",
         _WORDS,
         "a file is deleted because it was named",
-        "bool(self._said.stems & _DELETES) and all(map(self._names_path, paths))",
-        "all(map(self._names_path, paths))",
+        "bool(self._said.stems & _DELETES) and all(named)",
+        "all(named)",
     ),
     # The table.
     _table_slip("tee-reads", "what tee writes is read", '"write*"', '"read*"'),

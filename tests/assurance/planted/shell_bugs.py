@@ -21,6 +21,13 @@ _WRAPPERS: Final = "critic/command/wrappers.py"
 SHELL_BUGS: Final[tuple[Bug, ...]] = (
     # The words of a request.
     slip(
+        "file-something-is-in-is-deleted",
+        "critic/command/request_words.py",
+        "a path that says where something is to be removed asks for its own deletion",
+        "if _PLACE_BEFORE.search(text, max(0, one.start() - _NEAR), one.start()) is None:",
+        "if text:",
+    ),
+    slip(
         "no-push-asks-for-one",
         _PROHIBITIONS,
         "no and not forbid nothing",
