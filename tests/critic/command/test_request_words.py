@@ -30,6 +30,7 @@ def asked(request: str, command: str) -> bool:
         ),
         *((f"remove {name}", False) for name in ("old.py.bak", "lib/src/old.py", "src/old.pyc")),
         ("look at old.py", False),
+        ("show old.py", False),
     ],
 )
 def test_a_deletion_is_asked_for_by_the_name_of_what_is_deleted(
