@@ -26,6 +26,7 @@ from tests.assurance.fuzzing.products import products
 from tests.assurance.fuzzing.targets import TARGETS, Target, corpus, problem, problem_of
 from tests.assurance.row import Row
 from tests.assurance.shrink import smallest
+from tests.assurance.slowness import slowness
 from tests.support.paths import FIXTURES
 
 FINDS: Final = FIXTURES / "fuzz"
@@ -38,7 +39,7 @@ LARGE_QUICK: Final = 100
 LARGE_FULL: Final = 2_000
 _ONE_IN: Final = 29  # of the documents for sessions, in the quick form
 _ONE_IN_OTHERS: Final = 29  # of the documents for other entries
-_SLOW: Final = 5.0  # seconds of computing for one input
+_SLOW: Final = 5.0  # seconds of computing for one input, on a machine of the usual speed
 _HANGS: Final = 90.0  # seconds on the clock, which others may take up meanwhile
 _LARGE: Final = 500_000_000  # bytes that reading one input may take
 
@@ -80,20 +81,20 @@ def drawn(seed: int) -> tuple[str, bytes]:
 
 def enter_chunk(start: int, size: int = CHUNK) -> Told:
     """Run the inputs of the seeds from `start` on, each through its entry."""
-    tried, finds, slowest = Counter[str](), [], 0.0
+    tried, finds, slowest, slow = Counter[str](), [], 0.0, _SLOW * slowness()
     signal.signal(signal.SIGVTALRM, _stopped)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for seed in range(start, start + size):
             name, data = drawn(seed)
             began = time.process_time()
-            signal.setitimer(signal.ITIMER_VIRTUAL, 2 * _SLOW)
+            signal.setitimer(signal.ITIMER_VIRTUAL, 2 * slow)
             what = problem(name, data)
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             took = time.process_time() - began
             slowest = max(slowest, took)
             tried[name] += 1
-            if what is None and took > _SLOW:
+            if what is None and took > slow:
                 what = f"Slow: {took:.1f} s"
             if what is not None:
                 finds.append(Find(name, seed, data, what))
@@ -124,6 +125,7 @@ def enter_all(most: int, seconds: float, workers: int) -> Iterator[Told]:
 def run(*, quick: bool) -> list[Row]:
     """Return one row: how many inputs, how fast, and which findings."""
     most, seconds = QUICK if quick else FULL
+    slowness()  # once, before the children part ways
     began = time.monotonic()
     tried, finds, slowest = Counter[str](), [], 0.0
     for told in enter_all(most, seconds, os.cpu_count() or 1):
@@ -146,7 +148,7 @@ def run(*, quick: bool) -> list[Row]:
 def large(count: int) -> Row:
     """Return the row of so many documents of a megabyte, each read in a process of its own."""
     finds, slowest, largest = list[Find](), 0.0, 0
-    for seed, answer in forked(_weighed, range(count), timeout=4 * _SLOW):
+    for seed, answer in forked(_weighed, range(count), timeout=4 * _SLOW * slowness()):
         told = Weighed(answer, 0.0, 0) if isinstance(answer, str) else answer
         slowest, largest = max(slowest, told.seconds), max(largest, told.memory)
         if told.what:
@@ -226,7 +228,7 @@ def _weigh(target: Target, data: bytes) -> Weighed:
     before, began = _most_memory(), time.process_time()
     what = problem_of(target, data)
     seconds, memory = time.process_time() - began, _most_memory() - before
-    if what is None and seconds > _SLOW:
+    if what is None and seconds > _SLOW * slowness():
         what = f"Slow: {seconds:.1f} s"
     if what is None and memory > _LARGE:
         what = f"Large: {memory >> 20} MiB"
