@@ -11,6 +11,7 @@ import pytest
 from tests.assurance.layers.planted import files_of_tests, nearest
 from tests.assurance.planted.bug import HOLES, Bug, Misplanted, planted, slip
 from tests.assurance.planted.bugs import BUGS
+from tests.assurance.shells.misreadings import MISREADINGS
 from tests.support.paths import ROOT
 
 PLANTED_IN = ("critic/", "evals/", "harness/")
@@ -24,6 +25,13 @@ def source(file: str) -> str:
 @cache
 def dumped(file: str) -> str:
     return ast.dump(ast.parse(source(file)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bug", MISREADINGS, ids=lambda bug: bug.name)
+def test_a_misreading_has_its_place(bug: Bug) -> None:
+    for file, text in planted(bug, {file: source(file) for file in bug.files}).items():
+        assert ast.dump(ast.parse(text)) != dumped(file)
 
 
 @pytest.mark.slow
