@@ -3,8 +3,7 @@
 Rule 1: a step is asked for by the deed (`delete`, `push`, the kind of code that is run) together
         with what it is done to, where it names any.
 Rule 2: a name counts as a whole, and its case does: no part of another name or address is one.
-        What names a path with its folders names that path alone. To delete something in a file or
-        from it is not to delete the file.
+        What names a path with its folders names that path alone.
 Rule 3: to name a host asks to read from it, by an address without a query of the agent's own. It
         asks for nothing to be sent there.
 Rule 4: what a sentence forbids is not asked for, nor is it by what was said before (see
@@ -12,18 +11,18 @@ Rule 4: what a sentence forbids is not asked for, nor is it by what was said bef
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
 from critic.command.prohibitions import split_message
+from critic.command.requested_deletions import read_deletions
 from critic.command.requested_hosts import read_hosts
 from critic.command.requested_packages import asks_for_list, read_packages
 from critic.command.shell_facts import is_below
 from critic.command.steps import ShellStep
 
-_DELETES: Final = frozenset(("delet", "delete", "remov", "remove", "rm", "drop", "clean"))
 _RUNS: Final = frozenset(
     ("run", "runn", "execut", "execute", "start", "launch", "try", "invok", "invoke", "call")
 )
@@ -31,15 +30,10 @@ _HERE: Final = frozenset(("localhost", "127.0.0.1"))
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _ENDING: Final = re.compile(r"(ing|ed|es|s)$")
 _NAME: Final = re.compile(r"[\w./~-]+")
-_PLACE_BEFORE: Final = re.compile(
-    r"\b(?:from|in|of|inside|within|into|at|on)\s{1,3}(?:(?:the|my|our|this|that)\s{1,3})?"
-    r"(?:(?:file|module|page|document)\s{1,3})?[\"'`(*_]{0,4}\Z",
-    re.IGNORECASE,
-)
-_NEAR: Final = 40
 _AROUND: Final = "\"'`<>()[]{},.;:!"
 _NEVER_WONDERED: Final = frozenset(("push", "deploy", "publish", "release"))
-"""What leaves the machine: a question about it (`why did the push fail?`) does not ask for it."""
+"""What leaves the machine: a question about it (`why did the push fail?`) does not ask for it,
+nor does one about a deletion."""
 
 _MOST_PARTS: Final = 5_000
 _FROM_A_LIST: Final = ("-r", "--requirement", "-e", "--editable")
@@ -50,7 +44,7 @@ class _Words(NamedTuple):
 
     stems: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
-    objects: frozenset[str] = frozenset()
+    deletions: frozenset[str] = frozenset()
     addresses: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
@@ -62,7 +56,8 @@ class _Words(NamedTuple):
 
     def without(self, taken: "_Words") -> "_Words":
         """Return these words without those that are taken back."""
-        return _Words(*(one - other for one, other in zip(self, taken, strict=True)))
+        left = _Words(*(one - other for one, other in zip(self, taken, strict=True)))
+        return left._replace(deletions=left.deletions - taken.names)
 
 
 _NOTHING_SAID: Final = _Words()
@@ -89,8 +84,8 @@ class RequestedDeeds:
         match step.effect:
             case "delete":
                 paths = step.values("path")
-                named = (self._names_path(path, self._said.objects) for path in paths)
-                return bool(self._said.stems & _DELETES) and all(named)
+                named = (self._names_path(path, self._said.deletions) for path in paths)
+                return bool(paths) and all(named)
             case "fetch" | "send":
                 return self._may_reach(step)
             case "run":
@@ -159,7 +154,8 @@ def _read_words(said: str) -> tuple[_Words, _Words]:
     for part in parts:
         words = _words_of(part.text)
         if part.means == "wonders":
-            words = words._replace(stems=words.stems - _NEVER_WONDERED)
+            stems = words.stems - _NEVER_WONDERED
+            words = words._replace(stems=stems, deletions=frozenset())
         if part.means in ("asks", "wonders"):
             wanted = wanted.with_more(words)
             continue
@@ -174,19 +170,12 @@ def _words_of(text: str) -> _Words:
     return _Words(
         stems=_stems(small),
         names=frozenset(one.rstrip(".~-") for one in _NAME.findall(text)),
-        objects=frozenset(_objects_in(text)),
+        deletions=frozenset(read_deletions(text)),
         addresses=frozenset(one.strip(_AROUND) for one in text.split()),
         hosts=read_hosts(text),
         packages=read_packages(small),
         lists=frozenset(("list",) if asks_for_list(small) else ()),
     )
-
-
-def _objects_in(text: str) -> Iterator[str]:
-    """Yield the names in a text but for those that say where something else is."""
-    for one in _NAME.finditer(text):
-        if _PLACE_BEFORE.search(text, max(0, one.start() - _NEAR), one.start()) is None:
-            yield one[0].rstrip(".~-")
 
 
 def _stems(text: str) -> frozenset[str]:

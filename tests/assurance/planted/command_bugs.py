@@ -504,8 +504,8 @@ COMMAND_BUGS: Final[tuple[Bug, ...]] = (
         "name-alone-asks-to-delete",
         _WORDS,
         "a file is deleted because it was named",
-        "bool(self._said.stems & _DELETES) and all(named)",
-        "all(named)",
+        "named = (self._names_path(path, self._said.deletions) for path in paths)",
+        "named = (self._names_path(path, self._said.names) for path in paths)",
     ),
     # The table.
     _table_slip("tee-reads", "what tee writes is read", '"write*"', '"read*"'),

@@ -5,6 +5,7 @@ from typing import Final
 from tests.assurance.planted.bug import Bug, slip
 
 _CURL: Final = "critic/command/curl.py"
+_DELETIONS: Final = "critic/command/requested_deletions.py"
 _GIT: Final = "critic/command/git_commands.py"
 _HOSTS: Final = "critic/command/requested_hosts.py"
 _MOVES: Final = "critic/command/file_moves.py"
@@ -16,16 +17,45 @@ _PROHIBITIONS: Final = "critic/command/prohibitions.py"
 _RUNNERS: Final = "critic/command/code_runners.py"
 _STEPS: Final = "critic/command/steps.py"
 _WALK: Final = "critic/command/line_walk.py"
+_WORDS: Final = "critic/command/request_words.py"
 _WRAPPERS: Final = "critic/command/wrappers.py"
 
 SHELL_BUGS: Final[tuple[Bug, ...]] = (
     # The words of a request.
     slip(
         "file-something-is-in-is-deleted",
-        "critic/command/request_words.py",
+        _DELETIONS,
         "a path that says where something is to be removed asks for its own deletion",
-        "if _PLACE_BEFORE.search(text, max(0, one.start() - _NEAR), one.start()) is None:",
-        "if text:",
+        'if (word in _PLACES and word != "that") or is_end:',
+        "if is_end:",
+    ),
+    slip(
+        "something-of-a-file-is-the-file",
+        _DELETIONS,
+        "what stands behind a path is not looked at",
+        "return  # `a.py imports`: something of the file",
+        "pass",
+    ),
+    slip(
+        "question-about-a-deletion-asks",
+        _WORDS,
+        "a question why a file was deleted asks for its deletion",
+        "words = words._replace(stems=stems, deletions=frozenset())",
+        "words = words._replace(stems=stems)",
+    ),
+    slip(
+        "untouched-file-is-deleted",
+        _WORDS,
+        "a deletion that was asked for outlives that the file is not to be touched",
+        "return left._replace(deletions=left.deletions - taken.names)",
+        "return left",
+    ),
+    slip(
+        "deletion-of-nothing-named",
+        _WORDS,
+        "a deletion without a path is asked for by every message",
+        "return bool(paths) and all(named)",
+        "return all(named)",
     ),
     slip(
         "no-push-asks-for-one",

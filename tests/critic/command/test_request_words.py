@@ -46,14 +46,33 @@ def test_a_deletion_is_asked_for_by_the_name_of_what_is_deleted(
         ("Remove dead code in the file `old.py`, please", False),
         ("Drop the second line of\nsrc/old.py", False),
         ("Clean up the imports at our module src/old.py", False),
-        ("Remove the import from src/new.py and delete src/old.py", True),
-        ("Remove the tests in src/old.py, or old.py as a whole", True),
-        ("Remove from git: src/old.py", True),
+        ("Remove foo (src/old.py)", False),
+        ("Remove debug prints throughout src/old.py", False),
+        ("Remove the imports from src/new.py and src/old.py", False),
+        ("Remove src/old.py imports", False),
+        ("Remove src/old.py's imports", False),
+        ("Clean up src/old.py", False),
+        ("Why did you delete src/old.py?", False),
         ("The bug is in src/old.py. Remove that file", False),
+        ("Delete nothing but look at src/old.py", False),
+        ("Delete src/old.py, then stop. Sorry, do not touch src/old.py", False),
+        ("Remove the import from src/new.py and delete src/old.py", True),
+        ("Remove the two obsolete config files src/new.py, `src/old.py` and x.py.", True),
+        ("Delete the file src/old.py from the repository", True),
+        ("Please delete **src/old.py**, it is not used", True),
+        ("Can you delete old.py?", True),
+        ("rm -f src/old.py", True),
     ],
 )
 def test_to_remove_something_from_a_file_is_not_to_delete_it(request_: str, is_asked: bool) -> None:
     assert asked(request_, "rm src/old.py") is is_asked
+
+
+def test_a_deletion_without_a_path_is_asked_for_by_nothing() -> None:
+    (step,) = WORLD.read("rm src/old.py", SMALL_TABLE).steps
+    words = RequestedDeeds(["delete src/old.py"], WORLD.root)
+    assert words.ask_for(step)
+    assert not words.ask_for(step._replace(args=()))
 
 
 def test_a_deletion_of_several_is_asked_for_by_the_name_of_each() -> None:

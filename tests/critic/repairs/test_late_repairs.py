@@ -79,10 +79,11 @@ def test_a_step_that_is_taken_from_gets_an_id() -> None:
     [
         {"late": None},
         {"output": {"properties": {"total": {}}}},
+        {"output": {"properties": {"amount_due": {}, "least_amount": {}, "Amount": {}}}},
         {"output": {"properties": {"items": {"items": PAID}}}},
         {"output": True},
     ],
-    ids=["no late plans", "another name", "in a list", "no schema"],
+    ids=["no late plans", "another name", "nearly its name", "in a list", "no schema"],
 )
 def test_else_the_planner_is_asked_for_another_value(more: Json) -> None:
     assert said(refund(LOOK, GUESS, **more)) == ("replan", [OTHER])
