@@ -4,13 +4,15 @@ Rule 1: the calls of the last message are one turn. A node that is entered again
         answered or a call paused, is in the same turn; so are calls that are sent one by one.
 Rule 2: the messages that it returns name their session. What a human message behind the last of
         them says is new, and only that.
-Rule 3: a session that the messages name and that the guard does not have is lost: the run ends. A
+Rule 3: a node that pauses leaves once the calls that have begun have ended, and begins no other:
+        one whose end nobody sees counts as made, and is refused when the node is entered again.
+Rule 4: a session that the messages name and that the guard does not have is lost: the run ends. A
         guard with a log, or with `sessions`, has it in every process.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import RLock
@@ -19,6 +21,7 @@ from uuid import uuid4
 
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
@@ -93,11 +96,40 @@ _PLACE: Final[ContextVar["_Execution | None"]] = ContextVar("execution", default
 
 @dataclass
 class _Execution:
-    """One execution of a node. `halted` is what ends the run once its calls have ended."""
+    """One execution of a node, in one event loop or in threads.
+
+    Attributes:
+        halted: what ends the run once its calls have ended.
+        pause: what the first call that pauses raises, in an event loop.
+        begun: how many calls have begun there, and have not ended.
+    """
 
     run: _NodeRun
     turn: _Turn
     halted: GuardHalted | None = None
+    pause: GraphBubbleUp | None = None
+    begun: int = 0
+    is_idle: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @asynccontextmanager
+    async def call(self) -> AsyncIterator[None]:
+        """Make a call, unless the node pauses. A pause waits for the calls that have begun."""
+        try:
+            if self.pause is not None:
+                raise self.pause
+            self.begun += 1
+            try:
+                yield
+            finally:
+                self.begun -= 1
+                if not self.begun:
+                    self.is_idle.set()
+        except GraphBubbleUp as pause:
+            self.pause = self.pause or pause
+            while self.begun:
+                self.is_idle.clear()
+                await self.is_idle.wait()
+            raise self.pause from None
 
 
 class GuardedToolNode(ToolNode):
@@ -290,8 +322,9 @@ class GuardedToolNode(ToolNode):
                 return known
             await asyncio.to_thread(_wait_turn, request)
             try:
-                with _call_place(request) as asked:
-                    return _keep_result(request, await execute(asked))
+                async with _current_execution().call():
+                    with _call_place(request) as asked:
+                        return _keep_result(request, await execute(asked))
             except CallRefused as refused:
                 return refusal_message(_asked_call(request.tool_call), refused.ruling)
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import operator
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -156,6 +158,38 @@ def test_a_call_that_pauses_goes_on_and_no_other_is_made_again(how: str) -> None
     asks = run(graph, GO, how, THREAD)["__interrupt__"][0].value
     [second] = run(graph, Command(resume=answer(asks)), how, THREAD)["__interrupt__"]
     assert second.value == "which account?"
+    result = run(graph, Command(resume="mine"), how, THREAD)
+    assert told(result["messages"]) == {"c1": "paid from mine for 1", "c2": "done"}
+    assert shop.ran == ["issue_refund 1 5"]
+
+
+@BOTH
+def test_a_node_pauses_once_the_calls_that_have_begun_have_ended(how: str) -> None:
+    """The refund takes longer than the look-up takes to pause: its end is seen all the same."""
+    shop, has_begun = Shop(), threading.Event()
+
+    @tool
+    def lookup(order_id: str) -> str:
+        """Look up an order."""
+        assert has_begun.wait(10)
+        return f"paid from {interrupt('which account?')} for {order_id}"
+
+    @tool
+    def issue_refund(order_id: str, cents: int) -> str:
+        """Refund an order."""
+        has_begun.set()
+        time.sleep(0.3)
+        shop.ran.append(f"issue_refund {order_id} {cents}")
+        return "done"
+
+    graph = graph_of(
+        GuardedToolNode([issue_refund, lookup], guard=Guard(policy_of_scene("destructive"))),
+        asks_for(LOOKUP, REFUND),
+        checkpointer=InMemorySaver(),
+    )
+    [asked] = run(graph, GO, how, THREAD)["__interrupt__"]
+    assert asked.value == "which account?"
+    assert shop.ran == ["issue_refund 1 5"]
     result = run(graph, Command(resume="mine"), how, THREAD)
     assert told(result["messages"]) == {"c1": "paid from mine for 1", "c2": "done"}
     assert shop.ran == ["issue_refund 1 5"]
