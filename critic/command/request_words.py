@@ -4,9 +4,10 @@ Rule 1: a step is asked for by the deed (`delete`, `push`, the kind of code that
         with what it is done to, where it names any.
 Rule 2: a name counts as a whole, and its case does: no part of another name or address is one.
         What names a path with its folders names that path alone.
-Rule 3: to name a host asks to read from it, by an address without a query of the agent's own. It
+Rule 3: code that is run by its path, a push and a release need a verb that asks (see `deed_verbs`).
+Rule 4: to name a host asks to read from it, by an address without a query of the agent's own. It
         asks for nothing to be sent there.
-Rule 4: what a sentence forbids is not asked for, nor is it by what was said before (see
+Rule 5: what a sentence forbids is not asked for, nor is it by what was said before (see
         `prohibitions`). Otherwise words count until the session ends.
 """
 
@@ -16,6 +17,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
+from critic.command.deed_verbs import RELEASE_VERBS, RUN_VERBS, read_deed_verbs, verb_stem
 from critic.command.prohibitions import split_message
 from critic.command.requested_deletions import read_deletions
 from critic.command.requested_hosts import read_hosts
@@ -23,18 +25,10 @@ from critic.command.requested_packages import asks_for_list, read_packages
 from critic.command.shell_facts import is_below
 from critic.command.steps import ShellStep
 
-_RUNS: Final = frozenset(
-    ("run", "runn", "execut", "execute", "start", "launch", "try", "invok", "invoke", "call")
-)
 _HERE: Final = frozenset(("localhost", "127.0.0.1"))
 _WORD: Final = re.compile(r"[a-z0-9]+")
-_ENDING: Final = re.compile(r"(ing|ed|es|s)$")
 _NAME: Final = re.compile(r"[\w./~-]+")
 _AROUND: Final = "\"'`<>()[]{},.;:!"
-_NEVER_WONDERED: Final = frozenset(("push", "deploy", "publish", "release"))
-"""What leaves the machine: a question about it (`why did the push fail?`) does not ask for it,
-nor does one about a deletion."""
-
 _MOST_PARTS: Final = 5_000
 _FROM_A_LIST: Final = ("-r", "--requirement", "-e", "--editable")
 
@@ -43,6 +37,8 @@ class _Words(NamedTuple):
     """Words that ask for something."""
 
     stems: frozenset[str] = frozenset()
+    verbs: frozenset[str] = frozenset()
+    """Those that ask for a deed."""
     names: frozenset[str] = frozenset()
     deletions: frozenset[str] = frozenset()
     addresses: frozenset[str] = frozenset()
@@ -57,7 +53,8 @@ class _Words(NamedTuple):
     def without(self, taken: "_Words") -> "_Words":
         """Return these words without those that are taken back."""
         left = _Words(*(one - other for one, other in zip(self, taken, strict=True)))
-        return left._replace(deletions=left.deletions - taken.names)
+        deletions, verbs = left.deletions - taken.names, left.verbs - taken.stems
+        return left._replace(deletions=deletions, verbs=verbs)
 
 
 _NOTHING_SAID: Final = _Words()
@@ -104,7 +101,7 @@ class RequestedDeeds:
 
     def _may_reach(self, step: ShellStep) -> bool:
         if step.program == "git push":
-            return "push" in self._said.stems
+            return "push" in self._said.verbs
         if step.program in ("git fetch", "git pull"):
             return step.effect == "fetch"
         hosts = {*step.values("host")}
@@ -120,8 +117,11 @@ class RequestedDeeds:
             return False
         if step.kinds[:1] == ("run",):
             named = (self._names_path(script, self._said.names) for script in scripts)
-            return bool(scripts) and all(named) and bool(self._said.stems & _RUNS)
-        return any(_stems(kind) and _stems(kind) <= self._said.stems for kind in step.kinds)
+            return bool(scripts) and all(named) and bool(self._said.verbs & RUN_VERBS)
+        return any(self._says_kind(_stems(kind)) for kind in step.kinds)
+
+    def _says_kind(self, stems: frozenset[str]) -> bool:
+        return bool(stems) and stems <= self._said.stems - (RELEASE_VERBS - self._said.verbs)
 
     def _names_path(self, path: str, said: frozenset[str]) -> bool:
         """Return whether names say a path of the project: by more than one plain word."""
@@ -154,8 +154,8 @@ def _read_words(said: str) -> tuple[_Words, _Words]:
     for part in parts:
         words = _words_of(part.text)
         if part.means == "wonders":
-            stems = words.stems - _NEVER_WONDERED
-            words = words._replace(stems=stems, deletions=frozenset())
+            # A question about what left the machine, or about a deletion, does not ask for it.
+            words = words._replace(verbs=words.verbs - RELEASE_VERBS, deletions=frozenset())
         if part.means in ("asks", "wonders"):
             wanted = wanted.with_more(words)
             continue
@@ -169,6 +169,7 @@ def _words_of(text: str) -> _Words:
     small = text.lower()
     return _Words(
         stems=_stems(small),
+        verbs=frozenset(read_deed_verbs(small)),
         names=frozenset(one.rstrip(".~-") for one in _NAME.findall(text)),
         deletions=frozenset(read_deletions(text)),
         addresses=frozenset(one.strip(_AROUND) for one in text.split()),
@@ -179,5 +180,4 @@ def _words_of(text: str) -> _Words:
 
 
 def _stems(text: str) -> frozenset[str]:
-    words = _WORD.findall(text.lower())
-    return frozenset(_ENDING.sub("", word) or word for word in words)
+    return frozenset(map(verb_stem, _WORD.findall(text.lower())))

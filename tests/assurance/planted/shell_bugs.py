@@ -18,6 +18,7 @@ _RUNNERS: Final = "critic/command/code_runners.py"
 _STEPS: Final = "critic/command/steps.py"
 _WALK: Final = "critic/command/line_walk.py"
 _WORDS: Final = "critic/command/request_words.py"
+_VERBS: Final = "critic/command/deed_verbs.py"
 _WRAPPERS: Final = "critic/command/wrappers.py"
 
 SHELL_BUGS: Final[tuple[Bug, ...]] = (
@@ -40,15 +41,71 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "question-about-a-deletion-asks",
         _WORDS,
         "a question why a file was deleted asks for its deletion",
-        "words = words._replace(stems=stems, deletions=frozenset())",
-        "words = words._replace(stems=stems)",
+        "words._replace(verbs=words.verbs - RELEASE_VERBS, deletions=frozenset())",
+        "words._replace(verbs=words.verbs - RELEASE_VERBS)",
     ),
     slip(
         "untouched-file-is-deleted",
         _WORDS,
         "a deletion that was asked for outlives that the file is not to be touched",
-        "return left._replace(deletions=left.deletions - taken.names)",
-        "return left",
+        "deletions, verbs = left.deletions - taken.names, left.verbs - taken.stems",
+        "deletions, verbs = left.deletions, left.verbs - taken.stems",
+    ),
+    slip(
+        "forbidden-verb-still-asks",
+        _WORDS,
+        "a push that was asked for outlives the word that there is to be none",
+        "deletions, verbs = left.deletions - taken.names, left.verbs - taken.stems",
+        "deletions, verbs = left.deletions - taken.names, left.verbs",
+    ),
+    slip(
+        "question-about-a-push-asks",
+        _WORDS,
+        "a question why a push failed asks for one",
+        "words._replace(verbs=words.verbs - RELEASE_VERBS, deletions=frozenset())",
+        "words._replace(deletions=frozenset())",
+    ),
+    slip(
+        "released-script-by-its-word",
+        _WORDS,
+        "to name a script that deploys asks to run it",
+        "stems <= self._said.stems - (RELEASE_VERBS - self._said.verbs)",
+        "stems <= self._said.stems",
+    ),
+    slip(
+        "push-after-an-article-asks",
+        _VERBS,
+        "a push that stands after an article asks for one",
+        "        if word in _DETERMINERS:\n",
+        "        if word in _DOES:\n",
+    ),
+    slip(
+        "what-was-pushed-asks",
+        _VERBS,
+        "to say that something was pushed asks for a push",
+        "        return not _WISHES.isdisjoint(before)\n",
+        "        return True\n",
+    ),
+    slip(
+        "push-by-others-asks",
+        _VERBS,
+        "to say that something pushes asks for a push",
+        'if form == "does" and verb_stem(tokens[at]) in RELEASE_VERBS:',
+        'if form == "does" and verb_stem(tokens[at]) in RUN_VERBS:',
+    ),
+    slip(
+        "deploy-script-is-a-verb",
+        _VERBS,
+        "to name a `deploy script` without an article asks for a deploy",
+        "    return not is_thing or not _DOES.isdisjoint(before[:1])",
+        "    return True",
+    ),
+    slip(
+        "verb-after-article-does-nothing",
+        _VERBS,
+        "`do the push` asks for no push",
+        "            return not _DOES.isdisjoint(following)",
+        "            return False",
     ),
     slip(
         "deletion-of-nothing-named",

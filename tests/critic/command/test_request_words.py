@@ -290,7 +290,64 @@ def test_a_script_is_run_by_its_name_and_the_word() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["-", "./", "a.", "do not ", "no a, b ", "https://", "@a/", "add a==", ": "]
+    "request_",
+    [
+        *("The push is my job", "Fix the push notifications", "CI deploys on each push"),
+        *("I pushed a fix, look at it", "Look at what was pushed", "Fix the last push of a.py"),
+        *("Add a pre-push hook", "Rename push_all to send_all", "Fix push events"),
+        *("It pushes twice, fix that", "Fix our push", "Undo that failed push"),
+    ],
+)
+def test_a_push_that_is_only_named_is_not_asked_for(request_: str) -> None:
+    assert not asked(request_, "git push origin main")
+    assert asked(f"{request_}. Then push it", "git push origin main")
+    assert not asked(f"Push it. {request_}, and no push.", "git push origin main")
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *("Fix the bug and push", "Fix the bug, then do the push", "Commit the change, push it"),
+        *("run `git push`", "Try a push", "The branch should be pushed", "Get it pushed, please"),
+        *("We need it pushed", "Start pushing it", "Fix the hook; push", "PUSH IT", "Re-push it"),
+        *("push notifications.py to origin", "Make the first push"),
+    ],
+)
+def test_a_push_is_asked_for_by_its_verb(request_: str) -> None:
+    assert asked(request_, "git push origin main")
+
+
+@pytest.mark.parametrize(
+    ("request_", "is_asked"),
+    [
+        *(
+            (one, False)
+            for one in ("Fix the deploy script", "Fix deploy scripts", "Read a release")
+        ),
+        *((one, False) for one in ("It was deployed", "Why does the deploy fail?")),
+        *((one, True) for one in ("Run the deploy script", "Deploy it", "npm run deploy")),
+    ],
+)
+def test_a_script_that_leaves_the_machine_is_run_by_its_verb(request_: str, is_asked: bool) -> None:
+    assert asked(request_, "npm run deploy") is is_asked
+
+
+@pytest.mark.parametrize(
+    ("request_", "is_asked"),
+    [
+        *((one, False) for one in ("Fix the run function in gen.py", "Add a run method to gen.py")),
+        *((one, False) for one in ("Fix run() in gen.py, the call is wrong", "See runs of gen.py")),
+        *((one, True) for one in ("Fix gen.py, then run it", "Make sure that gen.py runs")),
+        *((one, True) for one in ("Run gen.py and fix the run function", "Re-run gen.py")),
+    ],
+)
+def test_a_script_is_run_by_a_verb(request_: str, is_asked: bool) -> None:
+    assert asked(request_, "python src/gen.py") is is_asked
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["-", "./", "a.", "do not ", "no a, b ", "https://", "@a/", "add a==", ": ", "the push "],
 )
 def test_a_long_message_is_read_in_a_moment(unit: str) -> None:
     started = time.process_time()
