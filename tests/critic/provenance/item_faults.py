@@ -175,7 +175,7 @@ BEYOND: Final = (
         "a mention contests no field",
         classes,
         "is_contested",
-        lambda _right: lambda _value, _seen: False,
+        lambda _right: lambda _tool, _value, _seen: False,
         "an outsider's mention only ever stops a call: the clause on C and its cases notice it",
     ),
     Fault(

@@ -6,6 +6,7 @@ them whose tool or target is refused, or asked about, with all of them taken awa
 when (content, attributes, codes, days) is beyond the property.
 """
 
+import inspect
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -158,6 +159,20 @@ def test_twenty_faults_are_planted_or_named_as_beyond_the_law() -> None:
     assert len(NOTICED) >= 12
     assert len(NOTICED) + len(BEYOND) >= 20
     assert all(fault.why for fault in BEYOND)
+
+
+@pytest.mark.parametrize(
+    "fault", [*NOTICED, *BEYOND, ASKED_IF_AMBIENT], ids=lambda fault: fault.name
+)
+def test_a_fault_takes_what_the_right_function_takes(fault: Fault) -> None:
+    """Else its law would notice a `TypeError`, and not the fault."""
+    right = getattr(fault.where, fault.attribute)
+    if callable(right):
+        places = inspect.signature(right).parameters.values()
+        wrong = inspect.signature(fault.wrong(right))
+        positional = [0 for one in places if one.kind is not inspect.Parameter.KEYWORD_ONLY]
+        named = {one.name: 0 for one in places if one.kind is inspect.Parameter.KEYWORD_ONLY}
+        wrong.bind(*positional, **named)
 
 
 @pytest.mark.slow
