@@ -1,0 +1,171 @@
+"""Calls that wait for one another: opened in any order, found by what they send, and stopped."""
+
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from critic import verify_proposal
+from critic.late.openings import OpeningError
+from critic.session import Call, CallResult, Session
+from critic.session.call_batch import CallTake
+from critic.session.waiting_calls import (
+    before_opening,
+    find_call,
+    find_step,
+    judge_call,
+    let_run,
+    stop_batch,
+    take_opening,
+)
+from evals.canonical_json import digest
+from tests.critic.session.building import NOW, allowed, opened, read
+
+NOTE: Final = {"x": "hello"}
+PAY: Final = Call("p", "pay", {"to": "x-100"}, takes=(CallTake("/note", "a", "/x"),), after=("b",))
+TURN: Final = (read("plan.md", "a"), read("plan.md", "b"), PAY)
+SENT: Final = {"to": "x-100", "note": "hello"}
+
+
+class Asked(NamedTuple):
+    """A call as an agent asks for it."""
+
+    tool: str
+    args: dict[str, Any]
+
+
+READ: Final = Asked("read", {"name": "plan.md"})
+
+
+def begun(*calls: Call, is_plan: bool = False, **spec: Any) -> Session:
+    """Return a session whose first batch was allowed."""
+    session = opened(spec={"late": "sources", **spec})
+    batch = session.propose(calls or TURN, NOW, is_plan=is_plan)
+    verdict = verify_proposal(batch.proposal)
+    assert verdict
+    return session.decided(batch, "allow", verdict, digest(batch.proposal.plan))
+
+
+def opened_call(session: Session, name: str, as_of: datetime | None = NOW) -> Session:
+    place = find_call(session, name)
+    assert place is not None
+    return take_opening(session, name, judge_call(session, place, as_of), is_made=True)
+
+
+def ended(session: Session, name: str, output: Any = NOTE, status: Any = "completed") -> Session:
+    return opened_call(session, name).ran(name, CallResult(status, output), NOW).session
+
+
+def test_a_call_is_opened_with_its_values_once_what_it_waits_for_has_ended() -> None:
+    session = begun()
+    with pytest.raises(OpeningError, match="has not ended"):
+        judge_call(session, (1, 2), NOW)
+    session = ended(ended(session, "b"), "a")
+    judged = judge_call(session, (1, 2), NOW)
+    assert (judged.call.args, judged.known) == (SENT, 3)
+    assert (judged.opening.step, judged.opening.after, judged.opening.as_of) == (2, 2, NOW)
+    assert judged.running.openings[-1] == judged.opening
+    assert len(session.running[1].openings) == 2  # the session did not change
+
+
+def test_an_opening_without_a_time_has_none() -> None:
+    judged = judge_call(begun(), (1, 0), None)
+    assert "as_of" not in judged.opening.model_fields_set
+    assert "approvals" not in judged.opening.model_fields_set
+
+
+def test_openings_of_two_futures_of_one_session_do_not_mix() -> None:
+    """Both go on from one moment: what one of them noted is nothing that the other one knows."""
+    start = begun()
+    first, second = ended(start, "a", {"x": "first"}), ended(start, "a", {"x": "second"})
+    for session, note in ((first, "first"), (second, "second"), (first, "first")):
+        whole = ended(session, "b")
+        assert judge_call(whole, (1, 2), NOW).call.args == {**SENT, "note": note}
+    again = ended(ended(start, "b", {"x": "other"}), "a", {"x": "third"})
+    assert judge_call(again, (1, 2), NOW).call.args == {**SENT, "note": "third"}
+
+
+def test_what_was_seen_or_made_beside_its_turn_keeps_a_call_from_being_opened() -> None:
+    session = ended(ended(begun(), "a"), "b")
+    said = session.said("and now?")
+    made = allowed(session, read("plan.md", "z"))
+    for other in (said, made):
+        with pytest.raises(OpeningError, match="ask for it in a new one"):
+            judge_call(other, (1, 2), NOW)
+        assert judge_call(other, (1, 2), NOW, is_enforced=False).call.args == SENT
+        assert find_step(other, Asked("pay", SENT), NOW, ()) is None
+
+
+def test_an_opening_that_asks_is_taken_back() -> None:
+    session = ended(begun(), "a")
+    asked = take_opening(session, "b", judge_call(session, (1, 1), NOW), is_made=False)
+    assert len(asked.running[1].openings) == 2
+    assert not asked.is_awaited("b") or find_call(asked, "b") == (1, 1)
+    back = before_opening(asked, 1)
+    assert back.running[1].openings == session.running[1].openings
+    assert len(back.running[1].openings) == 1
+
+
+def test_a_call_that_waits_is_found_by_its_id_until_it_is_opened() -> None:
+    session = begun()
+    assert [find_call(session, name) for name in ("a", "b", "p")] == [(1, 0), (1, 1), (1, 2)]
+    assert find_call(session, "x") is None
+    assert find_call(opened_call(session, "a"), "a") is None
+    assert find_call(begun(is_plan=True), "a") is None  # carried out under other ids
+
+
+def carried_out(session: Session, call: Asked, name: str, output: Any = NOTE) -> Session:
+    """Return a session after a call carries out its plan, under an id of its own."""
+    step = find_step(session, call, NOW, ())
+    assert step is not None
+    if session.running[1].is_late:
+        opened_now = judge_call(session, (1, step), NOW)
+        session = take_opening(session, name, opened_now, is_made=True)
+    else:
+        session = let_run(session, name, (1, step))
+    return session.ran(name, CallResult("completed", output), NOW).session
+
+
+@pytest.mark.parametrize("is_late", [True, False])
+def test_a_call_carries_out_the_first_step_of_its_tool_and_args(is_late: bool) -> None:
+    session = begun(*(TURN if is_late else TURN[:2]), is_plan=True)
+    assert find_step(session, READ, NOW, ()) == 0
+    assert find_step(session, READ, NOW, (0,)) == 1
+    assert find_step(session, READ, NOW, (0, 1)) is None
+    assert find_step(session, READ._replace(tool="mail"), NOW, ()) is None
+    assert find_step(session, Asked("read", {"name": "other.md"}), NOW, ()) is None
+    assert find_step(carried_out(session, READ, "k1"), READ, NOW, ()) == 1
+    assert find_step(begun(*(TURN if is_late else TURN[:2])), READ, NOW, ()) is None
+    assert find_step(opened(), READ, NOW, ()) is None
+
+
+def test_a_step_with_late_values_is_found_once_they_are_there() -> None:
+    session, pay = begun(is_plan=True), Asked("pay", SENT)
+    assert find_step(session, pay, NOW, ()) is None
+    session = carried_out(session, READ, "k1")
+    assert find_step(session, pay, NOW, ()) is None
+    session = carried_out(session, READ, "k2", {"x": "of the second"})
+    assert find_step(session, pay, NOW, ()) == 2
+    assert find_step(session, Asked("pay", {**SENT, "note": "of the second"}), NOW, ()) is None
+
+
+def test_a_step_whose_values_did_not_come_is_carried_out_by_no_call() -> None:
+    session = carried_out(begun(is_plan=True), READ, "k1", {"y": "elsewhere"})
+    session = carried_out(session, READ, "k2")
+    for args in (SENT, {"to": "x-100"}, {"to": "x-100", "note": None}):
+        assert find_step(session, Asked("pay", args), NOW, ()) is None
+
+
+def test_a_batch_that_is_stopped_is_scored_when_what_runs_of_it_has_ended() -> None:
+    started = opened_call(begun(), "a")
+    stopped = stop_batch(started, 1)
+    assert stopped.ended is None
+    assert stopped.session.running[1].waiting == []
+    assert find_call(stopped.session, "b") is None
+    last = stopped.session.ran("a", CallResult("completed", NOTE), NOW)
+    assert last.ended is not None
+    assert [call.step for call in last.ended.running.ended] == [0]
+    assert 1 not in last.session.running
+    ended_at_once = stop_batch(ended(begun(), "a"), 1)
+    assert ended_at_once.ended is not None
+    assert 1 not in ended_at_once.session.running
