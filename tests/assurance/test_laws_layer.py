@@ -11,6 +11,7 @@ from harness.testing.laws import GUARD_LAWS, LAWS
 from tests.assurance.layers import laws
 from tests.assurance.layers.laws import (
     EVALUATED,
+    GUARDED,
     GuardTask,
     Task,
     World,
@@ -33,6 +34,13 @@ def test_every_law_is_tried_in_every_world_that_it_is_about() -> None:
         laws_here = [name for name in LAWS if is_sourced or name not in sourced]
         assert here == [*laws_here, *EVALUATED]
     assert {task.name for task in found} == {*LAWS, *EVALUATED}
+
+
+def test_a_part_of_the_laws_of_guards_meets_each_policy_and_each_law() -> None:
+    whole, part = list(guard_tasks(1)), list(guard_tasks(1, one_in=2))
+    assert len(part) * 2 == len(whole)
+    assert {task.policy for task in part} == {*GUARDED}
+    assert {task.name for task in part} == {task.name for task in whole}
 
 
 def test_every_law_of_guards_is_tried() -> None:

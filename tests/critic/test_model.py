@@ -63,6 +63,7 @@ def test_open_asks_where_closed_refuses_and_allows_nothing_more(role: str, kind:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_generators_meet_every_class_and_every_answer_of_every_role() -> None:
     met: Counter[object] = Counter()
     for seed in range(4500):
@@ -107,6 +108,7 @@ def rules_broken(proposal: Json) -> Counter[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_generators_break_every_rule_of_the_second_ruleset() -> None:
     met: Counter[object] = Counter()
     for seed in range(5000):

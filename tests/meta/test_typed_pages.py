@@ -52,7 +52,14 @@ def faults(folder: Path, command: list[str], programs: dict[str, Path]) -> dict[
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+@pytest.mark.parametrize(
+    "checker",
+    [
+        # It reads every library of the pages anew, for a minute: of strict checkers CI has one.
+        pytest.param("mypy", marks=pytest.mark.long),
+        "pyright",
+    ],
+)
 def test_the_python_of_each_page_is_typed(checker: str, tmp_path: Path) -> None:
     programs = written(tmp_path)
     assert len(programs) > 10
