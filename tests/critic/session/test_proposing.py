@@ -13,7 +13,7 @@ from critic.session import Call, Session, SessionRules
 from critic.session.call_batch import CallTake
 from critic.session.proposing import facts_in, order_turn, texts_said
 from critic.session.shell_rules import ShellRules
-from tests.critic.session.building import NOW, TOOLS, opened, read, rules, tool
+from tests.critic.session.building import NOW, TOOLS, after, opened, read, rules, tool
 from tests.support.command_tables import SMALL_TABLE
 
 FACTS: Final = {
@@ -126,6 +126,20 @@ def test_a_command_is_read_by_its_facts_and_by_what_the_user_said() -> None:
     (step,) = commands_of("Run the tests", run("pytest -q")._replace(shell=None))
     assert step.capability_id == "unknown"
     assert commands_of("Run the tests", read("a", "1")) == []
+
+
+def test_a_file_is_not_the_sessions_own_to_delete_because_it_wrote_to_it() -> None:
+    session = Session.opened(shell_rules(), "s", "Fix the bug in a.py")
+    write, remove = run("echo x >> a.py"), run("rm a.py")
+    parts = [one for one in session.propose([write], NOW).plan.steps if isinstance(one, ToolStep)]
+    assert "write" in {one.capability_id for one in parts}
+    session = after(session, write)
+    parts = [
+        one
+        for one in session.propose([remove._replace(id="2")], NOW).plan.steps
+        if isinstance(one, ToolStep) and one.of is not None
+    ]
+    assert [one.capability_id for one in parts] == ["delete"]
 
 
 def test_the_facts_of_a_command_are_those_of_its_step() -> None:
