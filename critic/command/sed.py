@@ -22,6 +22,11 @@ _NUMBER: Final = re.compile(r"[ \t]*\d*")
 _PLAIN: Final = "pdDPnNhHgGxz="
 _LINE_END: Final = re.compile(r"(?:[^\\\n]|\\.)*", re.DOTALL)
 _SUFFIX: Final = re.compile(r"[\w.~-]+")
+_CLOSED_BRACKETS: Final = (
+    re.compile(r"\\.|\[\^?+\]?+(?:\[:\w+:\]|[^\]\[])*\]", re.DOTALL),
+    re.compile(r"\\.|\[\^?+\]?+(?:\\.|\[:\w+:\]|[^\\\]\[])*\]", re.DOTALL),
+)
+"""What is escaped, and brackets that are closed; a backslash in them escapes for some only."""
 
 
 def read_sed(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
@@ -132,7 +137,7 @@ class _Scan:
                 self._fail()
             self.at += 2 if char == "\\" else 1
         part = self._text[start : self.at]
-        if part.count("[") != part.count("]") and "[" in part.replace("\\[", ""):
+        if any("[" in brackets.sub("", part) for brackets in _CLOSED_BRACKETS):
             self._fail()
         self.at += 1
 

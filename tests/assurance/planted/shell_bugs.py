@@ -15,6 +15,7 @@ _PARTS: Final = "critic/command/plan_parts.py"
 _PROGRAMS: Final = "critic/command/programs.py"
 _PROHIBITIONS: Final = "critic/command/prohibitions.py"
 _RUNNERS: Final = "critic/command/code_runners.py"
+_SED: Final = "critic/command/sed.py"
 _STEPS: Final = "critic/command/steps.py"
 _WALK: Final = "critic/command/line_walk.py"
 _WORDS: Final = "critic/command/request_words.py"
@@ -256,5 +257,12 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "a variable that another branch sets has its value",
         "if variable in self._set or",
         "if variable in self._assigned or",
+    ),
+    slip(
+        "brackets-of-sed-are-counted",
+        _SED,
+        "a delimiter in a class of characters ends the pattern of sed",
+        'if any("[" in brackets.sub("", part) for brackets in _CLOSED_BRACKETS):',
+        'if part.count("[") != part.count("]"):',
     ),
 )
