@@ -2,7 +2,9 @@
 
 Rule 1: a test or an action that is not listed is not understood.
 Rule 2: a program that find runs is read as one command for each folder, with any name below it.
-Rule 3: a program whose runs change what the next run means is not understood: `mv`, `cp`, `ln`.
+Rule 3: what may be behind a link in the folders that it walks is not deleted, nor given to a
+        program: `-L`, `-follow`, and folders by a pattern.
+Rule 4: a program whose runs change what the next run means is not understood: `mv`, `cp`, `ln`.
 """
 
 import re
@@ -40,6 +42,7 @@ _COMPARES: Final = frozenset(("-newer", "-anewer", "-cnewer", "-samefile"))
 """Tests against a file, of which no more than its times and its number are read."""
 
 _REGEX_SIGNS: Final = re.compile(r"\.\*|[^\w.-]")
+_FOLLOWS: Final = ("-L", "-follow")
 _PRINTS_MORE: Final = frozenset(("-printf", "-ls"))
 _WIDENS: Final = frozenset(("-o", "-or", "!", "-not", "(", ","))
 _CHANGES_ITSELF: Final = frozenset(("mv", "cp", "ln", "tar"))
@@ -66,6 +69,7 @@ class _Expression:
     name: str
     compared: list[Word] = field(default_factory=list)
     others: list[str] = field(default_factory=list)  # names that some test is about
+    follows: bool = False  # links below its folders too
     lists_only: bool = True  # what it prints are names, and nothing else
 
 
@@ -76,6 +80,8 @@ def read_find(walk: LineWalk, _entry: ProgramEntry, words: tuple[Word, ...], dee
         NotUnderstood: a part of the expression is not understood.
     """
     read = _Reader(words).read()
+    if (read.deletes or read.commands) and read.follows:
+        raise NotUnderstood("find that follows links to what it deletes or hands to a program")
     for folder in read.folders:
         deed.lists += walk.at(folder, deed.folders)
     names = (read.name, *read.others)
@@ -130,8 +136,10 @@ class _Reader:
     def read(self) -> _Expression:
         while self._exact() in ("-L", "-H", "-P"):
             self._at += 1
+        follows = any(word.exact in _FOLLOWS for word in self._words)
         folders = self._read_folders()
-        read = _Expression(folders, [], deletes=False, name="")
+        by_pattern = any(folder.globs for folder in folders)
+        read = _Expression(folders, [], deletes=False, name="", follows=follows or by_pattern)
         while self._at < len(self._words):
             self._read_part(read)
         read.name = f"**/{read.name}" if read.name and not self._widens else _ANY_NAME

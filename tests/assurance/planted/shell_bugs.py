@@ -6,6 +6,7 @@ from tests.assurance.planted.bug import Bug, slip
 
 _CURL: Final = "critic/command/curl.py"
 _DELETIONS: Final = "critic/command/requested_deletions.py"
+_FIND: Final = "critic/command/find.py"
 _GIT: Final = "critic/command/git_commands.py"
 _HOSTS: Final = "critic/command/requested_hosts.py"
 _MOVES: Final = "critic/command/file_moves.py"
@@ -264,5 +265,19 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "a delimiter in a class of characters ends the pattern of sed",
         'if any("[" in brackets.sub("", part) for brackets in _CLOSED_BRACKETS):',
         'if part.count("[") != part.count("]"):',
+    ),
+    slip(
+        "find-deletes-behind-links",
+        _FIND,
+        "find -L deletes what a link of a folder leads to",
+        '_FOLLOWS: Final = ("-L", "-follow")',
+        '_FOLLOWS: Final = ("-follow",)',
+    ),
+    slip(
+        "find-deletes-below-a-pattern",
+        _FIND,
+        "what find deletes below a pattern of folders is what is made again",
+        "by_pattern = any(folder.globs for folder in folders)",
+        "by_pattern = False",
     ),
 )
