@@ -32,7 +32,8 @@ class NamedPath(NamedTuple):
     """A path of a command: `path` with a link in its last place kept, `real` with none.
 
     `pattern`: names below `path` that are meant, instead of the path itself. `written`: the path
-    with its `..` as written, by which the world is asked.
+    with its `..` as written, by which the world is asked; none for what `find` meets below its
+    folders, where it follows no link.
     """
 
     path: str
@@ -146,7 +147,8 @@ class LineWalk(ABC):
             pattern = shown[len(text) :]
             if ".." in pattern.split("/"):
                 raise NotUnderstood("a pattern with .. after it")
-        return [self._named_path(folder, text, pattern, word) for folder in folders]
+        paths = [self._named_path(folder, text, pattern, word) for folder in folders]
+        return [path._replace(written="") for path in paths] if word.found_below else paths
 
     def below(self, folder: NamedPath, name: str) -> NamedPath:
         """Return the path of a name in a folder, as the system walks it."""

@@ -148,6 +148,9 @@ class PathEffects:
         if any(is_below(one, root) or is_below(root, one) for one in (path.path, path.real)):
             # Also where the project itself is in a folder for temporary files.
             below = path.real.removeprefix(root.rstrip("/"))
+            parts = path.pattern.split("/")
+            if len(parts) > 1 and path.written:  # the shell follows a link that a pattern gives
+                return self._is_inside(path) and self._names.is_made_again(parts[-1] or parts[-2])
             return self._is_inside(path) and self._names.is_made_again(f"{below}/{path.pattern}")
         return _is_temporary(path) and not path.pattern
 

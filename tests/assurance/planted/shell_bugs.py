@@ -12,6 +12,7 @@ _HOSTS: Final = "critic/command/requested_hosts.py"
 _MOVES: Final = "critic/command/file_moves.py"
 _OPERANDS: Final = "critic/command/operand_kinds.py"
 _PACKAGES: Final = "critic/command/requested_packages.py"
+_PATHS: Final = "critic/command/path_effects.py"
 _PARTS: Final = "critic/command/plan_parts.py"
 _PROGRAMS: Final = "critic/command/programs.py"
 _PROHIBITIONS: Final = "critic/command/prohibitions.py"
@@ -279,5 +280,12 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "what find deletes below a pattern of folders is what is made again",
         "by_pattern = any(folder.globs for folder in folders)",
         "by_pattern = False",
+    ),
+    slip(
+        "deletion-through-a-pattern",
+        _PATHS,
+        "what is below a pattern of folders is made again because the folder above is",
+        "if len(parts) > 1 and path.written:",
+        "if len(parts) > 9 and path.written:",
     ),
 )
