@@ -37,6 +37,24 @@ _MEANS: Final = {
 }
 """What scripts of some names are run for, by the word that asks for it."""
 
+_NEEDS_ITS_NAME: Final = frozenset(
+    (
+        *(
+            "deploy",
+            "publish",
+            "release",
+            "push",
+            "upload",
+            "prod",
+            "production",
+            "clean",
+            "delete",
+        ),
+        *("drop", "destroy", "reset", "wipe", "purge", "prune", "migrate", "rollback"),
+    )
+)
+"""Parts of a name that say more than its first does: `test:deploy` is not asked for by `test`."""
+
 _RUNS_FILES: Final = ("bun",)
 """The runners of scripts that run a file of that name where there is no script."""
 
@@ -183,7 +201,10 @@ def _apply_target(walk: LineWalk, word: Word, deed: Deed) -> None:
         _apply_path(walk, "run", word, deed)
         deed.run_kinds.append(("run",))
         return
-    kind = re.split("[:_-]", name)[0]
+    kind, *more = re.split("[:_-]", name)
+    if not _NEEDS_ITS_NAME.isdisjoint(more):
+        deed.run_kinds.append((name,))
+        return
     means = [_MEANS[kind]] if kind in _MEANS else []
     deed.run_kinds.append((name, kind, *means))
 

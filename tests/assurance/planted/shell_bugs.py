@@ -288,4 +288,11 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "if len(parts) > 1 and path.written:",
         "if len(parts) > 9 and path.written:",
     ),
+    slip(
+        "deploy-behind-a-test-is-a-test",
+        _OPERANDS,
+        "npm run test:deploy is asked for by who wants the tests run",
+        "if not _NEEDS_ITS_NAME.isdisjoint(more):",
+        "if not _NEEDS_ITS_NAME.isdisjoint(()):",
+    ),
 )
