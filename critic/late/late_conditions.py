@@ -98,7 +98,7 @@ def _origins(case: PreparedPlan, late: LatePlan, step: LateStep) -> Iterator[_No
     if case.spec.provenance is None or tool is None or step.tool.rank <= _READ_ONLY:
         return
     from critic.provenance import tool_roles  # noqa: PLC0415 - slow to load, often unused
-    from critic.provenance.late_words import roles_at  # noqa: PLC0415 - the same
+    from critic.provenance.late_roles import roles_at  # noqa: PLC0415 - the same
 
     tree = tool_roles(tool)
     for value in step.values:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from critic.late.openings import JudgedStep, OpeningError, StepOpener
+from critic.session.batch_facts import SeenBefore
 from evals.canonical_json import canonical_json
 from evals.passed_openings import PassedOpening, PassedOpenings
 from evals.plan_verdicts import Refused, Verified
@@ -34,12 +35,15 @@ class OpenedRun(NamedTuple):
     judged: tuple[JudgedStep, ...]
 
 
-def open_run(run: Run) -> OpenedRun:
+def open_run(run: Run, before: SeenBefore | None = None) -> OpenedRun:
     """Derive each opening of a run again: from the proposal, and the calls that it followed.
 
     Pure. The recorded verdicts are compared by nobody here.
+
+    Args:
+        before: what was seen and done before the run, where that is at hand.
     """
-    opener, passed = StepOpener(run.proposal), dict[int, PassedOpening]()
+    opener, passed = StepOpener(run.proposal, before), dict[int, PassedOpening]()
     openings, found, fault = run.openings or (), list[JudgedStep](), None
     is_refused = False
     for at, opening in enumerate(openings):

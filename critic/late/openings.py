@@ -20,7 +20,7 @@ from critic.late.late_faults import source_faults, surface_faults
 from critic.late.late_steps import LatePlan
 from critic.late.opened_steps import EarlierOpening, EarlierSteps, Opened
 from critic.late.opening_approvals import OpeningApprovals, is_cleared_before, late_approvals
-from critic.late.settled_context import SeenBefore, SettledContext
+from critic.late.settled_context import SettledContext
 from critic.late.settled_plan import SettledPlan, SettledStep
 from critic.late.settled_values import SourceOutputs, settle_args
 from critic.prepared import PreparedPlan, prepare_plan
@@ -28,6 +28,7 @@ from critic.provenance import doubts_of
 from critic.provenance.call_values import CallValues
 from critic.provenance.content_values import MOST_VALUES
 from critic.provenance.origin_judge import needs_judging
+from critic.session.batch_facts import SeenBefore
 from critic.surface import NOT_IN_MANIFEST
 from critic.verify import found_in
 from evals.approval import Approvals, context_digest
@@ -144,8 +145,7 @@ class StepOpener:
     def _context_digest(self) -> str:
         """The digest of the context of the late plan."""
         given = self._proposal.ctx, self._proposal.compiled, self._proposal.spec
-        before = self._before
-        return before.trail.context_digest(*given) if before else context_digest(*given)
+        return (self._before.trail.context_digest if self._before else context_digest)(*given)
 
     def end_call(self, call: ToolCall) -> None:
         """Note a call that ended.

@@ -16,7 +16,7 @@ from critic.late.opened_steps import Opened
 from critic.provenance.standing import standing_of
 from critic.provenance.value_facts import KnownValues, ValueFacts, approved_tiers
 from critic.provenance.value_kinds import Sought
-from critic.session.batch_facts import Past
+from critic.session.batch_facts import SeenBefore
 from critic.session.call_batch import CallResult
 from critic.session.call_results import classify_output, record_of
 from critic.session.grown import Grown
@@ -37,18 +37,6 @@ from evals.timestamps import is_unexpired
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 _LATEST: Final = datetime.max
 _READ_ONLY: Final = MODE_RANK["read_only"]
-
-
-class SeenBefore(NamedTuple):
-    """What a session saw and did before a plan, with its indexes: the context of the plan says so.
-
-    Attributes:
-        trail: the evidence of the plan, each item with a `seq` if it has a source.
-        past: what the session did; None where only the context says so.
-    """
-
-    trail: Trail
-    past: Past | None = None
 
 
 class KnownThen(NamedTuple):

@@ -11,8 +11,8 @@ Rule 4: so many words are judged in one plan. A step beyond is refused.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -22,10 +22,11 @@ from critic.late.schema_ways import types_in, walk_schema
 from critic.prepared import PreparedPlan
 from critic.provenance.call_values import CallValues, JudgedValue
 from critic.provenance.late_outputs import word_outputs
+from critic.provenance.late_roles import roles_at
 from critic.provenance.roles import RoleTree, tool_roles
 from critic.provenance.standing import standing_of
-from critic.provenance.value_facts import NamePair, ValueFacts, values_known
-from evals.capability import Role, ToolCapability
+from critic.provenance.value_facts import KnownValues, NamePair, ValueFacts, values_known
+from evals.capability import ToolCapability
 from evals.json_value import detach_json
 from evals.manifest import EvidenceClass, EvidenceItem, Manifests, Source, Standing
 
@@ -55,56 +56,54 @@ class LateArgs(NamedTuple):
         return None if is_name else self.shown.get(path)
 
 
+KnownWith = Callable[
+    [Sequence[EvidenceItem], Sequence[EvidenceClass]], AbstractContextManager[KnownValues]
+]
+"""Gives what is known of values once there are more items, and classes that describe them."""
+
+
 class LateWords(NamedTuple):
-    """The plan with its words in the evidence, and the arguments of each late step.
+    """The words of a plan, as they stand in evidence, and the arguments of each late step.
 
     A step without arguments here is one too many.
+
+    Attributes:
+        items: the evidence that holds the words.
+        classes: what describes it, beyond the classes of the plan.
     """
 
-    case: PreparedPlan
+    items: Sequence[EvidenceItem]
+    classes: Sequence[EvidenceClass]
     args: Mapping[int, LateArgs]
 
 
-def find_late_words(case: PreparedPlan, late: LatePlan) -> LateWords:
-    """Return a plan as it is judged before its late values are there."""
-    return _Words(case, late).find_words()
+def find_late_words(case: PreparedPlan, late: LatePlan, known_with: KnownWith) -> LateWords:
+    """Return what is judged of a plan before its late values are there."""
+    return _Words(case, late, known_with).find_words()
 
 
-class PlacedRoles(NamedTuple):
-    """The roles and the kind of a place in arguments, and the roles of the places below it."""
+def known_by_context(case: PreparedPlan) -> KnownWith:
+    """Return what gives what the context of a plan says of values, beside more evidence."""
+    known = case.surface.manifests
 
-    roles: tuple[Role, ...]
-    kind: str | None
-    inner: tuple[Role, ...]
+    def known_with(
+        items: Sequence[EvidenceItem], classes: Sequence[EvidenceClass]
+    ) -> AbstractContextManager[KnownValues]:
+        optional: dict[str, Any] = {"record_fields": known.record_fields}
+        if known.classes is not None:
+            optional["classes"] = (*known.classes, *classes)
+        evidence = (*known.evidence_manifest, *items)
+        return values_known(
+            case,
+            Manifests(tool_manifest=known.tool_manifest, evidence_manifest=evidence, **optional),
+        )
 
-    @property
-    def every(self) -> frozenset[Role]:
-        """The roles of the place, and of the places around and below it."""
-        return frozenset((*self.roles, *self.inner))
-
-
-def roles_at(tree: RoleTree, path: ArgPath) -> PlacedRoles:
-    """Return what is asked of a place in arguments."""
-    roles, kind = tree.roles, tree.kind
-    trees: tuple[RoleTree, ...] = (tree,)
-    for key in path:
-        trees = tuple(one for each in trees for one in each.trees_below(key))
-        roles = (*roles, *(role for one in trees for role in one.roles))
-        kind = next((one.kind for one in trees if one.kind), kind)
-    return PlacedRoles(roles, kind, tuple(role for one in trees for role in _inner_roles(one)))
-
-
-def _inner_roles(tree: RoleTree) -> Iterator[Role]:
-    open_trees = [*tree.inner.values(), *([tree.any] if tree.any else [])]
-    while open_trees:
-        one = open_trees.pop()
-        yield from one.roles
-        open_trees += [*one.inner.values(), *([one.any] if one.any else [])]
+    return known_with
 
 
 class _Words:
-    def __init__(self, case: PreparedPlan, late: LatePlan) -> None:
-        self._case, self._late = case, late
+    def __init__(self, case: PreparedPlan, late: LatePlan, known_with: KnownWith) -> None:
+        self._case, self._late, self._known_with = case, late, known_with
         self._manifests: Final[Manifests] = case.surface.manifests
         self._values: Final = CallValues(self._manifests.tools)
         self._trees: dict[NamePair, RoleTree] = {}
@@ -135,8 +134,7 @@ class _Words:
                 step = self._late.steps.get(index)
                 if step is not None:
                     self._place_words(step, before[index])
-        surface = self._case.surface._replace(manifests=self._grow_manifests())
-        return LateWords(replace(self._case, surface=surface), self._args)
+        return LateWords(self._items, (*self._classes.values(),), self._args)
 
     def _steps_before(self, index: int, ids: Mapping[str, int], before: Mapping[int, int]) -> int:
         """Return the sources of a step, and theirs, as the bits of one number."""
@@ -276,7 +274,7 @@ class _Words:
         """Find how the plan comes to read the sources whose locators are all there."""
         sources = {value.source for step in self._late.steps.values() for value in step.values}
         early = [source for source in sorted(sources) if not self._reads_late(source)]
-        with values_known(self._case) as known:
+        with self._known_with((), ()) as known:
             facts = ValueFacts(self._case.spec, known)
             for source in early:
                 args = self._case.steps[source][2]["args"]
@@ -306,22 +304,9 @@ class _Words:
         self._moved += 1
         if late is None or self._moved > _MOST_MOVED:
             return "led"
-        surface = self._case.surface._replace(manifests=self._grow_manifests())
-        with values_known(replace(self._case, surface=surface)) as known:
+        with self._known_with(self._items, (*self._classes.values(),)) as known:
             facts = ValueFacts(self._case.spec, known)
             return standing_of(self._locators(source, late.args), facts)
-
-    def _grow_manifests(self) -> Manifests:
-        """Return the manifests with the words in their evidence."""
-        known = self._manifests
-        optional: dict[str, Any] = {"record_fields": known.record_fields}
-        if known.classes is not None:
-            optional["classes"] = (*known.classes, *self._classes.values())
-        return Manifests(
-            tool_manifest=known.tool_manifest,
-            evidence_manifest=(*known.evidence_manifest, *self._items),
-            **optional,
-        )
 
 
 def _steps_by_tool(case: PreparedPlan) -> dict[NamePair, int]:

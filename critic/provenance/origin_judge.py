@@ -50,7 +50,7 @@ from evals.timestamps import is_unexpired
 
 if TYPE_CHECKING:
     from critic.late.late_steps import LatePlan
-    from critic.provenance.late_words import LateArgs, LateWords
+    from critic.provenance.late_words import KnownWith, LateArgs, LateWords
 
 _READ_ONLY: Final = MODE_RANK["read_only"]
 _LOCAL_WRITE: Final = MODE_RANK["local_write"]
@@ -69,29 +69,35 @@ def needs_judging(case: PreparedPlan) -> bool:
     return case.spec.provenance is not None and bool(case.traits & _EFFECTS)
 
 
-def doubts_of(case: PreparedPlan, known: KnownValues | None = None) -> Doubts:
+def doubts_of(
+    case: PreparedPlan,
+    known: KnownValues | None = None,
+    known_with: "KnownWith | None" = None,
+) -> Doubts:
     """Return what provenance finds in the plan, judged once.
 
     Args:
         known: what is known of values, if it is at hand. It is what the context says.
+        known_with: the same for a late plan, whose words to come are evidence, too.
     """
     if not needs_judging(case):
         return NO_DOUBTS
     if case.doubts is None and case.late is not None:
-        case.doubts = _doubts_of_late(case, case.late)
+        case.doubts = _doubts_of_late(case, case.late, known_with)
     elif case.doubts is None:
         with nullcontext(known) if known else values_known(case) as given:
             case.doubts = _Judge(case, given).doubts()
     return case.doubts
 
 
-def _doubts_of_late(case: PreparedPlan, late: "LatePlan") -> Doubts:
+def _doubts_of_late(case: PreparedPlan, late: "LatePlan", known_with: "KnownWith | None") -> Doubts:
     """Return what provenance finds before the late values are there: each is a word until then."""
-    from critic.provenance.late_words import find_late_words  # noqa: PLC0415 - for late plans only
+    from critic.provenance import late_words  # noqa: PLC0415 - for late plans only
 
-    words = find_late_words(case, late)
-    with values_known(words.case) as known:
-        return _Judge(words.case, known, words).doubts()
+    known_with = known_with or late_words.known_by_context(case)
+    words = late_words.find_late_words(case, late, known_with)
+    with known_with(words.items, words.classes) as known:
+        return _Judge(case, known, words).doubts()
 
 
 class _Finding(NamedTuple):

@@ -18,6 +18,7 @@ from critic.provenance.written_lists import elements, leaves
 from evals.capability import Role
 from evals.context import ApprovedValue, OwnValue
 from evals.kinds import MODE_RANK
+from evals.manifest import Manifests
 from evals.spec import DecisionSpec
 from evals.timestamps import is_unexpired
 
@@ -61,15 +62,20 @@ class Aim(NamedTuple):
 
 
 @contextmanager
-def values_known(case: PreparedPlan) -> Iterator[KnownValues]:
-    """Give what the context of a plan says of values. It holds in the `with` block only."""
+def values_known(case: PreparedPlan, manifests: Manifests | None = None) -> Iterator[KnownValues]:
+    """Give what the context of a plan says of values. It holds in the `with` block only.
+
+    Args:
+        manifests: those of the evidence, if not those of the plan.
+    """
     from critic.provenance.kept_items import seen_in  # noqa: PLC0415 - a session has its own index
 
     session, as_of = case.ctx.session, case.ctx.as_of
+    manifests = manifests or case.surface.manifests
     approved = (session.approved if session else None) or ()
     sent = (session.sent if session else None) or ()
     made = (session.own if session else None) or ()
-    with seen_in(case.surface.manifests, as_of, sent) as looked:
+    with seen_in(manifests, as_of, sent) as looked:
         yield KnownValues(
             looked.fresh,
             looked.every,

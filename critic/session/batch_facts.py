@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from critic.prepared import CallKey
 from critic.session.sent_log import SentLog
+from critic.session.session_evidence import Trail
 from critic.session.session_values import OwnKey
 from evals.context import ApprovedValue
 
@@ -24,6 +25,18 @@ class Past(NamedTuple):
     own: Container[OwnKey]
     approved: tuple[ApprovedValue, ...]
     sent: SentLog
+
+
+class SeenBefore(NamedTuple):
+    """What a session saw and did before a plan, with its indexes: the context of the plan says so.
+
+    Attributes:
+        trail: the evidence of the plan, each item with a `seq` if it has a source.
+        past: what the session did; None where only the context says so.
+    """
+
+    trail: Trail
+    past: Past | None = None
 
 
 class Derived:

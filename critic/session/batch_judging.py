@@ -3,9 +3,10 @@
 Rule 1: the verdict is that of the proposal. The indexes hold what the proposal says, and no more.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from critic.prepared import PreparedPlan, prepare_plan
@@ -16,15 +17,15 @@ from critic.session.session_values import (
     Seen,
     YesAbout,
     approved_tiers,
-    doubts_about,
     doubts_of,
     needs_judging,
     yes_about,
 )
-from critic.verify import verdict_on, verify_proposal
+from critic.verify import verdict_on
 from evals.approval import Approvals
 from evals.canonical_json import digest
 from evals.context import Approval
+from evals.manifest import EvidenceClass, EvidenceItem
 from evals.plan_verdicts import Refused, Verified
 from evals.side_table import Beside
 
@@ -33,24 +34,18 @@ _JUDGED: Final = Beside[PreparedPlan]()
 
 def verify_batch(batch: Batch) -> Verified | Refused:
     """Return what `verify_proposal` returns for the proposal of a batch."""
-    if batch.is_late:  # its words to come are looked for in all that was seen
-        return verify_proposal(batch.proposal)
     return verdict_on(_judge_batch(batch))
 
 
 def share_doubts(batch: Batch, case: PreparedPlan) -> None:
     """Give the plan of a batch, prepared once more, the doubts that were found in it."""
-    if not batch.is_late:
-        case.doubts = _judge_batch(batch).doubts
+    case.doubts = _judge_batch(batch).doubts
 
 
 @contextmanager
 def known_of(batch: Batch, case: PreparedPlan) -> Iterator[KnownValues | None]:
-    """Give what is known of values, by the indexes of the session.
-
-    It is None where no value is judged, and in late plans, whose words to come no index holds.
-    """
-    if batch.is_late or not needs_judging(case):
+    """Give what is known of values, by the indexes of the session; None where none is judged."""
+    if not needs_judging(case):
         yield None
         return
     with batch.trail.seen_sources(batch.ctx.as_of) as seen:
@@ -59,13 +54,11 @@ def known_of(batch: Batch, case: PreparedPlan) -> Iterator[KnownValues | None]:
 
 def asked_about(batch: Batch) -> YesAbout:
     """Return what a person is asked about, if a batch asks."""
-    if batch.is_late:
-        return yes_about(*doubts_about(batch.proposal))
     case = _judge_batch(batch)
     with known_of(batch, case) as known:
         if known is None:
             return YesAbout((), ())
-        return yes_about(case, doubts_of(case, known), known)
+        return yes_about(case, doubts_of(case), known)
 
 
 def _judge_batch(batch: Batch) -> PreparedPlan:
@@ -73,8 +66,11 @@ def _judge_batch(batch: Batch) -> PreparedPlan:
     judged = _JUDGED.get(batch)
     if judged is None:
         judged = _prepare_batch(batch)
-        with known_of(batch, judged) as known:
-            doubts_of(judged, known)  # kept with the plan
+        if batch.is_late:
+            doubts_of(judged, known_with=partial(_known_with, batch))  # kept with the plan
+        else:
+            with known_of(batch, judged) as known:
+                doubts_of(judged, known)
         _JUDGED.keep(batch, judged)
     return judged
 
@@ -83,7 +79,7 @@ def _prepare_batch(batch: Batch) -> PreparedPlan:
     """Return the plan of a batch, prepared for the checks."""
     rules, trail, ctx, plan = batch.rules, batch.trail, batch.ctx, batch.plan
     tools = batch.tools
-    case = prepare_plan(ctx, tools, rules.batch_spec, plan)
+    case = prepare_plan(ctx, tools, batch.spec, plan)
     # A plan pins what was there, and nothing else.
     case.surface = case.surface._replace(
         evidence=trail.by_id,
@@ -94,10 +90,22 @@ def _prepare_batch(batch: Batch) -> PreparedPlan:
     case.confined = trail.confined_content(rules.spec.confined_evidence or ())
     if ctx.approvals:
         case.approvals = Approvals(
-            *(ctx, tools, rules.batch_spec, plan),
-            context=lambda: trail.context_digest(ctx, tools, rules.batch_spec),
+            *(ctx, tools, batch.spec, plan),
+            context=lambda: trail.context_digest(ctx, tools, batch.spec),
         )
     return case
+
+
+@contextmanager
+def _known_with(
+    batch: Batch, items: Sequence[EvidenceItem], classes: Sequence[EvidenceClass]
+) -> Iterator[KnownValues]:
+    """Give what is known of values once there are more items, which the session does not see."""
+    trail = batch.trail
+    if items:
+        trail = trail.branch(batch.rules.described_with(classes)).plus(items)
+    with trail.seen_sources(batch.ctx.as_of) as seen:
+        yield _known_values(batch, seen)
 
 
 def _known_values(batch: Batch, seen: tuple[Seen, Seen]) -> KnownValues:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
 from critic.reports import ScoreVerdict
-from critic.session.batch_facts import Derived, Past
+from critic.session.batch_facts import Derived, Past, SeenBefore
 from critic.session.session_evidence import Trail
 from critic.session.session_rules import SessionRules
 from evals.canonical_json import canonical_json
@@ -110,6 +110,11 @@ class Batch:
         return self.rules.late_spec if self.is_late else self.rules.batch_spec
 
     @property
+    def before(self) -> SeenBefore:
+        """What was seen and done before it, with the indexes of its session."""
+        return SeenBefore(self.trail, self.past)
+
+    @property
     def tools(self) -> CompiledContext:
         """The tools of its calls, without evidence."""
         return self._compile()
@@ -150,7 +155,7 @@ class Batch:
         That is what the steps pin, and what must not leave if the calls hold any of it; with an
         approval, which is of a context, all of it.
         """
-        if self.ctx.approvals or self.is_late:
+        if self.ctx.approvals:
             return self.proposal
         pinned = [ref for step in self.plan.steps for ref in step.evidence_refs or ()]
         classes = self.rules.spec.confined_evidence or ()

@@ -18,7 +18,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from critic.score import score
+from critic.score import score_after
 from critic.session.batch_judging import asked_about, make_approval
 from critic.session.call_batch import (
     Action,
@@ -305,7 +305,8 @@ class Session:
         """Score a batch that is over: it is not kept any longer."""
         batch = running.batch(self.rules, self.trail)
         # What a call held that nobody ruled on may be any of the evidence.
-        scored = score(running.run_of(batch.proposal if running.has_strayed else batch.scored))
+        proposal = batch.proposal if running.has_strayed else batch.scored
+        scored = score_after(running.run_of(proposal), batch.before)
         scores = scored.scorecard.scores
         before = self.turns[batch.turn - self.earlier - 1]
         turn = before.model_copy(

@@ -49,10 +49,15 @@ class Trail:
         self._shared.add(items)
         self._count = len(items)
 
-    def branch(self) -> "Trail":
-        """Return a trail of the same items. What is added to it is seen by no other one."""
-        branch = self._trail_at(SharedItems(self._described, self), 0)
-        branch._before = self
+    def branch(self, described: Manifests | None = None) -> "Trail":
+        """Return a trail of the same items. What is added to it is seen by no other one.
+
+        Args:
+            described: manifests that say what the items of each class are that are added to it.
+        """
+        described = described or self._described
+        branch = self._trail_at(SharedItems(described, self), 0)
+        branch._described, branch._before = described, self
         return branch
 
     @property

@@ -142,10 +142,15 @@ class SessionRules:
     @cached_property
     def described(self) -> Manifests:
         """What the manifests of all plans say of evidence."""
+        return self.described_with(())
+
+    def described_with(self, classes: Sequence[EvidenceClass]) -> Manifests:
+        """Return what manifests with further classes say of evidence."""
+        known = self.classes if self.classes is None else (*self.classes, *classes)
         return Manifests(
             tool_manifest=(),
             evidence_manifest=(),
-            classes=self.classes,
+            classes=known,
             record_fields=self.record_fields,
         )
 

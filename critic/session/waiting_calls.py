@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Protocol
 
 from critic.late.opened_run import PlanProgress
 from critic.late.openings import JudgedStep, OpeningError, StepOpener
-from critic.late.settled_context import SeenBefore
 from critic.session.call_batch import Batch, Call, RunningBatch, same_args
 from critic.session.changed import change_fields
 from critic.session.session import Ran, Session
@@ -103,7 +102,7 @@ def _opener_of(session: Session, running: RunningBatch) -> Iterator[StepOpener]:
 
 def _begin_opener(batch: Batch) -> StepOpener:
     proposal = Proposal(ctx=batch.ctx, compiled=batch.tools, spec=batch.spec, plan=batch.plan)
-    return StepOpener(proposal, SeenBefore(batch.trail, batch.past))
+    return StepOpener(proposal, batch.before)
 
 
 def find_step(

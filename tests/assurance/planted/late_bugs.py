@@ -11,6 +11,7 @@ _DESK: Final = "harness/runtime/opening_desk.py"
 _POLICY: Final = "evals/policy.py"
 _CALLS: Final = "harness/guard/call_openings.py"
 _BATCH: Final = "critic/session/call_batch.py"
+_JUDGING: Final = "critic/session/batch_judging.py"
 
 LATE_BUGS: Final[tuple[Bug, ...]] = (
     slip(
@@ -124,5 +125,26 @@ LATE_BUGS: Final[tuple[Bug, ...]] = (
         "any arguments carry out a plan",
         "if planned is not None and same_args(planned) == sent:",
         "if planned is not None and sent:",
+    ),
+    slip(
+        "word-to-come-not-seen",
+        _JUDGING,
+        "a late turn is judged as if nothing will be returned",
+        "trail = trail.branch(batch.rules.described_with(classes)).plus(items)",
+        "trail = trail.branch(batch.rules.described_with(classes))",
+    ),
+    slip(
+        "word-to-come-of-its-tool",
+        _JUDGING,
+        "a public field of a record to come is its tool's",
+        "trail.branch(batch.rules.described_with(classes))",
+        "trail.branch()",
+    ),
+    slip(
+        "late-score-of-pins",
+        "critic/session/session.py",
+        "the openings of a late turn are judged again without what its session saw",
+        "score_after(running.run_of(proposal), batch.before)",
+        "score_after(running.run_of(proposal))",
     ),
 )

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critic import EvidenceItem, score, verify_proposal
+from critic.late.openings import OpeningError
 from critic.session import (
     Batch,
     Call,
@@ -23,14 +24,19 @@ from critic.session import (
     verify_batch,
 )
 from critic.session import session_rules as rules_module
+from critic.session.batch_judging import asked_about
 from critic.session.call_batch import CallTake, RunningBatch
 from critic.session.changed import change_fields
+from critic.session.session_values import doubts_about, yes_about
+from critic.session.waiting_calls import find_call, judge_call, stop_batch, take_opening
 from evals.canonical_json import canonical_bytes, digest
 from evals.json_value import MAX_DEPTH, detach_json
+from evals.manifest import EvidenceClass
 from evals.run import CallStatus
 from harness.policy.policy_rules import rules_of
 from harness.wire import parse
-from tests.critic.session.building import NOW, after, allowed, opened, read
+from tests.critic.session.building import NOW, TOOLS, after, allowed, opened, read
+from tests.critic.session.building import tool as session_tool
 from tests.support.effort import examples
 from tests.support.guarding import desk, policy_of
 
@@ -80,16 +86,28 @@ def given_evidence(chance: Random) -> Iterator[dict[str, Any]]:
         yield {**item, **times, "classification": "k1", "content": content(chance)}
 
 
-def rules(chance: Random) -> SessionRules:
+def rules(chance: Random, **more: Any) -> SessionRules:
     policy = desk()
-    spec = {**policy["spec"], "provenance": chance.choice(["closed", "open"])}
+    spec = {**policy["spec"], "provenance": chance.choice(["closed", "open"]), **more}
     if chance.random() < 0.4:
         spec["confined_evidence"] = chance.sample(["k1", "k2"], chance.randint(1, 2))
     if chance.random() < 0.3:
         spec["required_evidence"] = [chance.choice(["k1", "k2"])]
     tools = [tool(one, chance) for one in policy["tool"]]
-    evidence = list(given_evidence(chance))
-    return rules_of(policy_of({**policy, "spec": spec, "tool": tools, "evidence": evidence}))
+    changes = {"spec": spec, "tool": tools, "evidence": list(given_evidence(chance))}
+    if more and chance.random() < 0.7:
+        changes |= {"class": DESCRIBED, "tool": [*map(as_record, tools)]}
+    return rules_of(policy_of({**policy, **changes}))
+
+
+DESCRIBED = [{"name": "k1", "fields": {"from": "system", "note": "public"}}]
+
+
+def as_record(wire: dict[str, Any]) -> dict[str, Any]:
+    """Return a tool whose results, if it reads, are records of a class with fields."""
+    if wire["approval_mode"] != "read_only":
+        return wire
+    return {**wire, "yields": "k1", "result": {"author": "system", "format": "json"}}
 
 
 def calls(names: list[str], step: int, chance: Random) -> list[Call]:
@@ -159,6 +177,90 @@ def test_a_batch_is_judged_as_its_proposal_is_verified(chance: Random) -> None:
             session = returned(session, as_of, chance)
         for batch in earlier[-2:]:
             assert_judged_as_verified(batch)
+
+
+def late_calls(names: list[str], step: int, chance: Random) -> list[Call]:
+    """Return calls of which some take what those before them return, or come after them."""
+    asked = list[Call]()
+    for at in range(chance.randint(2, 4)):
+        (call, *_), waits = calls(names, step, chance), dict[str, Any]()
+        if asked and chance.random() < 0.7:
+            place = chance.choice(["", "/from", "/note", "/0"])
+            arg = chance.choice(["/name", "/iban", "/reason"])
+            waits["takes"] = (CallTake(arg, chance.choice(asked).id, place),)
+        if asked and chance.random() < 0.4:
+            waits["after"] = (chance.choice(asked).id,)
+        args = {name: one for name, one in call.args.items() if f"/{name}" != arg_of(waits)}
+        asked.append(call._replace(id=f"{step}.{at}", args=args, **waits))
+    return asked
+
+
+def arg_of(waits: dict[str, Any]) -> str:
+    return next((take.arg for take in waits.get("takes", ())), "")
+
+
+def carried_on(session: Session, asked: list[Call], as_of: datetime, chance: Random) -> Session:
+    """Return a session after the calls of a late batch were opened, as far as that goes."""
+    for call in asked:
+        place = find_call(session, call.id)
+        try:
+            judged = None if place is None else judge_call(session, place, as_of)
+        except OpeningError:
+            judged = None
+        if judged is None:
+            continue
+        is_made = judged.opening.verdict.ok
+        session = take_opening(session, call.id, judged, is_made=is_made)
+        if not is_made:
+            break
+        session = returned(session, as_of, chance)
+    (turn,) = [turn for turn, one in session.running.items() if one.is_late] or [0]
+    if not turn:
+        return session
+    ran = stop_batch(session, turn)
+    if ran.ended is not None:
+        assert ran.ended.score == score(ran.ended.run)
+    return ran.session
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_a_late_batch_is_judged_and_scored_as_its_proposal_is(chance: Random) -> None:
+    """Its words to come stand behind what the session saw, which does not see them."""
+    its_rules = rules(chance, late=chance.choice(["sources", "values"]))
+    session = Session.opened(its_rules, "s", chance.choice(REQUESTS), scope=["transfer"])
+    names, as_of = [*its_rules.tools], NOON
+    for step in range(chance.randint(2, 5)):
+        as_of += timedelta(seconds=chance.choice([0, 1, 30]))
+        asked = late_calls(names, step, chance)
+        batch = session.propose(asked, as_of)
+        assert_judged_as_verified(batch)
+        assert_judged_as_verified(replace(batch, past=None))
+        assert asked_about(batch) == yes_about(*doubts_about(batch.proposal))
+        approving, approved = session.approved(batch, "ada", late=batch.is_late)
+        assert_judged_as_verified(approved)
+        if chance.random() < 0.5:
+            session, batch = approving, approved
+        verdict = verify_batch(batch)
+        session = session.decided(
+            batch, "allow" if verdict.ok else "refuse", verdict, digest(batch.plan)
+        )
+        session = carried_on(session, asked, as_of, chance)
+        while session.open_calls:
+            session = returned(session, as_of, chance)
+
+
+@pytest.mark.parametrize(("place", "ok"), [("/from", True), ("/note", False), ("/other", True)])
+def test_a_word_to_come_is_written_by_who_fills_its_field(place: str, ok: bool) -> None:
+    record = {"author": "system", "format": "json"}
+    look = session_tool("look", yields="k1", result=record)
+    classes = (EvidenceClass(class_="k1", fields={"from": "system", "note": "public"}),)
+    late = {"late": "sources"}
+    session = opened("Pay", spec=late, classes=classes, tools={**TOOLS, "look": look})
+    pay = Call("p", "pay", {}, takes=(CallTake("/to", "l", place),))
+    batch = session.propose([Call("l", "look", {}), pay], NOW)
+    assert_judged_as_verified(batch)
+    assert verify_batch(batch).ok is ok
 
 
 INSIDE = "the-secret-key"

@@ -5,10 +5,11 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from critic import verify_proposal
+from critic import score, verify_proposal
 from critic.late.openings import OpeningError
-from critic.session import Call, CallResult, Session
+from critic.session import Call, CallResult, Session, verify_batch
 from critic.session.call_batch import CallTake
+from critic.session.session_evidence import Trail
 from critic.session.waiting_calls import (
     before_opening,
     find_call,
@@ -66,6 +67,33 @@ def test_a_call_is_opened_with_its_values_once_what_it_waits_for_has_ended() -> 
     assert (judged.opening.step, judged.opening.after, judged.opening.as_of) == (2, 2, NOW)
     assert judged.running.openings[-1] == judged.opening
     assert len(session.running[1].openings) == 2  # the session did not change
+
+
+def test_a_batch_whose_calls_waited_is_scored_as_its_whole_run_is() -> None:
+    """What its score is of has the request, though no step pins it."""
+    session = opened_call(ended(ended(begun(), "b"), "a"), "p")
+    last = session.ran("p", CallResult("completed", {"ok": True}), NOW).ended
+    assert last is not None
+    assert last.score == score(last.run)
+    assert last.score.scorecard.scores.policy.status == "pass"
+
+
+def test_a_late_batch_is_ruled_on_and_scored_without_all_that_was_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def whole(_: Trail) -> Any:
+        raise AssertionError("all that was seen is taken whole")
+
+    session = opened(spec={"late": "sources"})
+    monkeypatch.setattr(Trail, "items", property(whole))
+    batch = session.propose(TURN, NOW)
+    verdict = verify_batch(batch)
+    session = session.decided(batch, "allow", verdict, digest(batch.plan))
+    session = opened_call(ended(ended(session, "b"), "a"), "p")
+    last = session.ran("p", CallResult("completed", {"ok": True}), NOW).ended
+    assert verdict.ok
+    assert last is not None
+    assert last.score.ok
 
 
 def test_an_opening_without_a_time_has_none() -> None:
