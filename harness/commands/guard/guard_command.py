@@ -15,7 +15,7 @@ from harness.commands.folder_world import find_world
 from harness.commands.guard.guard_text import Explainer
 from harness.commands.policy.policy_command import load_policy
 from harness.errors import UsageError
-from harness.guard import Answer, EventError, EventFault, Guard, Ruling
+from harness.guard import Answer, EventError, EventFault, Guard, OpeningRuling, Ruling
 from harness.log.sql import SqlDecisionLog
 from harness.record import Decision
 
@@ -116,7 +116,9 @@ def _exit_status(answer: Answer) -> int:
     match answer:
         case EventError() | Ruling(critic_error=str()):
             return EXIT_INVALID
-        case Ruling(action="refuse") | SessionReport(status="refused_by_critic"):
+        case Ruling(action="refuse") | OpeningRuling(action="refuse"):
+            return EXIT_REFUSED
+        case SessionReport(status="refused_by_critic"):
             return EXIT_REFUSED
         case _:
             return EXIT_OK

@@ -1,7 +1,7 @@
 """The turns of sessions for a person: calls, tiers, origins of values, rulings, reasons."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from critic import Proposal, Refused
@@ -18,9 +18,11 @@ from harness.guard import (
     EventError,
     OpenEvent,
     OpeningRuling,
+    RequestedCall,
     Ruling,
     SaidEvent,
     SessionEvent,
+    SessionPlanEvent,
     parse_event,
 )
 from harness.record import Decision
@@ -68,7 +70,7 @@ class Explainer:
     def __init__(self) -> None:
         """Start without a decision."""
         self._proposal: Proposal | None = None
-        self._calls: dict[str, CallsEvent] = {}
+        self._calls: dict[str, list[RequestedCall]] = {}
 
     def note(self, decision: Decision) -> None:
         """Record the decision behind a ruling."""
@@ -85,8 +87,8 @@ class Explainer:
             event = parse_event(data)
         except InvalidInput:
             event = None
-        if isinstance(event, CallsEvent) and isinstance(answer, Ruling):
-            self._calls[event.session] = event
+        if isinstance(event, CallsEvent | SessionPlanEvent) and isinstance(answer, Ruling):
+            self._calls[event.session] = _judged_calls(event, answer)
         if isinstance(answer, EventError):
             return f"{_describe_error(answer, source)}\n"
         return "".join(f"{line}\n" for line in self._explain_answer(event, answer))
@@ -113,7 +115,7 @@ class Explainer:
         if ruling.plan_digest is None:
             return
         if self._proposal is not None:
-            yield from _calls(self._proposal, self._calls.get(ruling.session))
+            yield from _calls(self._proposal, self._calls.get(ruling.session, []))
         if isinstance(event, AnswerEvent) and event.yes:
             yield f"  why: approved by {escape_name(event.approver)}"
         if ruling.note:
@@ -154,7 +156,14 @@ def _cut(text: str) -> str:
     return escape_line(text if len(text) <= _WIDEST else f"{text[:_WIDEST]}...")
 
 
-def _calls(proposal: Proposal, event: CallsEvent | None) -> Iterator[str]:
+def _judged_calls(event: CallsEvent | SessionPlanEvent, ruling: Ruling) -> list[RequestedCall]:
+    """Return the calls that are steps of the plan: those of unknown tools are none."""
+    unknown = {call.id for call in ruling.unknown or ()}
+    requested = event.calls if isinstance(event, CallsEvent) else event.steps
+    return [call for call in requested if call.id not in unknown]
+
+
+def _calls(proposal: Proposal, calls: Sequence[RequestedCall]) -> Iterator[str]:
     case, _ = doubts_about(proposal)
     values: dict[int, list[PlacedValue]] = {}
     if proposal.spec.provenance is not None:
@@ -162,8 +171,8 @@ def _calls(proposal: Proposal, event: CallsEvent | None) -> Iterator[str]:
             values.setdefault(value.step, []).append(value)
     for index, entry, fields in case.steps:
         tier = entry.mode if entry.capability is not None else "not in the policy"
-        named = event.calls[index] if event and index < len(event.calls) else None
-        tool = named.tool if named else fields["capability_id"]
+        named = calls[index] if index < len(calls) else None
+        tool = escape_name(named.tool if named else fields["capability_id"])
         call = f", call {escape_name(named.id)}" if named else ""
         args = ascii_json(fields["args"])
         yield f"  step {index}{call}: {tool} {_cut(args)} ({tier})"

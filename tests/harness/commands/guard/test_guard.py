@@ -57,6 +57,45 @@ def test_each_event_that_is_answered_has_one_line(
     assert all(map(str.isascii, said.lines))
 
 
+LATE_SHOP = """
+[guard]
+safety_mode = "destructive"
+[spec]
+id = "shop"
+required_outputs = []
+provenance = "closed"
+late = "sources"
+[[tool]]
+adapter_id = "shop"
+capability_id = "get_order"
+approval_mode = "read_only"
+arg_roles = { order_id = "locator" }
+result = { author = "system", format = "json" }
+[[tool]]
+adapter_id = "shop"
+capability_id = "refund"
+approval_mode = "destructive"
+arg_roles = { payment_id = "object" }
+"""
+
+
+def test_an_opening_that_is_refused_ends_with_status_1(critic: Critic, tmp_path: Path) -> None:
+    (tmp_path / "late.toml").write_text(LATE_SHOP)
+    waits = {"takes": [{"arg": "/payment_id", "call": "a", "at": "/payment_id"}], "after": ["a"]}
+    order = {"id": "a", "tool": "get_order", "args": {"order_id": "ORD-1881"}}
+    calls = [order, {"id": "b", "tool": "refund", "args": {}, **waits}]
+    events = [
+        open_(request="Refund order ORD-1881", scope=["refund"]),
+        {"event": "calls", "session": "s", "calls": calls},
+        {"event": "ready", "session": "s", "id": "a"},
+        result({"payment": "pay_1881"}, id="a"),
+        {"event": "ready", "session": "s", "id": "b"},
+    ]
+    said = critic("guard", "--policy", tmp_path / "late.toml", stdin=lines(*events))
+    actions = [json.loads(line)["action"] for line in said.lines]
+    assert (actions, said.status) == (["allow", "allow", "refuse"], 1)
+
+
 def test_each_origin_and_standing_has_words() -> None:
     """One that lacked them ended `critic guard --explain` with an internal error."""
     assert guard_text._ORIGINS.keys() == set(get_args(Origin))
@@ -156,6 +195,31 @@ def test_the_turns_as_a_person_reads_them(critic: Critic, policy: Path) -> None:
     assert said.lines[-2].startswith("error in standard input line 6: ")
     assert said.lines[-1].startswith("s closed: completed: ")
     assert all(map(is_safe, said.lines))
+
+
+def test_a_call_is_shown_by_its_own_id_beside_unknown_tools(critic: Critic, policy: Path) -> None:
+    unknown = {"id": "u", "tool": "no\x1b[31msuch", "args": {}}
+    known = {"id": "k", "tool": "list_mail", "args": {}}
+    both = {"event": "calls", "session": "s", "calls": [unknown, known]}
+    said = critic("guard", "--explain", "--policy", policy, stdin=lines(open_(), both))
+    assert said.lines[-1] == "  step 0, call k: list_mail {} (read_only)"
+    assert all(map(is_safe, said.lines))
+
+
+def test_the_calls_of_a_plan_are_not_shown_by_those_of_an_earlier_turn(
+    critic: Critic, tmp_path: Path
+) -> None:
+    (tmp_path / "late.toml").write_text(LATE_SHOP)
+    order = {"id": "a", "tool": "get_order", "args": {"order_id": "ORD-1881"}}
+    steps = [{"id": "p", "tool": "refund", "args": {"payment_id": "pay_1"}}]
+    events = [
+        open_(request="Refund pay_1 of ORD-1881", scope=["refund"]),
+        {"event": "calls", "session": "s", "calls": [order]},
+        result({}, id="a"),
+        {"event": "plan", "session": "s", "steps": steps},
+    ]
+    said = critic("guard", "--explain", "--policy", tmp_path / "late.toml", stdin=lines(*events))
+    assert '  step 0, call p: refund {"payment_id":"pay_1"} (destructive)' in said.lines
 
 
 def test_the_turns_of_a_policy_without_provenance_have_no_origins(
