@@ -6,7 +6,10 @@ from harness.commands.folder_world import add_folder
 
 def add_guard(commands: Commands) -> None:
     """Add `critic guard`."""
-    exits = "Exit status: 0 all ok; 1 something was refused; 2 an event or the command is invalid."
+    exits = (
+        "Exit status: 0 all ok; 1 something was refused, or a closed session failed policy or "
+        "safety (in shadow too); 2 an event or the command is invalid."
+    )
     guard = add_command(commands, "guard", exits)
     guard.add_argument(
         "files",

@@ -96,6 +96,19 @@ def test_an_opening_that_is_refused_ends_with_status_1(critic: Critic, tmp_path:
     assert (actions, said.status) == (["allow", "allow", "refuse"], 1)
 
 
+@pytest.mark.parametrize(("more", "status"), [([], 0), ([close()], 1)])
+def test_a_shadow_fails_only_by_the_score_of_its_session(
+    critic: Critic, tmp_path: Path, more: list[Any], status: int
+) -> None:
+    wire = desk(shadow=True)
+    wire["spec"]["approval_required_from"] = "destructive"
+    (tmp_path / "shadow.json").write_text(json.dumps(wire))
+    events = [open_(), call("shred", name="x"), result("x"), *more]
+    said = critic("guard", "--policy", tmp_path / "shadow.json", stdin=lines(*events))
+    assert (said.status, json.loads(said.lines[0])["action"]) == (status, "allow")
+    assert "in shadow too" in " ".join(critic("guard", "--help").out.split())
+
+
 def test_each_origin_and_standing_has_words() -> None:
     """One that lacked them ended `critic guard --explain` with an internal error."""
     assert guard_text._ORIGINS.keys() == set(get_args(Origin))
