@@ -232,5 +232,5 @@ def _message(details: ErrorDetails) -> str:
     pattern = details.get("ctx", {}).get("pattern")
     if pattern in _PATTERNS:
         return _PATTERNS[pattern]
-    text = _FIXES.get(details["type"], details["msg"])[:_LONGEST]
+    text = _FIXES.get(details["type"], details["msg"].replace(" after validation", ""))[:_LONGEST]
     return text[:1].lower() + text[1:] if text[1:2].islower() else text

@@ -8,6 +8,7 @@ import pytest
 from critic import CriticReport, Plan, Proposal, Run, RunContext
 from evals.envelope import Envelope, Identifier
 from evals.manifest import Source
+from harness.guard import CallsEvent
 from harness.wire import MOST_PROBLEMS, InvalidInput, build
 from tests.support.examples import HOSTILE, good_run, is_safe, refused_at
 from tests.support.model.facts import Json
@@ -61,6 +62,11 @@ def test_an_error_is_named_by_its_real_place(change: Callable[[Json], object], p
     assert error.path == path
     assert is_safe(str(error))
     assert str(error).endswith(f": {error.message}")
+
+
+def test_a_list_that_is_too_short_is_told_in_plain_words() -> None:
+    wire = {"event": "calls", "session": "s", "calls": []}
+    assert refused_at(CallsEvent, wire).message == "value should have at least 1 item, not 0"
 
 
 # The tags of a union are no places, even where the document has a member of that name.

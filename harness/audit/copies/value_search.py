@@ -42,7 +42,9 @@ class SoughtValues:
         """Take them as they are given: each is a text, or a number in any spelling."""
         given = [one.strip() for one in values]
         if any(len(one) < SHORTEST for one in given):
-            raise UsageError(f"a value has {SHORTEST} characters at least: less is everywhere")
+            raise UsageError(
+                f"a value needs at least {SHORTEST} characters: a shorter one is in too many texts"
+            )
         found = [_number_of(one) for one in given]
         self._numbers: Final = frozenset(one for one in found if one is not None)
         plain = {f"{one.normalize():f}" for one in self._numbers}

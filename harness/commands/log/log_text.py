@@ -173,10 +173,8 @@ def _about(shown: RecordShown) -> Iterator[str]:
     yield f"  trace {_line(trace)}{turn}{_for_whom(ctx)}"
     yield f"  safety mode {_line(ctx.get('safety_mode', 'unknown'))}, budget {_budget(ctx)}"
     if "action" in shown.record:
-        answer = _object(shown.record.get("answer"))
-        by = f" by {_name(answer['approver'])}" if "approver" in answer else ""
-        said = f", the answer was {_line(answer.get('answer'))}{by}" if answer else ""
-        yield f"  action {_line(shown.record['action'])}{said}"
+        answer = _describe_answer(_object(shown.record.get("answer")))
+        yield f"  action {_line(shown.record['action'])}{answer}"
     if "because" in shown.record:
         yield f"  because: {_line(shown.record['because'])}"
         yield f"  of the execution that began with record {_line(shown.record.get('begun'))}"
@@ -190,6 +188,17 @@ def _about(shown: RecordShown) -> Iterator[str]:
     for approval in _objects(ctx.get("approvals")):
         by = f"{_name(approval.get('approval_id'))} by {_name(approval.get('approver'))}"
         yield f"  approval {by} of plan {_name(approval.get('plan_digest'))}"
+
+
+def _describe_answer(answer: Json) -> str:
+    if answer.get("answer") == "lapsed":
+        return ", the question expired"
+    by = f" by {_name(answer['approver'])}" if "approver" in answer else ""
+    return f", the answer was {_line(answer.get('answer'))}{by}" if answer else ""
+
+
+def _count_calls(number: Any) -> str:
+    return f"{_line(number)} call{'' if number == 1 else 's'}"
 
 
 def _budget(ctx: Json) -> str:
@@ -237,7 +246,7 @@ def _late_lines(shown: RecordShown, index: int, step: Json) -> Iterator[str]:
 def _describe_opening(opening: Json) -> str:
     verdict = _object(opening.get("verdict"))
     by = [_name(one.get("approver")) for one in _objects(opening.get("approvals"))]
-    when = f"after {_line(opening.get('after'))} calls"
+    when = f"after {_count_calls(opening.get('after'))}"
     told = f", approved by {', '.join(by)}" if by else ""
     if verdict.get("ok") is True:
         return f"opened {when}{told}"
@@ -279,7 +288,7 @@ def _run(shown: RecordShown) -> Iterator[str]:
     if not run:
         return
     taken = [f"{name} {run[name]}" for name in ("wall_ms", "tokens", "cost_micros") if name in run]
-    yield f"  run {_name(run.get('run_id'))}: {', '.join([f'{len(shown.calls)} calls', *taken])}"
+    yield f"  run {_name(run.get('run_id'))}: {', '.join([_count_calls(len(shown.calls)), *taken])}"
     for index, step in enumerate(shown.steps):
         if step.get("kind") == "tool" and "of" not in step:
             yield f"     step {index}: {how_called(shown, index, step)}"

@@ -92,7 +92,7 @@ def look_up(agent: str, folder: Path, environment: Mapping[str, str]) -> LookedU
             advice += [problem.advice] if problem else []
         if not ours:
             unread = _reading_problem(source.file)
-            lines.append(f"{_show(source.file)}: {unread or 'no hook of ours'}")
+            lines.append(f"{_show(source.file)}: {unread or 'no hook of critic'}")
             advice += [f"correct {_show(source.file)}"] if unread else []
     missing = [event for event in INSTALLATIONS[agent].events if event not in running]
     if not missing:

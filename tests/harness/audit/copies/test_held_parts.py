@@ -298,7 +298,7 @@ def test_a_note_that_cannot_be_recorded_or_holds_the_value_is_refused(
 def test_what_is_wrong_with_the_command_is_said_in_a_line(signed: Signed) -> None:
     for given, told in (
         ((), "say what to take out"),
-        (("--containing", "abc"), "has 4 characters at least"),
+        (("--containing", "abc"), "needs at least 4 characters"),
         (("--containing", "not there"), "no part of the log holds such a value"),
         (("--trace", "not there"), "no record is of this trace"),
     ):

@@ -84,7 +84,7 @@ def test_what_a_digest_has_by_chance_is_not_a_value() -> None:
 
 @pytest.mark.parametrize("value", ["", "abc", " abc ", "1e3"])
 def test_a_value_that_is_everywhere_is_refused(value: str) -> None:
-    with pytest.raises(UsageError, match="has 4 characters at least"):
+    with pytest.raises(UsageError, match="needs at least 4 characters"):
         SoughtValues([value])
 
 

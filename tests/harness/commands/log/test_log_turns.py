@@ -124,6 +124,14 @@ def test_a_record_shows_its_turn(critic: Critic, log: Path) -> None:
     assert "action refuse, the answer was no by ada" in text
 
 
+def test_a_record_shows_an_expired_question_and_counts_one_call(critic: Critic, log: Path) -> None:
+    rows = listed(critic, log, "--records")
+    texts = [critic("log", "show", log, str(row["seq"]), "--format", "text").out for row in rows]
+    assert sum(", the question expired" in text for text in texts) == 1
+    assert any(": 1 call\n" in text for text in texts)
+    assert not any("lapsed" in text or " 1 calls" in text for text in texts)
+
+
 @pytest.mark.parametrize("facts", [0, 1, 512])
 def test_facts_that_were_changed_in_the_index_are_noticed(
     facts: int, critic: Critic, log: Path
