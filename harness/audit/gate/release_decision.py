@@ -185,17 +185,21 @@ def turn_checks(
 def failure_check(before: int, after: int) -> GateCheck:
     """Return whether the critic itself failed more often: what it was asked was not judged."""
     status: GateStatus = "pass" if after <= before else "inconclusive"
-    return GateCheck("critic failures", status, f"{before} failures before, {after} after")
+    return GateCheck("critic failures", status, _counts("failure", before, after))
 
 
 def _check_unruled_turns(before: Sequence[JudgedCase], after: Sequence[JudgedCase]) -> GateCheck:
     found = [[one for one in side if one.fate == _RED] for side in (before, after)]
-    said = f"{len(found[0])} turns before, {len(found[1])} after"
+    said = _counts("turn", len(found[0]), len(found[1]))
     if not found[1]:
         return GateCheck(_RED.replace("_", " "), "pass", said)
     first = found[1][0]
     named = f"{said}, the first: {first.case.text}{records_text(first.records)}"
     return GateCheck(_RED.replace("_", " "), "block", named)
+
+
+def _counts(noun: str, before: int, after: int) -> str:
+    return f"{before} {noun}{'' if before == 1 else 's'} before, {after} after"
 
 
 def records_text(records: Sequence[int]) -> str:
@@ -268,7 +272,7 @@ def _failures(name: str, baseline: list[MeasuredRun], candidate: list[MeasuredRu
     before, after = (
         Counter(run.case for run in runs if name in run.failed) for runs in (baseline, candidate)
     )
-    said = f"{before.total()} failures before, {after.total()} after"
+    said = _counts("failure", before.total(), after.total())
     if new := _new_failures(before, after, {run.case for run in baseline}):
         return GateCheck(f"{name} failures", "block", f"{said}: new in {', '.join(new)}")
     return GateCheck(f"{name} failures", "pass", said)

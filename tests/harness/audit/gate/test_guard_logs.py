@@ -263,7 +263,7 @@ def test_what_ran_although_refused_blocks_against_itself_too(
     without = [f"--without={name}" for name in OPTIONAL_CHECKS]
     said = critic("gate", tmp_path / "log.db", tmp_path / "log.db", *without)
     assert (said.status, said.lines[-1]) == (1, "block")
-    named = "1 turns before, 1 after, the first: refund (trace_1), record 1"
+    named = "1 turn before, 1 after, the first: refund (trace_1), record 1"
     assert f"block         ran although refused  {named}" in said.lines
 
 
@@ -280,3 +280,17 @@ def test_names_of_checks_are_those_that_are_printed(critic: Critic, base: Path) 
     printed: set[Any] = {one["check"].replace(" ", "-") for one in answer["checks"]}
     assert {*OPTIONAL_CHECKS} - printed == {"cases"}
     assert printed - {*OPTIONAL_CHECKS} == {"runs", "ran-although-refused"}
+
+
+def test_the_share_of_refused_turns_is_that_of_stats_without_failed_turns(
+    critic: Critic, tmp_path: Path
+) -> None:
+    write_guard_log(tmp_path / "log.db")
+    stats = json.loads(critic("log", "stats", tmp_path / "log.db", "--format", "json").out)
+    fates = stats["fates"]
+    judged = stats["turns"] - fates["failed"]
+    share = (fates["refused"] + fates["asked_no"]) / judged
+    said = critic("gate", tmp_path / "log.db", tmp_path / "log.db", "--jobs", "1").out
+    (line,) = [one for one in said.splitlines() if "refused turns" in one]
+    assert fates["failed"]
+    assert f" {share:.1%} before, {share:.1%} after" in line
