@@ -48,6 +48,14 @@ def positive_number(text: str) -> int:
     return value
 
 
+def parse_port(text: str) -> int:
+    """Return the number of a port; 0 stands for any that is free."""
+    value = int(text) if text.isascii() and text.isdecimal() and len(text) <= 5 else -1
+    if not 0 <= value <= 65535:
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to 65535, not {text[:40]}")
+    return value
+
+
 def identifier_argument(text: str) -> str:
     """Return an identifier."""
     from evals.envelope import is_identifier  # noqa: PLC0415 - heavy

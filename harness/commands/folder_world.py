@@ -13,7 +13,7 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cwd",
         metavar="DIR",
-        help="read shell commands by what the disk has in this folder (default: not understood)",
+        help="the folder that shell commands run in (default: commands are not understood)",
     )
 
 

@@ -303,9 +303,7 @@ def require_event_size(value: Any, size: int) -> None:
         return
     if size > MAX_SPOKEN_BYTES:
         limit = f"over the limit of {MAX_SPOKEN_BYTES} bytes for {name}"
-        raise InvalidInput(
-            "", f"{size} bytes is {limit}: split it, or send long content as a result"
-        )
+        raise InvalidInput("", f"{size} bytes is {limit}: split it, or send a reference")
     if size > 2 * _MOST_VALUES and _values_in(value) > _MOST_VALUES:
         limit = f"over the limit of {_MOST_VALUES} values for {name}"
         raise InvalidInput("", f"{limit}: split it")

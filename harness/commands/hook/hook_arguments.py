@@ -66,7 +66,7 @@ def _add_agent(actions: Commands, name: str, title: str) -> None:
         action="append",
         default=[],
         metavar="TOOL",
-        help="a tool that every request is for: it needs no naming there",
+        help="a tool that may be called although the request does not name it",
     )
     agent.add_argument(
         "--leave",

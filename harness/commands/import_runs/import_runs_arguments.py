@@ -39,10 +39,13 @@ def add_import(commands: Commands) -> None:
         "--request", metavar="TEXT", help="the words of the user, where the record has none"
     )
     imported.add_argument(
-        "--user", type=identifier_argument, metavar="ID", help="whom it was for: a name in the log"
+        "--user", type=identifier_argument, metavar="ID", help="the user of the run, for the log"
     )
     imported.add_argument(
-        "--tenant", type=identifier_argument, metavar="ID", help="whose they are: a name in the log"
+        "--tenant",
+        type=identifier_argument,
+        metavar="ID",
+        help="the tenant of the user, for the log",
     )
     imported.add_argument(
         "--max-bytes",

@@ -2,7 +2,13 @@
 
 import argparse
 
-from harness.commands.arguments import Commands, add, add_command, identifier_argument
+from harness.commands.arguments import (
+    Commands,
+    add,
+    add_command,
+    identifier_argument,
+    parse_port,
+)
 from harness.commands.folder_world import add_folder
 
 
@@ -34,7 +40,7 @@ def add_mcp_proxy(commands: Commands) -> None:
     )
     proxy.add_argument(
         "--port",
-        type=_port,
+        type=parse_port,
         default=8471,
         help="for a URL: the port to serve on (default: %(default)s); 0 is any that is free",
     )
@@ -49,16 +55,19 @@ def _add_session(proxy: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="TOOL",
-        help="a tool that the request is for: it needs no naming there",
+        help="a tool that may be called although the request does not name it",
     )
     proxy.add_argument(
         "--user",
         type=identifier_argument,
         metavar="ID",
-        help="whom the agent acts for: a name in the log",
+        help="the user that the agent acts for, for the log",
     )
     proxy.add_argument(
-        "--tenant", type=identifier_argument, metavar="ID", help="whose they are: a name in the log"
+        "--tenant",
+        type=identifier_argument,
+        metavar="ID",
+        help="the tenant of the user, for the log",
     )
     proxy.add_argument(
         "--adapter",
@@ -77,10 +86,12 @@ def add_mcp(commands: Commands) -> None:
     mcp = add_command(commands, "mcp")
     actions = mcp.add_subparsers(dest="area", metavar="AREA", required=True)
     exits = "Exit status: 0 nothing waits to be accepted; 1 a change waits; 2 it cannot be read."
-    pins = add(actions, "pins", "what tools said of themselves when they were accepted", exits)
+    pins = add(actions, "pins", "the accepted tool descriptions", exits)
     acts = pins.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = add(acts, "list", "the tools, and what changed since they were accepted", exits)
-    accept = add(acts, "accept", "accept what a tool says of itself now", "Exit status: 0 accepted")
+    accept = add(
+        acts, "accept", "accept the current description of a tool", "Exit status: 0 accepted"
+    )
     for action in (listing, accept):
         action.add_argument(
             "--policy", metavar="FILE", help="the policy that the proxy was started with"
@@ -92,7 +103,7 @@ def add_mcp(commands: Commands) -> None:
         nargs="?",
         default="",
         metavar="DIGEST",
-        help="how the digest begins that the list shows: it is refused if it changed once more",
+        help="the start of the digest that `list` shows: refused if the tool has changed since",
     )
 
 
@@ -102,11 +113,3 @@ def _add_pins(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the accepted tool descriptions (default: next to the policy, as POLICY.pins.json)",
     )
-
-
-def _port(text: str) -> int:
-    """Return a port number."""
-    value = int(text)
-    if not 0 <= value <= 65535:
-        raise ValueError(text)
-    return value

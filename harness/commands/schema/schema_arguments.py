@@ -6,4 +6,6 @@ from harness.commands.arguments import Commands, add_command
 def add_schema(commands: Commands) -> None:
     """Add `critic schema`."""
     schema = add_command(commands, "schema")
-    schema.add_argument("name", nargs="?", help="one envelope, such as Plan (default: all)")
+    schema.add_argument(
+        "name", nargs="?", metavar="NAME", help="one envelope, such as Plan (default: all)"
+    )

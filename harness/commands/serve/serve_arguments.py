@@ -2,7 +2,7 @@
 
 import argparse
 
-from harness.commands.arguments import Commands, add_command, positive_number
+from harness.commands.arguments import Commands, add_command, parse_port, positive_number
 
 
 def add_serve(commands: Commands) -> None:
@@ -27,7 +27,7 @@ def add_serve(commands: Commands) -> None:
         help="serve on a Unix socket, for this user only, and not on TCP",
     )
     serve.add_argument(
-        "--port", type=_port, default=8470, help="(default: %(default)s); 0 is any that is free"
+        "--port", type=parse_port, default=8470, help="(default: %(default)s); 0 is any free one"
     )
     _add_tokens(serve)
     serve.add_argument(
@@ -96,14 +96,6 @@ def _add_limits(serve: argparse.ArgumentParser) -> None:
         metavar="S",
         help="seconds that the as_of of an event may be from the clock (default: %(default)s)",
     )
-
-
-def _port(text: str) -> int:
-    """Return a port number."""
-    value = int(text) if text.isascii() and text.isdecimal() and len(text) <= 5 else -1
-    if not 0 <= value <= 65535:
-        raise argparse.ArgumentTypeError(f"must be a number from 0 to 65535, not {text[:40]}")
-    return value
 
 
 def _url(text: str) -> str:

@@ -27,6 +27,7 @@ MISSPELT = (
     told("import --from opnai x", "--from", "opnai", "did you mean openai?"),
     told("schema Plann", "did you mean Plan?"),
     told("serve --port 80000", "--port", "a number from 0 to 65535"),
+    told("mcp-proxy --policy x --port http -- y", "--port", "a number from 0 to 65535, not http"),
     told("verify critic.toml", "critic.toml", "this is a policy", "critic policy check"),
     told("score plan_a.json", "plan_a.json", "this is a Proposal", "critic verify"),
     told("policy check tools.toml", "line 16", "[[tools]]", "did you mean [[tool]]?"),
@@ -136,7 +137,7 @@ def test_what_is_misspelt_or_put_in_the_wrong_place_is_told_with_what_was_meant(
 
 @pytest.mark.slow
 def test_every_mistake_is_told_with_what_where_and_what_to_do(critic: Critic, desk: Path) -> None:
-    assert len({*MISSPELT, *OTHERS}) == 49
+    assert len({*MISSPELT, *OTHERS}) == 50
     critic("run", "plan_a.json", "plan_b_run.json", "--log", "audit.db")
     for mistake in (*MISSPELT, *OTHERS):
         require_told(critic, mistake)
