@@ -2,41 +2,16 @@
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
 from critic import EvidenceItem, ReasonStep, ToolStep
-from critic.command.effect_tools import effect_tools
-from critic.command.file_tools import CommandArgument
-from critic.session import Call, Session, SessionRules
+from critic.session import Call, Session
 from critic.session.call_batch import CallTake
 from critic.session.proposing import facts_in, order_turn, texts_said
-from critic.session.shell_rules import ShellRules
-from tests.critic.session.building import NOW, TOOLS, after, opened, read, rules, tool
-from tests.support.command_tables import SMALL_TABLE
-
-FACTS: Final = {
-    "root": "/w",
-    "cwd": "/w",
-    "home": "/home/u",
-    "links": {"/w": "/w", "/w/a.py": "/w/a.py"},
-    "path_safe": True,
-}
-SHELL: Final = ShellRules(
-    table=SMALL_TABLE,
-    arguments={"shell": CommandArgument(("command",))},
-    effects=effect_tools({}),
-    source={"table": "small"},
-)
-
-
-def shell_rules() -> SessionRules:
-    return rules(tools={**TOOLS, "shell": tool("shell", "local_write")}, shell=SHELL)
-
-
-def run(command: str, **facts: Any) -> Call:
-    return Call("sh", "shell", {"command": command}, shell={**FACTS, **facts})
+from tests.critic.session.building import NOW, after, opened, read, rules
+from tests.critic.session.commanding import FACTS, run, shell_rules
 
 
 def steps_of(*calls: Call, **more: Any) -> list[ToolStep]:

@@ -1,0 +1,82 @@
+"""What a call returned, as evidence: who wrote it, how it was seen, and what it is of."""
+
+from typing import Any
+
+import pytest
+
+from critic import EvidenceItem
+from critic.session import Call, CallResult, Session
+from tests.critic.session.building import NOW, after, allowed, last, opened, read
+from tests.critic.session.commanding import run, shell_rules
+from tests.support.command_tables import SMALL_TABLE
+from tests.support.shell_worlds import World
+
+WORLD = World()
+
+
+def returned_by(command: str) -> EvidenceItem:
+    """Return what a command returned to a tool whose results its own organization writes."""
+    rules = shell_rules(result={"author": "member"})
+    facts = WORLD.facts_for(command, {}, SMALL_TABLE)
+    call = run(command)._replace(shell=facts)
+    return last(after(Session.opened(rules, "s", "Look"), call, "found"))
+
+
+@pytest.mark.parametrize(
+    ("command", "author", "web"),
+    [
+        ("ls", "member", False),
+        ("cat a.py", "member", False),
+        ("echo x > a.py", "member", False),
+        ("curl https://docs.example/x", "public", True),
+        ("git push origin main", "public", True),
+        ("ls; git push origin main", "public", True),
+        ("pytest -q", "public", False),
+        ("python a.py", "public", False),
+        ("pip install requests", "public", False),
+        ("sudo ls", "public", False),
+        ("nobody-knows-this", "public", False),
+    ],
+)
+def test_what_others_decide_is_not_the_word_of_the_tool(
+    command: str, author: str, web: bool
+) -> None:
+    source = returned_by(command).source
+    assert source is not None
+    assert (source.author, bool(source.web)) == (author, web)
+
+
+def test_a_page_is_of_the_web_and_a_note_is_not() -> None:
+    session = opened("Read plan.md and https://a.example/x")
+    page = last(after(session, Call("w", "web", {"url": "https://a.example/x"}), "x")).source
+    note = last(after(session, read("plan.md"), "x")).source
+    assert page is not None
+    assert note is not None
+    assert (page.web, note.web) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("result", "found"),
+    [
+        (CallResult("failed"), []),
+        (CallResult("unknown"), []),
+        (CallResult("completed"), [None]),
+        (CallResult("failed", cut=True), [None]),
+        (CallResult("failed", "half", "broke"), ["half", "broke"]),
+        (CallResult("completed", "whole", "warned"), ["whole", "warned"]),
+    ],
+)
+def test_what_came_is_numbered_in_its_order(result: CallResult, found: list[Any]) -> None:
+    session = after(opened(), read("plan.md", "first"), "before")
+    known = len(session.trail)
+    items = allowed(session, read("plan.md")).ran("r", result, NOW).session.trail.items[known:]
+    assert [item.content for item in items] == found
+    assert [item.id for item in items] == [f"call/{2 + at}" for at in range(len(found))]
+    seqs = [item.source.seq for item in items if item.source is not None]
+    assert seqs == [known + at for at in range(len(found))]
+
+
+@pytest.mark.parametrize("length", [75, 76, 200])
+def test_the_subject_of_a_result_is_short(length: int) -> None:
+    name = "n" * length
+    assert last(after(opened(), read(name), "x")).subject == f"read {name}"[:80]
