@@ -4,6 +4,7 @@ from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 from critic.late.opened_run import PlanProgress
@@ -14,6 +15,7 @@ from critic.session.session import Ran, Session
 from evals.context import Approval
 from evals.plan import Proposal
 from evals.run import Opening
+from evals.timestamps import is_unexpired
 
 
 class AskedArgs(Protocol):
@@ -87,6 +89,19 @@ def _knows_all(session: Session, running: RunningBatch) -> bool:
     return has_seen and session.ledger.steps == spent + len(running.made)
 
 
+def _holds(session: Session, running: RunningBatch, as_of: datetime | None) -> bool:
+    """Return whether a plan that waits for nothing may go on: what allowed it has not expired.
+
+    Of one that waits, each opening judges what has.
+    """
+    ctx, facts, seen = running.ctx, running.ctx.session, session.trail.first_items(running.seen)
+    said = (facts.approved or (), facts.waived or ()) if facts else ()
+    ends = [one.expires_at for one in chain(ctx.approvals or (), *said)]
+    ends += [end for ref, end in session.trail.expiries.items() if ref in seen]
+    held = (one for one in ends if is_unexpired(one, ctx.as_of))
+    return running.is_late or all(is_unexpired(one, as_of) for one in held)
+
+
 @contextmanager
 def _opener_of(session: Session, running: RunningBatch) -> Iterator[StepOpener]:
     """Give what opens the next calls of a batch: it goes on from that of the batches before."""
@@ -120,7 +135,7 @@ def find_step(
     if turn is None:
         return None
     running, sent = session.running[turn], same_args(call.args)
-    if not _knows_all(session, running):
+    if not (_knows_all(session, running) and _holds(session, running, as_of)):
         return None
     with _opener_of(session, running) if running.is_late else nullcontext() as opener:
         for step in running.waiting:

@@ -147,4 +147,18 @@ LATE_BUGS: Final[tuple[Bug, ...]] = (
         "score_after(running.run_of(proposal), batch.before)",
         "score_after(running.run_of(proposal))",
     ),
+    slip(
+        "plan-after-its-yes",
+        "critic/session/waiting_calls.py",
+        "a plan is carried out after the yes to it has expired",
+        "for one in chain(ctx.approvals or (), *said)]",
+        "for one in chain(*said)]",
+    ),
+    slip(
+        "plan-after-its-evidence",
+        "critic/session/waiting_calls.py",
+        "a plan is carried out after the evidence that allowed it has expired",
+        "session.trail.expiries.items() if ref in seen]",
+        "session.trail.expiries.items() if ref in ()]",
+    ),
 )

@@ -9,6 +9,7 @@ from evals.timestamps import format_time
 from harness.guard import Guard
 from harness.record import Decision
 from tests.support.guarding import ASKS, answers_to, call, desk, guard_of, result, yes
+from tests.support.late_refund import ORDER, SENT, WINDOW, late_policy
 
 Json = dict[str, Any]
 
@@ -115,3 +116,66 @@ def test_evidence_of_the_policy_is_pinned_until_its_moment(moment: datetime, hol
     ruling, refs = refunded(wire, moment)
     assert ruling["action"] == ("allow" if holds else "refuse")
     assert (("terms" in refs), len(refs)) == (holds, 1 + holds)
+
+
+class TestPlanThatIsCarriedOut:
+    """A plan is carried out for as long as all that it was allowed by holds."""
+
+    READS: Final[list[Json]] = [
+        {"id": "a", "tool": "lookup", "args": {"id": "ord_881"}},
+        {"id": "b", "tool": "refund_window", "args": {"id": "ord_881"}},
+    ]
+    PAY: Final[Json] = {"id": "c", "tool": "issue_refund", "args": SENT}
+    FRESH: Final = NOON + timedelta(seconds=43_200)
+
+    def carried_out(self, spec: Json, answer: Json | None, moment: datetime) -> Json:
+        """Return the ruling on the refund, as the last call of a plan that was allowed at noon."""
+        event: Json = {"session": "s"}
+        calls = {**event, "event": "calls"}
+        ended = {**event, "event": "result", "status": "completed"}
+        events: list[Json] = [
+            {**event, "event": "open", "request": "Refund order ord_881"},
+            {**calls, "calls": self.READS},
+            *({**ended, "id": "a", "output": ORDER}, {**ended, "id": "b", "output": WINDOW}),
+            {**event, "event": "plan", "steps": [self.READS[0], self.PAY]},
+            *(() if answer is None else ({**event, **answer},)),
+            *(
+                {**calls, "calls": [{**self.READS[0], "id": "d"}]},
+                {**ended, "id": "d", "output": ORDER},
+            ),
+        ]
+        last = at(moment, {**calls, "calls": [{**self.PAY, "id": "e"}]})
+        at_noon = [at(NOON, one) for one in events]
+        answers = answers_to(guard_of(late_policy(spec).wire()), [*at_noon, last])
+        assert answers[len(events) - 2]["turn"] == 2, "the plan is carried out"
+        return answers[len(events)]
+
+    @pytest.mark.parametrize("side", [-TICK, TICK * 0, TICK])
+    def test_no_longer_than_its_evidence_is_fresh(self, side: timedelta) -> None:
+        answer = self.carried_out({}, None, self.FRESH + side)
+        holds = side < TICK * 0
+        assert (answer["turn"], answer["action"]) == ((2, "allow") if holds else (3, "refuse"))
+
+    @pytest.mark.parametrize(("moment", "holds"), SIDES)
+    def test_no_longer_than_somebody_said_yes_to_it(self, moment: datetime, holds: bool) -> None:
+        yes_until = {"event": "answer", "plan_digest": "$LAST", "yes": True, "approver": "emma"}
+        said = {**yes_until, "expires_at": format_time(END)}
+        answer = self.carried_out({"approval_required_from": "destructive"}, said, moment)
+        assert (answer["turn"], answer["action"]) == ((2, "allow") if holds else (3, "ask"))
+
+    def test_a_result_that_expires_while_it_is_carried_out_ends_no_plan(self) -> None:
+        """What was read after the plan was allowed gave it nothing."""
+        event: Json = {"session": "s"}
+        calls = {**event, "event": "calls"}
+        ended = {**event, "event": "result", "status": "completed"}
+        events: list[Json] = [
+            {**event, "event": "open", "request": "Look order ord_881 up"},
+            {**event, "event": "plan", "steps": self.READS},
+            {**calls, "calls": [{**self.READS[0], "id": "d"}]},
+            {**ended, "id": "d", "output": ORDER},
+        ]
+        last = at(self.FRESH, {**calls, "calls": [{**self.READS[1], "id": "e"}]})
+        answers = answers_to(
+            guard_of(late_policy().wire()), [*(at(NOON, one) for one in events), last]
+        )
+        assert answers[4]["turn"] == 1
