@@ -101,6 +101,13 @@ _JOINED: Final = (
     rf"\\?[>)\]}}{QUOTES}{_CLOSING}]++(?: *+[+&$%{{]| ++\.|\.(?:(?![{_SPACES})]|\Z)| *+[$({{]))"
 )
 """What a program joins to a page with a final slash, behind the quotes or brackets around it."""
+_OF_LINK: Final = rf"[^{_SPACES}<>\"`(){_QUOTED}{_STOPS}{_OPENING}{_CLOSING}]"
+_SPELLED_OUT: Final = (
+    r"(?i)(?:(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]{0,19}://|(?<![A-Za-z0-9@./-])www\.)"
+    rf"(?:{_OF_LINK}++|\({_OF_LINK}*+\))*+"
+)
+"""A link that is written as one, with all that readers may take for a part of it."""
+_NO_LINK: Final = "_"
 _NUMBERS: Final = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _MASK: Final = re.compile("/[0-9]{1,2}")
 """What makes a network of four numbers, or stands behind those of a version."""
@@ -197,6 +204,17 @@ def _may_be_dots(segment: str) -> bool:
 def has_escapes(text: str) -> bool:
     """Return whether a text holds a dot or a slash that is written as an escape."""
     return _ESCAPED.search(text) is not None
+
+
+def without_links(text: str) -> str:
+    """Return a text with a sign that names nothing for each link that is written as one."""
+    if "://" not in text and "www." not in small(text):
+        return text
+    return compile_pattern(_SPELLED_OUT).sub(_without_link, text)
+
+
+def _without_link(link: re.Match[str]) -> str:
+    return _NO_LINK + link[0][len(link[0].rstrip(_ENDS)) :]
 
 
 def links_in(text: str) -> Iterator[tuple[WebLink, bool]]:

@@ -18,6 +18,7 @@ from critic.provenance.day_forms import days_in, relative_days
 from critic.provenance.folding import is_read_whole, mask_signs, narrow
 from critic.provenance.holders import ItemText, Shown
 from critic.provenance.item_parts import FieldTables, ItemPart, ItemParts
+from critic.provenance.links import without_links
 from critic.provenance.place import Place
 from critic.provenance.tool_words import stems_of
 from evals.manifest import EvidenceItem, Source
@@ -32,6 +33,8 @@ EXPIRED_REQUEST: Final = "expired request"
 """What a user said that expires: it is read as any other text once it has expired."""
 MEMBER_RECORDS: Final = "records of members"
 """The records of members once more, each by itself."""
+UNLINKED: Final = "request without links"
+"""What a user said, without the links in it: whoever made a link chose what it holds."""
 UNREAD: Final = "unread"
 """What was not read whole: nobody can tell what it does not mention."""
 
@@ -68,6 +71,7 @@ class SeenItems:
             LED,
             EXPIRED_REQUEST,
             MEMBER_RECORDS,
+            UNLINKED,
             UNREAD,
         )
         self._before: Final = before
@@ -110,6 +114,7 @@ class SeenItems:
             entry = ItemText(item, [part.text for part in found.parts])
             yield self._add_entry(source.author, entry)
             if source.author == "user":
+                yield self._add_entry(UNLINKED, _without_links(entry))
                 yield from self._add_words(entry)
             return
         is_short = is_read_whole(part.text for part in found.parts)
@@ -184,6 +189,10 @@ class SeenItems:
             if shown.shows(entry)
             for _ in days_in(entry.text(narrow))
         )
+
+
+def _without_links(request: ItemText) -> ItemText:
+    return ItemText(request.item, [without_links(text) for text in request.texts])
 
 
 def _mask(found: ItemParts) -> ItemParts:

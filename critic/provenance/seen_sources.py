@@ -27,6 +27,7 @@ from critic.provenance.seen_items import (
     REACHED,
     REQUEST,
     TRUSTED,
+    UNLINKED,
     UNREAD,
     RequestWords,
     SeenItems,
@@ -42,6 +43,7 @@ from critic.provenance.value_kinds import Sought, read_value
 from evals.manifest import EvidenceItem
 
 _MOST_SEGMENTS: Final = 64
+_ACTED_ON: Final = frozenset({"recipient", "object", "secret"})
 _UNSPOKEN: Final = Spoken("unseen")
 
 
@@ -77,7 +79,7 @@ class Seen:
         """Return what the request says of a value."""
         place = self._places[REQUEST]
         entry, is_meant = find_meant(place, value, limits.role, limits.nouns, self._shown)
-        if entry is not None and is_meant:
+        if entry is not None and is_meant and self._is_outside_links(value, limits):
             return Spoken("request", entry.item)
         below, is_whole = self._named_above(value)
         is_deep = is_whole and limits.has_depth
@@ -87,6 +89,16 @@ class Seen:
             is_bare = place.says_link(value.link.host, self._shown) is not None
             return Spoken("host", host.item, is_bare and not value.link.has_query)
         return _UNSPOKEN if entry is None else Spoken("words", entry.item)
+
+    def _is_outside_links(self, value: Sought, limits: Limits) -> bool:
+        """Return whether a user said what is meant: what a link holds, its maker chose.
+
+        To read what a link leads to is what the link was given for.
+        """
+        if value.form == "url" or limits.role not in _ACTED_ON:
+            return True
+        place = self._places[UNLINKED]
+        return find_meant(place, value, limits.role, limits.nouns, self._shown)[1]
 
     def _named_above(self, value: Sought) -> tuple[ItemText | None, bool]:
         """Return a request that names a page or a folder in which the value lies.

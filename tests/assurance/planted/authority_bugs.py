@@ -318,6 +318,20 @@ _WHAT_A_SESSION_ADDS: Final[tuple[Bug, ...]] = (
         "return keys <= frozenset().union(*forms)",
     ),
     slip(
+        "link-names-what-it-holds",
+        "critic/provenance/seen_sources.py",
+        "what whoever made a link put into it counts as said by the user",
+        'if value.form == "url" or limits.role not in _ACTED_ON:',
+        'if value.form != "" or limits.role not in _ACTED_ON:',
+    ),
+    slip(
+        "link-ends-at-a-quote",
+        "critic/provenance/links.py",
+        "what stands behind a quote in a link counts as said by the user",
+        '_OF_LINK: Final = rf"[^{_SPACES}<>\\"`()',
+        '_OF_LINK: Final = rf"[^{_SPACES}<>\\"\'|`()',
+    ),
+    slip(
         "no-to-one-spelling",
         _VALUES,
         "what a person denied is asked again in other letters",

@@ -35,6 +35,7 @@ from tests.support.model.kinds import (
 from tests.support.model.names import is_all, is_part_of_name
 from tests.support.model.parting import WORD
 from tests.support.model.requests import (
+    asked_as,
     is_below,
     lies_below,
     named_as,
@@ -323,7 +324,11 @@ def is_field_value(value: Value, text: str) -> bool:
 
 
 def named(p: Json, tool: Json, value: Value, seen: list[Seen]) -> list[str]:
-    return [named_as(p, tool, value, leaf.text) for one in seen for leaf in one.leaves]
+    return [
+        (asked_as if one.author == "user" else named_as)(p, tool, value, leaf.text)
+        for one in seen
+        for leaf in one.leaves
+    ]
 
 
 def is_requested(p: Json, tool: Json, value: Value, seen: list[Seen]) -> bool:

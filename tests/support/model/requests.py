@@ -92,6 +92,29 @@ def named_as(p: Json, tool: Json, value: Value, text: str) -> str:
     return "U" if any(is_name(value, nouns, one) for one in apart) else "W"
 
 
+LINK_STOPS = (
+    "\x00-\x20\x85\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+    '<>"`()\u2018\u201c\u201d\u201e\xab\xbb'
+    "\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f\uff61\uff64"
+    "\u3008\u300a\u300c\u300e\u3010\u3014\u3016\uff08\uff3b\uff5b\uff62"
+    "\u3009\u300b\u300d\u300f\u3011\u3015\u3017\uff09\uff3d\uff5d\uff63"
+)
+SPELLED_LINK = (
+    r"(?i)(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,19}://|(?<![a-z0-9@./-])www\.)"
+    rf"(?:[^{LINK_STOPS}]|\([^{LINK_STOPS}]*\))*"
+)
+
+
+def asked_as(p: Json, tool: Json, value: Value, text: str) -> str:
+    """Return whether the user names it: what only a link of the text holds, its maker chose."""
+    how = named_as(p, tool, value, text)
+    if how != "U" or value.kind == "url" or value.role not in ("recipient", "object", "secret"):
+        return how
+    ends = ".,;:!?'\"*_~\u2019\u2026"
+    left = re.sub(SPELLED_LINK, lambda one: "_" + one[0][len(one[0].rstrip(ends)) :], text)
+    return "U" if named_as(p, tool, value, left) == "U" else "W"
+
+
 LABELS = [stem(one) for one in ["id", "no", "nr", "number", "file", "path"]]
 LOOSE = {
     "text": (BEFORE, AFTER),
