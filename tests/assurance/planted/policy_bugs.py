@@ -27,6 +27,20 @@ _WRITING: Final = "harness/policy/analysis/policy_writing.py"
 
 POLICY_BUGS: Final[tuple[Bug, ...]] = (
     slip(
+        "guess-that-a-write-makes",
+        "harness/policy/analysis/guessing/tool_guess.py",
+        "what a tool replaces counts as made by the session, by a guess",
+        '_MAKING: Final = frozenset({"create"})',
+        '_MAKING: Final = frozenset({"create", "write"})',
+    ),
+    slip(
+        "guess-that-sql-reads",
+        "harness/policy/analysis/guessing/tier_guess.py",
+        "a tool that takes a query in SQL is guessed to read only",
+        'any("query" in words_of(one) for one in arguments)',
+        'any("query" == one for one in ())',
+    ),
+    slip(
         "fresh-by-the-longer-limit",
         _ENVELOPES,
         "results are fresh for the longer one of two limits",

@@ -195,6 +195,9 @@ ACCOUNT_ARGUMENTS: Final = re.compile(
 RAISING_ARGUMENTS: Final = _words("cmd command script shell sql statement")
 """Arguments that are run: a tool that takes one reads only what they let it."""
 
+QUERY_LANGUAGES: Final = _words("cypher graphql psql sparql sql")
+"""In these a query may change what it asks."""
+
 ABOUT: Final = _words(
     "balance contents details history info limit limits lines list options policy rate "
     "rates status summary terms window"

@@ -47,6 +47,7 @@ from harness.policy.analysis.guessing.guess_tables import (
     PLAIN_DESTRUCTION,
     PREPOSITIONS,
     PRONOUNS,
+    QUERY_LANGUAGES,
     RAISING,
     RAISING_ARGUMENTS,
     RAISING_BY_VERB,
@@ -270,6 +271,8 @@ def _doubts(
         yield f"it may do more than {first}: {more}"
     if any(RAISING_ARGUMENTS & {*words_of(one)} for one in arguments):
         yield "an argument of it is run"
+    if not QUERY_LANGUAGES.isdisjoint(words) and any("query" in words_of(one) for one in arguments):
+        yield "a query in such a language may change what it asks"
     if first == "convert" and not CONVERTED.issuperset(words[1:]):
         yield "convert may change what it is given"
     if first in ADDS_UP and any(map(ENTERED.fullmatch, map(snake_case, arguments))):

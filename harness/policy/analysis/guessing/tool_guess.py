@@ -14,7 +14,8 @@ from harness.policy.analysis.guessing.tier_guess import (
 )
 from harness.policy.analysis.named_labels import holds_sentences
 
-_MAKING: Final = frozenset({"create", "save", "write"})
+_MAKING: Final = frozenset({"create"})
+"""What fails where there is such a file. To write or save one replaces it."""
 
 
 class ToolDescription(NamedTuple):

@@ -136,6 +136,8 @@ def test_a_tier_follows_from_the_verbs(name: str, description: str, tier: str) -
         ("load_into_db", "", {}),
         ("check_or_activate", "", {}),
         ("query_orders", "Queries the orders.", {"sql": {"type": "string"}}),
+        ("sql", "Query the database.", {"query": {"type": "string"}}),
+        ("graphql_query", "Query the API.", {"query": {"type": "string"}}),
     ],
 )
 def test_what_no_verb_decides_is_open(name: str, description: str, arguments: Any) -> None:
@@ -452,7 +454,8 @@ def test_the_words_of_a_search_of_the_web_locate_nothing() -> None:
 def test_an_own_file_is_made_only_where_it_is_created_here() -> None:
     args = {"path": {"type": "string"}, "text": {"type": "string"}}
     assert guess("create_note", args=args).makes == {"path": "path"}
-    assert guess("append_note", args=args).makes == {}
+    for replacing in ("append_note", "save_note", "write_note"):
+        assert guess(replacing, args=args).makes == {}
     assert guess("create_order", args=args).makes == {}
 
 
