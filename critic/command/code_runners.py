@@ -36,6 +36,7 @@ _UNITTEST: Final = ProgramEntry(
 )
 _ANY_SCRIPT: Final = ProgramEntry(names="script", opts="--check --fix --write", args="run*")
 _SHELL_SIGNS: Final = '$`"\\'
+_EDITABLE: Final = ("-e", "--editable")
 _FORMATTERS: Final = frozenset(("ruff", "black", "isort"))
 _FORMATS: Final = ("lint", "format", "check")
 _MODULE_KINDS: Final[dict[str, tuple[str, ...]]] = {
@@ -197,7 +198,8 @@ def read_pip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed:
     Raises:
         NotUnderstood: an address, an archive, or an option.
     """
-    packages = tuple(word for word in words if word.exact != ".")
+    values = {at + 1 for at, word in enumerate(words) if word.exact in _EDITABLE}
+    packages = tuple(word for at, word in enumerate(words) if word.exact != "." or at in values)
     apply_arguments(walk, entry, parse_options(entry, packages), deed)
     if len(packages) < len(words):
         deed.scripts += walk.here(deed)
