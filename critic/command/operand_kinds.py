@@ -34,6 +34,7 @@ _MEANS: Final = {
     **dict.fromkeys(("compile", "package", "bundle"), "build"),
     **dict.fromkeys(("unit", "e2e", "spec"), "test"),
     "fmt": "format",
+    "typecheck": "type",
 }
 """What scripts of some names are run for, by the word that asks for it."""
 

@@ -29,6 +29,20 @@ _HERE: Final = frozenset(("localhost", "127.0.0.1"))
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _NAME: Final = re.compile(r"[\w./~-]+")
 _AROUND: Final = "\"'`<>()[]{},.;:!"
+_MEANT: Final = {
+    "linter": "lint",
+    "formatter": "format",
+    "typecheck": "typ",
+    "typechecker": "typ",
+    "restart": "start",
+}
+"""What stems of a request mean, by the stem of the word that asks for it."""
+
+_RUNS_SERVER: Final = re.compile(
+    r"\b(?:re-?)?run\s+(?:(?:the|a|my|our|this)\s+)?(?:(?:dev|development|local|web|api)\s+)?"
+    r"(?:server|app|application)\b"
+    r"(?=\s*(?:$|[.,;:!?)]|(?:and|then|to|on|at|in|with|locally|again|first|so|or)\b))"
+)
 _MOST_PARTS: Final = 5_000
 _FROM_A_LIST: Final = ("-r", "--requirement", "-e", "--editable")
 
@@ -97,7 +111,10 @@ class RequestedDeeds:
         from_list = not names or any(word.startswith(_FROM_A_LIST) for word in step.words)
         if from_list and not self._said.lists:
             return False
-        return names <= self._said.packages
+        # Who asks for a package asks for its types.
+        return all(
+            not {one, one.removeprefix("@types/")}.isdisjoint(self._said.packages) for one in names
+        )
 
     def _may_reach(self, step: ShellStep) -> bool:
         if step.program == "git push":
@@ -168,7 +185,7 @@ def _read_words(said: str) -> tuple[_Words, _Words]:
 def _words_of(text: str) -> _Words:
     small = text.lower()
     return _Words(
-        stems=_stems(small),
+        stems=_said_stems(small),
         verbs=frozenset(read_deed_verbs(small)),
         names=frozenset(one.rstrip(".~-") for one in _NAME.findall(text)),
         deletions=frozenset(read_deletions(text)),
@@ -177,6 +194,12 @@ def _words_of(text: str) -> _Words:
         packages=read_packages(small),
         lists=frozenset(("list",) if asks_for_list(small) else ()),
     )
+
+
+def _said_stems(text: str) -> frozenset[str]:
+    stems = _stems(text)
+    meant = {_MEANT[stem] for stem in stems & _MEANT.keys()}
+    return stems | meant | ({"start"} if _RUNS_SERVER.search(text) else set())
 
 
 def _stems(text: str) -> frozenset[str]:

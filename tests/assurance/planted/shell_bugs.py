@@ -295,4 +295,18 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "if not _NEEDS_ITS_NAME.isdisjoint(more):",
         "if not _NEEDS_ITS_NAME.isdisjoint(()):",
     ),
+    slip(
+        "server-tests-start-it",
+        _WORDS,
+        "run the server tests asks to start the server",
+        r"(?:and|then|to|on|at|in|with|locally|again|first|so|or)\b))",
+        r"(?:and|then|to|on|at|in|with|locally|again|first|so|or)?\b))",
+    ),
+    slip(
+        "types-in-any-scope",
+        _WORDS,
+        "a package in any scope is asked for by its name",
+        'one.removeprefix("@types/")',
+        'one.rpartition("/")[2]',
+    ),
 )

@@ -364,3 +364,45 @@ def test_what_must_not_be_touched_is_not_named() -> None:
 def test_a_push_is_asked_for_by_its_word() -> None:
     assert asked("commit and push it", "git push origin main")
     assert not asked("commit it to git.example", "git push origin main")
+
+
+@pytest.mark.parametrize(
+    ("request_", "command", "is_asked"),
+    [
+        ("Run the linter and fix what it reports", "npm run lint", True),
+        ("Do not run the linter", "npm run lint", False),
+        ("Type check it", "npm run typecheck", True),
+        ("Run the typecheck", "npm run type-check", True),
+        ("Run the server and check /health", "npm start", True),
+        ("Please run our dev server.", "npm start", True),
+        ("Restart the server", "npm start", True),
+        ("Don't run the server", "npm start", False),
+        ("Run the server tests", "npm start", False),
+        ("Run the app's tests", "npm start", False),
+        ("Fix the server and run the tests", "npm start", False),
+    ],
+)
+def test_words_that_mean_a_deed_ask_for_it(request_: str, command: str, is_asked: bool) -> None:
+    assert asked(request_, command) is is_asked
+
+
+@pytest.mark.parametrize(
+    ("request_", "package", "is_asked"),
+    [
+        ("Add lodash to the project", "@types/lodash", True),
+        ("Install @types/node", "@types/node", True),
+        ("Install @types/node", "node", False),
+        ("Add lodash to the project", "@types/evil", False),
+        ("Add lodash to the project", "@evil/lodash", False),
+    ],
+)
+def test_who_asks_for_a_package_asks_for_its_types(
+    request_: str, package: str, is_asked: bool
+) -> None:
+    assert asked(request_, f"npm install {package}") is is_asked
+
+
+def test_the_project_may_be_what_is_installed_for_editing() -> None:
+    for command in ("pip install -e .", "pip install -q -e ."):
+        assert asked("Install the dependencies", command), command
+        assert not asked("Fix the bug in a.py", command), command
