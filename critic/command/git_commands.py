@@ -31,6 +31,8 @@ _LISTS_TAGS: Final = frozenset(("--list", "-l", "-n", "--contains", "--merged", 
 _LISTS_BRANCHES: Final = frozenset(
     ("--list", "-l", "--contains", "--merged", "--no-merged", "-a", "-r", "--show-current")
 )
+_PLAIN_PATH: Final = re.compile(r"[\w./-]+")
+_DELETES_FILES: Final = frozenset(("-f", "-q", "-r", "--force", "--quiet"))
 _LOST: Final = "throws away changes that are not committed"
 
 
@@ -172,6 +174,10 @@ def _read_restore(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, de
 def _read_removal(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
     _read_plain(walk, entry, given, deed)
     deed.writes += deed.reads
+    plain = all(_PLAIN_PATH.fullmatch(word.exact or "") for word in given.operands)
+    if deed.program == "git rm" and plain and given.operands and given.names <= _DELETES_FILES:
+        deed.deletes += deed.reads  # no more than the files that it names
+        deed.does = {"commit": ""}
 
 
 def _read_move(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:

@@ -309,4 +309,11 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         'one.removeprefix("@types/")',
         'one.rpartition("/")[2]',
     ),
+    slip(
+        "git-rm-of-a-pattern-is-of-a-name",
+        _GIT,
+        "git rm of what is no plain path loses nothing",
+        'plain = all(_PLAIN_PATH.fullmatch(word.exact or "") for word in given.operands)',
+        "plain = True",
+    ),
 )

@@ -6,7 +6,7 @@ import pytest
 
 from critic.command.request_words import RequestedDeeds
 from tests.support.command_tables import SMALL_TABLE
-from tests.support.shell_worlds import World
+from tests.support.shell_worlds import World, judge_steps
 
 WORLD = World()
 
@@ -406,3 +406,19 @@ def test_the_project_may_be_what_is_installed_for_editing() -> None:
     for command in ("pip install -e .", "pip install -q -e ."):
         assert asked("Install the dependencies", command), command
         assert not asked("Fix the bug in a.py", command), command
+
+
+@pytest.mark.parametrize(
+    ("command", "action"),
+    [
+        ("git rm src/old.py", "allow"),
+        ("git rm -q -f src/old.py && git commit -m x", "allow"),
+        ("git rm src/old.py a.py", "ask"),
+        ("git rm -r src", "ask"),
+        ("git rm 'src/old*.py'", "ask"),
+        ("git rm src/a@2.py", "ask"),
+        ("git rm --cached src/old.py", "ask"),
+    ],
+)
+def test_git_removes_a_file_that_is_to_be_deleted(command: str, action: str) -> None:
+    assert judge_steps(WORLD.read(command, SMALL_TABLE).steps, "Delete src/old.py")[0] == action
