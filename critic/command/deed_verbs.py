@@ -5,10 +5,15 @@ Rule 1: a verb asks as an order or a wish: `push it`, `get it pushed`, `it shoul
 Rule 2: after an article, or before what belongs to it, it is a noun: `the push`, `deploy script`,
         `run function`. A verb that does something turns it into a deed again: `do the push`, `run
         the deploy script`.
+Rule 3: what leaves the machine is ordered where an order stands: at the begin of a clause, after
+        `and` or `then`, or as what the reader is to do (`can you push`, `you need to push`). What
+        a script, a function or another person is to do is none (`a script to deploy`, `Bob will
+        push`, `push it onto the queue`).
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
 RUN_VERBS: Final = frozenset(("run", "rerun", "execut", "start", "launch", "try", "invok", "call"))
@@ -50,6 +55,46 @@ _THINGS: Final = frozenset(
     )
 )
 _NEAR: Final = 2
+_LIGHT: Final = frozenset(
+    (
+        *("please", "also", "now", "just", "then", "finally", "directly", "immediately", "force"),
+        *("afterwards", "simply", "kindly", "again", "next", "only", "safely", "git", "npm"),
+    )
+)
+"""Words between an order and its verb."""
+
+_TOOLS: Final = frozenset(("git", "npm", "force"))
+_QUOTES: Final = frozenset("\"'`")
+_MODALS: Final = frozenset(("can", "could", "would", "will", "should", "must", "may", "might"))
+_LEADS: Final = frozenset(
+    (
+        *("so", "but", "then", "please", "finally", "afterwards", "now", "yes"),
+        *("ok", "okay", "lgtm", "pls", "done", "ready", "ahead", "passes", "pass", "green"),
+    )
+)
+"""Words right before an order."""
+
+_YOU_ARE_TO: Final = frozenset(
+    ("you", "sure", "remember", "forget", "need", "careful", "free", "proceed", "continue")
+)
+_OTHERS: Final = frozenset(("i", "we", "they", "users", "people", "someone", "how", "whenever"))
+_IS_FOR: Final = frozenset(
+    (
+        *("script", "function", "method", "workflow", "job", "way", "hook", "button", "command"),
+        *("target", "step", "action", "code", "tool", "pipeline", "ready", "able"),
+    )
+)
+"""Words after which `to` says what something is for."""
+
+_STATES: Final = frozenset(("is", "was", "are", "fails", "failed", "works", "work", "does"))
+_COLLECTIONS: Final = frozenset(
+    (
+        *("onto", "queue", "stack", "array", "heap", "deque", "item", "items", "element"),
+        *("elements", "token", "tokens", "node", "nodes"),
+    )
+)
+_UNDOES_PUSH: Final = frozenset(("pop", "shift", "peek", "unshift"))
+_FAR: Final = 8
 
 
 def read_deed_verbs(text: str) -> Iterator[str]:
@@ -59,7 +104,8 @@ def read_deed_verbs(text: str) -> Iterator[str]:
         word = token.removeprefix("re-").strip("./-")
         ending = _ENDING.search(word)
         stem = verb_stem(word)
-        if stem in _STEMS and _asks(tokens, at, ending.lastgroup if ending else None):
+        form = ending.lastgroup if ending else None
+        if stem in _STEMS and _asks(tokens, at, form) and _may_leave(tokens, at, stem, form):
             yield stem
 
 
@@ -85,3 +131,64 @@ def _asks(tokens: Sequence[str], at: int, form: str | None) -> bool:
         if word in _BREAKS or not word[0].isalnum():
             break
     return not is_thing or not _DOES.isdisjoint(before[:1])
+
+
+def _may_leave(tokens: Sequence[str], at: int, stem: str, form: str | None) -> bool:
+    """Return whether a verb is none after which something leaves the machine, or is an order."""
+    if stem in RUN_VERBS or form in ("done", "does"):
+        return True
+    after = tokens[at + 1 : at + _FAR]
+    if not _STATES.isdisjoint(after[:1]) or not _COLLECTIONS.isdisjoint(_until_end(after)):
+        return False
+    heavy = [one for one in tokens[max(0, at - _FAR) : at] if one not in _TOOLS | _QUOTES]
+    near = [*takewhile(lambda word: word not in _BREAKS and word[0].isalnum(), heavy[:-4:-1])]
+    if not (_DETERMINERS | _DOES).isdisjoint(near[:_NEAR]):
+        # `make deploy faster` is about the deploy; what else is done with one was seen already.
+        makes = "make" in near
+        return not makes or not after or not after[0].isalpha() or after[0] in _BREAKS
+    return _is_ordered(tokens, at)
+
+
+def _is_ordered(tokens: Sequence[str], at: int) -> bool:
+    """Return whether a verb stands where an order does."""
+    place = at - 1
+    while place >= 0 and tokens[place] in _LIGHT:
+        place -= 1
+    word = tokens[place] if place >= 0 else "."
+    earlier = tokens[max(0, place - _FAR) : max(0, place)][::-1]
+    before = earlier[0] if earlier else ""
+    match word:
+        case "and":
+            return before not in _UNDOES_PUSH and not _says_what_others_do(earlier)
+        case "to":
+            return before in _YOU_ARE_TO
+        case "you":
+            return before in _MODALS | {"before", "once", "until"}
+        case "we":
+            return before in _MODALS
+    if word in _MODALS:
+        return before in ("you", "we")
+    ends = word[-1] in ".)" or not word.strip("./-").isalnum()
+    return not _LEADS.isdisjoint(tokens[max(0, place) : at]) or (ends and word not in _QUOTES)
+
+
+def _until_end(tokens: Sequence[str]) -> Sequence[str]:
+    """Return the tokens up to the end of their sentence."""
+    ends = (at for at, token in enumerate(tokens) if token[-1] in ".;!?")
+    return tokens[: next(ends, len(tokens)) + 1]
+
+
+def _says_what_others_do(earlier: Sequence[str]) -> bool:
+    """Return whether a clause, from its end, is about what others do or what something is for."""
+    for number, word in enumerate(earlier):
+        if word[-1] in ".;:!?,":
+            return False
+        before = earlier[number + 1] if number + 1 < len(earlier) else ""
+        after = earlier[number - 1] if number else ""
+        if word == "to" and before in _IS_FOR | {"how"}:
+            return True
+        if word in _MODALS and not {before, after} & {"you"}:
+            return True
+        if word in _OTHERS:
+            return True
+    return False

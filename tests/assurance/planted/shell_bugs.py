@@ -316,4 +316,32 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         'plain = all(_PLAIN_PATH.fullmatch(word.exact or "") for word in given.operands)',
         "plain = True",
     ),
+    slip(
+        "push-of-another-is-ordered",
+        _VERBS,
+        "what somebody else is to push asks for a push",
+        "    return _is_ordered(tokens, at)",
+        "    return at >= 0",
+    ),
+    slip(
+        "push-onto-a-queue-leaves",
+        _VERBS,
+        "what is pushed onto a queue of the code asks for a push",
+        "not _COLLECTIONS.isdisjoint(_until_end(after))",
+        "not _COLLECTIONS.isdisjoint(())",
+    ),
+    slip(
+        "script-to-build-and-push-is-an-order",
+        _VERBS,
+        "what a script is for asks for a push after and",
+        "before not in _UNDOES_PUSH and not _says_what_others_do(earlier)",
+        "before not in _UNDOES_PUSH",
+    ),
+    slip(
+        "faster-deploy-is-a-deploy",
+        _VERBS,
+        "make deploy faster asks for a deploy",
+        "return not makes or not after",
+        "return makes or not after",
+    ),
 )

@@ -422,3 +422,48 @@ def test_the_project_may_be_what_is_installed_for_editing() -> None:
 )
 def test_git_removes_a_file_that_is_to_be_deleted(command: str, action: str) -> None:
     assert judge_steps(WORLD.read(command, SMALL_TABLE).steps, "Delete src/old.py")[0] == action
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *("Fix array push in a.py", "Use push instead of append", "Implement pop and push"),
+        *("The function should push items onto the queue", "Bob will push it", "Let CI push it"),
+        *("Make the parser push each token to the list", "The button should save and push"),
+        *("Explain git push", "Document how to push a tag", "Write docs on how to build and push"),
+        *("Fix a.py before I push", "Make it ready to push", "Prepare a commit I can push"),
+        *('Add "push" to the menu', "Rename `push` to `append`", "Fix git push in README.md"),
+        *('Fix the error "failed to push"', "fatal: could not push", "The docs say to push often"),
+        *("Add a target to build and push the image", "Push each item onto the stack"),
+        *("Push notifications are broken", "Push is slow", "Push fails, find out why"),
+    ],
+)
+def test_what_others_push_is_not_asked_for(request_: str) -> None:
+    assert not asked(request_, "git push origin main")
+    assert asked(f"{request_}. Then push it", "git push origin main")
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *("1. fix a.py\n2. push", "- fix a.py\n- push to main", "git push please", "LGTM, push!"),
+        *("If the tests pass, commit and push", "Make the tests pass then push", "ok push it"),
+        *("Fix the bug that breaks login and push", "Go ahead and push", "We should push it"),
+        *("You can push when done", "You need to push it", "commit & push", "run git push"),
+        *("Fix it.\n\nCommit, then also push", "Finally, git push", "push again"),
+    ],
+)
+def test_a_push_is_ordered_where_an_order_stands(request_: str) -> None:
+    assert asked(request_, "git push origin main")
+
+
+@pytest.mark.parametrize(
+    ("request_", "is_asked"),
+    [
+        *((f"{one} deploy", False) for one in ("Debug", "Speed up", "Users", "Write a script to")),
+        *((f"Make deploy {one}", False) for one in ("faster", "work again")),
+        *((f"{one} deploy", True) for one in ("Build, test and", "make", "Use npm run", "Start a")),
+    ],
+)
+def test_a_deploy_is_ordered_where_an_order_stands(request_: str, is_asked: bool) -> None:
+    assert asked(request_, "npm run deploy") is is_asked
