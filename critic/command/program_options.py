@@ -2,7 +2,7 @@
 
 Rule 1: an option that the table does not list is not understood.
 Rule 2: a word that may become an option, or several words, is not understood, unless no option of
-        the program does harm and the word is a pattern of names.
+        the program does harm and the word is a pattern of names, or none ends as the word does.
 """
 
 import re
@@ -14,6 +14,9 @@ from critic.command.shell_syntax import MaySplit, NotUnderstood, Word, plain_wor
 
 _DIGITS: Final = re.compile(r"-\d+")
 _NO_MARKS: Final = frozenset[str]()
+_ENDS_AS_NO_OPTION: Final = re.compile(r"\*\.[A-Za-z][\w-]*/?")
+"""Patterns of names, none of which is an option of `rm`, though it begin with a dash."""
+
 _LONG: Final = re.compile(r"(--[A-Za-z0-9][\w-]*)=")
 
 
@@ -93,6 +96,8 @@ class _OptionReader:
                 raise MaySplit(f"an argument that may become several: {word.shown}")
 
     def _refuse_hidden_option(self, word: Word) -> None:
+        if self._entry.names == "rm" and _ENDS_AS_NO_OPTION.fullmatch(word.shown):
+            return
         if word.exact is None and not word.prefix and (word.varies or not self._entry.safe):
             raise MaySplit(f"an argument that may become an option: {word.shown}")
 

@@ -12,6 +12,7 @@ _HOSTS: Final = "critic/command/requested_hosts.py"
 _MOVES: Final = "critic/command/file_moves.py"
 _OPERANDS: Final = "critic/command/operand_kinds.py"
 _PACKAGES: Final = "critic/command/requested_packages.py"
+_OPTIONS: Final = "critic/command/program_options.py"
 _PATHS: Final = "critic/command/path_effects.py"
 _PARTS: Final = "critic/command/plan_parts.py"
 _PROGRAMS: Final = "critic/command/programs.py"
@@ -343,5 +344,12 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "make deploy faster asks for a deploy",
         "return not makes or not after",
         "return makes or not after",
+    ),
+    slip(
+        "any-pattern-of-rm-is-a-name",
+        _OPTIONS,
+        "a file called -rf becomes no option of rm",
+        'self._entry.names == "rm" and _ENDS_AS_NO_OPTION.fullmatch(word.shown)',
+        'self._entry.names == "rm"',
     ),
 )
