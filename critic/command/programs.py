@@ -202,9 +202,19 @@ def _find_entry(
     return entries[""], words
 
 
+def _add_shown_names(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
+    """Add the folders elsewhere whose names a pattern gives to a program that only shows text."""
+    for word in words:
+        known = word.fill_in(walk.facts.given.home)
+        if known.globs and not known.varies and (known.prefix[:1] == "/" or ".." in known.prefix):
+            deed.lists += walk.at(known, deed.folders)
+
+
 def _apply_reader(
     walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed, stdin: Stdin
 ) -> None:
+    if entry.free or {*entry.operands.kinds} == {"text"}:
+        _add_shown_names(walk, words, deed)
     if entry.free:
         walk.finish(deed)
         return

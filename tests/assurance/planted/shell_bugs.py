@@ -352,4 +352,11 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         'self._entry.names == "rm" and _ENDS_AS_NO_OPTION.fullmatch(word.shown)',
         'self._entry.names == "rm"',
     ),
+    slip(
+        "echo-lists-no-folder",
+        _PROGRAMS,
+        "echo shows the names in a folder elsewhere without a word",
+        'if entry.free or {*entry.operands.kinds} == {"text"}:',
+        "if not entry.reader and not entry.free:",
+    ),
 )
