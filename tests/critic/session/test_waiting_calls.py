@@ -180,7 +180,7 @@ def test_a_step_with_late_values_is_found_once_they_are_there() -> None:
 def test_a_step_whose_values_did_not_come_is_carried_out_by_no_call() -> None:
     session = carried_out(begun(is_plan=True), READ, "k1", {"y": "elsewhere"})
     session = carried_out(session, READ, "k2")
-    for args in (SENT, {"to": "x-100"}, {"to": "x-100", "note": None}):
+    for args in (SENT, {}, {"to": "x-100"}, {"to": "x-100", "note": None}):
         assert find_step(session, Asked("pay", args), NOW, ()) is None
 
 
