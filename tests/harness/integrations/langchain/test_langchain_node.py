@@ -36,6 +36,7 @@ from tests.support.langchain_agents import (
     asks_for,
     bye,
     guard,
+    model,
     told,
 )
 
@@ -164,7 +165,8 @@ def test_a_call_that_pauses_goes_on_and_no_other_is_made_again(how: str) -> None
 
 
 @BOTH
-def test_a_node_pauses_once_the_calls_that_have_begun_have_ended(how: str) -> None:
+@pytest.mark.parametrize("kind", ["node", "agent"])
+def test_a_pause_comes_once_the_calls_that_have_begun_have_ended(how: str, kind: str) -> None:
     """The refund takes longer than the look-up takes to pause: its end is seen all the same."""
     shop, has_begun = Shop(), threading.Event()
 
@@ -182,11 +184,15 @@ def test_a_node_pauses_once_the_calls_that_have_begun_have_ended(how: str) -> No
         shop.ran.append(f"issue_refund {order_id} {cents}")
         return "done"
 
-    graph = graph_of(
-        GuardedToolNode([issue_refund, lookup], guard=Guard(policy_of_scene("destructive"))),
-        asks_for(LOOKUP, REFUND),
-        checkpointer=InMemorySaver(),
-    )
+    acts, kept = Guard(policy_of_scene("destructive")), InMemorySaver()
+    graph: Any
+    if kind == "node":
+        node = GuardedToolNode([issue_refund, lookup], guard=acts)
+        graph = graph_of(node, asks_for(LOOKUP, REFUND), checkpointer=kept)
+    else:
+        graph = guarded_agent(
+            model(asks_for(LOOKUP, REFUND)), [issue_refund, lookup], guard=acts, checkpointer=kept
+        )
     [asked] = run(graph, GO, how, THREAD)["__interrupt__"]
     assert asked.value == "which account?"
     assert shop.ran == ["issue_refund 1 5"]
