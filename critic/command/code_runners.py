@@ -35,7 +35,7 @@ _UNITTEST: Final = ProgramEntry(
     run="test",
 )
 _ANY_SCRIPT: Final = ProgramEntry(names="script", opts="--check --fix --write", args="run*")
-_SHELL_SIGNS: Final = '$`"\\'
+_SHELL_SIGNS: Final = '$`"\\;&<>\n'
 _EDITABLE: Final = ("-e", "--editable")
 _FORMATTERS: Final = frozenset(("ruff", "black", "isort"))
 _FORMATS: Final = ("lint", "format", "check")

@@ -359,4 +359,11 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         'if entry.free or {*entry.operands.kinds} == {"text"}:',
         "if not entry.reader and not entry.free:",
     ),
+    slip(
+        "script-is-given-a-command",
+        _RUNNERS,
+        "a command behind a semicolon is an argument of a script of npm",
+        "any(sign in word.shown for word in words for sign in _SHELL_SIGNS)",
+        "any(sign in word.shown for word in words for sign in _SHELL_SIGNS[:4])",
+    ),
 )

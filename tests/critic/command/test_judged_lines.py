@@ -110,6 +110,8 @@ def test_usual_work_passes(command: str) -> None:
         "npm test -- --globalSetup=/tmp/x.js",
         "make deploy test",
         "make test-deploy",
+        "npm test -- '; rm -rf src'",
+        "npm test -- 'a&id'",
         "npm run test:publish",
         "npm run test:db:drop",
         "npm run deploy",
