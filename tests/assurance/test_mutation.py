@@ -10,7 +10,7 @@ from textwrap import dedent
 import orjson
 import pytest
 
-from tests.assurance.forked import TOO_LONG
+from tests.assurance.forked import STUCK, TOO_LONG
 from tests.assurance.layers import mutation
 from tests.assurance.layers.mutation import Killer, meet
 from tests.assurance.mutation import judged
@@ -147,19 +147,33 @@ def test_a_row_on_file_sums_up_a_file_of_today() -> None:
 
 
 @pytest.mark.slow
-def test_what_computes_for_too_long_is_noticed_and_what_waits_is_not(
+def test_what_computes_for_too_long_or_not_at_all_is_noticed_and_what_is_slow_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(mutation, "_WALL", 4)
+    monkeypatch.setattr(mutation, "_IDLE", 2)
     ways: dict[str, Callable[[], object]] = {
         "computes": _compute,
         "waits": partial(time.sleep, 60),
+        "is slow": _be_slow,
         "notices": str,
     }
     killer = Killer(lambda one: str(ways[one.after]() or "noticed"), 1)
     those = [Mutant("a.py", 1, "f", "x", way, "") for way in ways]
     noticed = {one.mutant.after: one.noticed for one in meet(those, [killer])}
-    assert noticed == {"computes": TOO_LONG, "waits": "", "notices": "noticed"}
+    assert noticed == {
+        "computes": TOO_LONG,
+        "waits": STUCK,
+        "is slow": "",
+        "notices": "noticed",
+    }
+
+
+def _be_slow() -> None:
+    """Compute for a hundredth of the time, as on a busy machine."""
+    while True:
+        time.sleep(0.3)
+        sum(range(300_000))
 
 
 def _compute() -> None:

@@ -58,6 +58,8 @@ _SOON, _PATIENT = 4, 12
 """How many seconds of tests a killer runs, as they were measured without a mutation."""
 _WALL: Final = 30
 """How much longer than it computes a killer may take, on a machine that has other work."""
+_IDLE: Final = 30
+"""Seconds in which a killer that runs computes something. One that does not is stuck: a lock."""
 _NEVER_JUDGED: Final = ("critic/repairs/", "critic/session/")
 """No case and no seed asks for advice, or for a session: cases and seeds say nothing of them."""
 _OF_CALLS: Final = ("critic/provenance/",)
@@ -129,13 +131,13 @@ def _drawn(suite: Suite, mutant: Mutant) -> str:
 def _judged(mutants: Iterable[Mutant], killer: Killer) -> Iterator[Judged]:
     waited = list[Mutant]()
     work, wall = partial(_noticed, killer), _WALL * killer.seconds
-    for mutant, noticed in forked(work, mutants, timeout=wall):
+    for mutant, noticed in forked(work, mutants, timeout=wall, idle=_IDLE):
         if noticed == TIMED_OUT:
             waited.append(mutant)
         else:
             killer.learn(noticed)
             yield Judged(mutant, noticed)
-    for mutant, noticed in forked(work, waited, timeout=wall):
+    for mutant, noticed in forked(work, waited, timeout=wall, idle=_IDLE):
         yield Judged(mutant, "" if noticed == TIMED_OUT else noticed)
 
 
