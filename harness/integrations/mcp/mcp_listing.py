@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
+from evals.escaping import escape_line
 from harness.errors import HarnessError, UsageError
 from harness.failures import describe_error
 
@@ -40,7 +41,8 @@ def list_server(server: str) -> McpListing:
     except HarnessError:
         raise
     except Exception as error:
-        raise UsageError(f"cannot list the tools of the server: {_first_failure(error)}") from None
+        what = f"cannot list the tools of the server: {_first_failure(error)}"
+        raise UsageError(f"{what}: check its command or URL") from None
 
 
 async def _list_server(server: str) -> McpListing:
@@ -104,4 +106,6 @@ def _first_failure(error: BaseException) -> str:
     """Return what failed first, on one line: task groups wrap it."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    if isinstance(error, OSError) and error.strerror:
+        return escape_line(error.strerror)
     return describe_error(error) if isinstance(error, Exception) else type(error).__name__

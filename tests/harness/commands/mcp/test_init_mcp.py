@@ -69,7 +69,7 @@ def test_a_policy_of_a_real_server_is_safe_and_its_tools_are_pinned(
 @pytest.mark.parametrize(
     ("server", "says"),
     [
-        ("/no/such/program", "cannot list the tools"),
+        ("/no/such/program", "server: No such file or directory: check its command or URL\n"),
         (shlex.join([sys.executable, "-c", "pass"]), "cannot list the tools"),
         ("", "name the command"),
         ("'", "not a command line"),
