@@ -29,33 +29,38 @@ from critic.provenance.host_names import (
     looks_of,
     names_no_host,
 )
+from critic.provenance.link_signs import (
+    LINK_CLOSING,
+    LINK_ENDS,
+    LINK_OPENING,
+    LINK_QUOTES,
+    LINK_SPACES,
+    LINK_STOPS,
+    has_escapes,
+)
 
 _IN_HOST: Final = f"[^{SEPARATORS.replace('-/', '-,./', 1)}]"
 """A word or a hyphen: what stands between the dots of a host."""
 
 _HOST: Final = rf"{_IN_HOST}++(?:\.{_IN_HOST}++)*+"
-_QUOTED: Final = "\u2018\u201c\u201d\u201e\xab\xbb"
-_SPACES: Final = r"\x00-\x20\x85\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-_STOPS: Final = "\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f\uff61\uff64"
-_OPENING: Final = "\u3008\u300a\u300c\u300e\u3010\u3014\u3016\uff08\uff3b\uff5b\uff62"
-_CLOSING: Final = "\u3009\u300b\u300d\u300f\u3011\u3015\u3017\uff09\uff3d\uff5d\uff63"
-_NO_PAGE: Final = rf"{_SPACES}<>\"'`|\\^{{}}()\[\]{_QUOTED}"
-_IN_PAGE: Final = f"[^{_NO_PAGE}{_CLOSING}]"
-_PLAIN: Final = f"[^{_NO_PAGE}{_CLOSING}{_OPENING}{_STOPS}]"
+_NO_PAGE: Final = rf"{LINK_SPACES}<>\"'`|\\^{{}}()\[\]{LINK_QUOTES}"
+_IN_PAGE: Final = f"[^{_NO_PAGE}{LINK_CLOSING}]"
+_PLAIN: Final = f"[^{_NO_PAGE}{LINK_CLOSING}{LINK_OPENING}{LINK_STOPS}]"
 _STOP_IN_PAGE: Final = (
-    rf"(?![{_STOPS}]++https?:)[{_STOPS}]++(?=[!-~])(?={_PLAIN})"
-    rf"|(?<=[^\x00-\x7f])[{_STOPS}]++(?={_PLAIN})"
+    rf"(?![{LINK_STOPS}]++https?:)[{LINK_STOPS}]++(?=[!-~])(?={_PLAIN})"
+    rf"|(?<=[^\x00-\x7f])[{LINK_STOPS}]++(?={_PLAIN})"
 )
 """A sign of a sentence that ends no page: before ASCII, or between letters of another script."""
 _PAGE: Final = (
-    rf"(?:{_PLAIN}++|\({_IN_PAGE}*+\)|[{_OPENING}]{_IN_PAGE}*+[{_CLOSING}]?|{_STOP_IN_PAGE})*+"
+    rf"(?:{_PLAIN}++|\({_IN_PAGE}*+\)|[{LINK_OPENING}]{_IN_PAGE}*+[{LINK_CLOSING}]?"
+    rf"|{_STOP_IN_PAGE})*+"
 )
 _IN_ASCII_PAGE: Final = r"[^\x00-\x20<>\"'`|\\^{}()\[\]]"
 _ASCII_PAGE: Final = rf"(?:{_IN_ASCII_PAGE}++|\({_IN_ASCII_PAGE}*+\))*+"
 """The same in a text of ASCII alone, whose pattern is compiled when this module is imported."""
 _WIDE_REST: Final = (
     r"(?::[0-9]{1,5})?(?:[/\\?#][^\x00-\x20\x85\u1680\u180e\u2028\u2029"
-    rf"<>\"'`|^{{}}()\[\]{_QUOTED}]*)?"
+    rf"<>\"'`|^{{}}()\[\]{LINK_QUOTES}]*)?"
 )
 _NARROW: Final = re.compile(
     rf"(?:(?:https?:)?//)?({_HOST}(?::[0-9]{{1,5}})?)(/[^?#]*)?(\?[^#]*)?(#.*)?", re.IGNORECASE
@@ -87,27 +92,21 @@ _NARROW_IN_TEXT: Final = ScriptPattern(
 )
 _LABEL: Final = run_of("-,./", ENDS_BESIDE)
 _NARROW_BESIDE: Final = _narrow_in_text(rf"{_LABEL}(?:\.{_LABEL})++", _PAGE)
-_SENTENCE_ENDS: Final = rf"(?=[.,;:!?){QUOTES}{_STOPS}]*+(?:[{_SPACES}]|\Z))"
+_SENTENCE_ENDS: Final = rf"(?=[.,;:!?){QUOTES}{LINK_STOPS}]*+(?:[{LINK_SPACES}]|\Z))"
 _LINK_ENDS: Final = (
-    rf"\Z|[{_SPACES}>]|[.,;:!?*~]++(?![{{\[(^$]|<(?!/|br))|(?<!/)</|<br ?/?>"
+    rf"\Z|[{LINK_SPACES}>]|[.,;:!?*~]++(?![{{\[(^$]|<(?!/|br))|(?<!/)</|<br ?/?>"
     rf"|(?<!/)(?:\|(?=https?://)|(?:\|(?:(?:ba|z)?sh|jq|python3?|sudo|tar)|(?:\[[0-9]{{1,2}}\])++){_SENTENCE_ENDS})"
-    rf"|[)\]}}{_CLOSING}](?![A-Za-z0-9_/{{])"
-    rf"|(?<!/)[{QUOTES}]|[{QUOTES}](?!{WORD}|[/{{])|\\(?:[\"'nrt]|u00(?:2[27]|3[ce]))|\|(?=[{_SPACES}|]|\Z)"
+    rf"|[)\]}}{LINK_CLOSING}](?![A-Za-z0-9_/{{])"
+    rf"|(?<!/)[{QUOTES}]|[{QUOTES}](?!{WORD}|[/{{])|\\(?:[\"'nrt]|u00(?:2[27]|3[ce]))|\|(?=[{LINK_SPACES}|]|\Z)"
     rf"|\u2026(?!{WORD}|[/{{])"
-    rf"|[{_STOPS}]++(?![{{$]|<(?!/|br))|(?![\x00-\x7f]){WORD}"
+    rf"|[{LINK_STOPS}]++(?![{{$]|<(?!/|br))|(?![\x00-\x7f]){WORD}"
 )
 """What may stand behind a named link. Anything else may be a part of it, as a place to fill is."""
 _JOINED: Final = (
-    rf"\\?[>)\]}}{QUOTES}{_CLOSING}]++(?: *+[+&$%{{]| ++\.|\.(?:(?![{_SPACES})]|\Z)| *+[$({{]))"
+    rf"\\?[>)\]}}{QUOTES}{LINK_CLOSING}]++"
+    rf"(?: *+[+&$%{{]| ++\.|\.(?:(?![{LINK_SPACES})]|\Z)| *+[$({{]))"
 )
 """What a program joins to a page with a final slash, behind the quotes or brackets around it."""
-_OF_LINK: Final = rf"[^{_SPACES}<>\"`(){_QUOTED}{_STOPS}{_OPENING}{_CLOSING}]"
-_SPELLED_OUT: Final = (
-    r"(?i)(?:(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]{0,19}://|(?<![A-Za-z0-9@./-])www\.)"
-    rf"(?:{_OF_LINK}++|\({_OF_LINK}*+\))*+"
-)
-"""A link that is written as one, with all that readers may take for a part of it."""
-_NO_LINK: Final = "_"
 _NUMBERS: Final = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _MASK: Final = re.compile("/[0-9]{1,2}")
 """What makes a network of four numbers, or stands behind those of a version."""
@@ -134,16 +133,8 @@ _WIDE_IN_TEXT: Final = re.compile(
 _CAPITAL: Final = "A-Z\xc0-\xd6\xd8-\xde\u0391-\u03a9\u0400-\u042f"
 _SENTENCE: Final = rf"([^{_CAPITAL}]+)\.[{_CAPITAL}](?:(?![{_CAPITAL}]){WORD})++"
 """A link, and behind its full stop the word that begins a sentence."""
-_ESCAPE: Final = "%(?:25)*"
-_ESCAPED: Final = re.compile(
-    rf"{_ESCAPE}(?:2e|2f|5c|c0{_ESCAPE}a[ef]|c1{_ESCAPE}9c|e0{_ESCAPE}80{_ESCAPE}a[ef]"
-    rf"|e2{_ESCAPE}80{_ESCAPE}a5|ef{_ESCAPE}bc{_ESCAPE}(?:8[ef]|bc))",
-    re.IGNORECASE,
-)
-"""A dot, a slash or a backslash, also in an encoding that is too long, and in a wide form."""
 _DOTS: Final = re.compile(r"\.{1,2}(?![A-Za-z0-9_.-]|[^\x00-\x7f])")
 _DOTS_IN_BRACES: Final = re.compile(r"[{,]\.{1,2}[,}]")
-_ENDS: Final = ".,;:!?'\"*_~\u2019\u2026"
 _MOST_SEGMENTS: Final = 64
 
 
@@ -201,22 +192,6 @@ def _may_be_dots(segment: str) -> bool:
     return in_braces or "/" in plain or "\\" in plain or _DOTS.match(seen) is not None
 
 
-def has_escapes(text: str) -> bool:
-    """Return whether a text holds a dot or a slash that is written as an escape."""
-    return _ESCAPED.search(text) is not None
-
-
-def without_links(text: str) -> str:
-    """Return a text with a sign that names nothing for each link that is written as one."""
-    if "://" not in text and "www." not in small(text):
-        return text
-    return compile_pattern(_SPELLED_OUT).sub(_without_link, text)
-
-
-def _without_link(link: re.Match[str]) -> str:
-    return _NO_LINK + link[0][len(link[0].rstrip(_ENDS)) :]
-
-
 def links_in(text: str) -> Iterator[tuple[WebLink, bool]]:
     """Yield the narrow links in a text, each spelling once, and whether it may be no page."""
     return _read_links(spelled for spelled, is_whole in _each_narrow(text) if is_whole)
@@ -240,7 +215,7 @@ def _each_narrow(text: str) -> Iterator[tuple[str, bool]]:
     if not text.isascii():
         patterns.append(compile_pattern(_NARROW_BESIDE))
     for match in (match for one in patterns for match in one.finditer(text)):
-        found, is_whole = match[0].rstrip(_ENDS), _is_whole(match)
+        found, is_whole = match[0].rstrip(LINK_ENDS), _is_whole(match)
         sentence = compile_pattern(_SENTENCE).fullmatch(found)
         if sentence is None:
             yield found, is_whole
@@ -260,7 +235,7 @@ def _is_whole(match: re.Match[str]) -> bool:
     before, behind = text[max(start - 1, 0) : start], text[end : end + 1]
     is_bare = "//" not in match[0]
     if match["rest"]:
-        found = match[0].rstrip(_ENDS)
+        found = match[0].rstrip(LINK_ENDS)
         cut = match[0][len(found) :]
         opened = text[max(start - _NEAR, 0) : start + 1].rpartition("\n")[2]
         is_joined = compile_pattern(_JOINED).match(text, end) is not None
@@ -358,7 +333,7 @@ def _looks_in_text(link: WebLink) -> Looks:
 
 
 def _wide_link(host: str, rest: str) -> WebLink:
-    page, mark, after = _split_page(rest.rstrip(_ENDS).replace("\\", "/"))
+    page, mark, after = _split_page(rest.rstrip(LINK_ENDS).replace("\\", "/"))
     return WebLink(host.removeprefix("www.").strip("."), page.rstrip("/"), mark + after)
 
 

@@ -18,9 +18,9 @@ from critic.provenance.day_forms import days_in, relative_days
 from critic.provenance.folding import is_read_whole, mask_signs, narrow
 from critic.provenance.holders import ItemText, Shown
 from critic.provenance.item_parts import FieldTables, ItemPart, ItemParts
-from critic.provenance.links import without_links
 from critic.provenance.place import Place
 from critic.provenance.tool_words import stems_of
+from critic.provenance.unlinked_texts import without_links
 from evals.manifest import EvidenceItem, Source
 
 OF_RECORD: Final = ("named system", "other system")

@@ -14,7 +14,7 @@ from typing import Final
 
 from critic.provenance.argument_nouns import nouns_of_field
 from critic.provenance.holders import ItemText, Shown
-from critic.provenance.links import has_escapes
+from critic.provenance.link_signs import has_escapes
 from critic.provenance.origins import Limits, Origin, Sighting, Spoken
 from critic.provenance.place import Place
 from critic.provenance.seen_days import Look, SeenDays
@@ -91,10 +91,7 @@ class Seen:
         return _UNSPOKEN if entry is None else Spoken("words", entry.item)
 
     def _is_outside_links(self, value: Sought, limits: Limits) -> bool:
-        """Return whether a user said what is meant: what a link holds, its maker chose.
-
-        To read what a link leads to is what the link was given for.
-        """
+        """Return whether a user said what is meant, and not only a link, or gave it to be read."""
         if value.form == "url" or limits.role not in _ACTED_ON:
             return True
         place = self._places[UNLINKED]
@@ -310,7 +307,8 @@ class Seen:
     def _earlier_entry(self, found: ItemText | None, look: Look) -> ItemText | None:
         """Return the entry with the lowest number: the one found, or one that has expired."""
         others = filter(None, (look(place, self._expired) for place in self._places.values()))
-        return min(chain(others, (found,) if found else ()), key=_number_of, default=None)
+        every = chain(others, (found,) if found else ())
+        return min(every, key=lambda one: one.number, default=None)
 
     @cached_property
     def request_words(self) -> RequestWords:
@@ -321,10 +319,6 @@ class Seen:
     def days(self) -> SeenDays:
         """The days that were seen."""
         return SeenDays(self._items, self.first, self._shown, self._expired)
-
-
-def _number_of(entry: ItemText) -> tuple[int, str]:
-    return entry.number
 
 
 _IF_ECHOED: Final[dict[str, Origin]] = {

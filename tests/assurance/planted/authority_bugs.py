@@ -326,10 +326,10 @@ _WHAT_A_SESSION_ADDS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "link-ends-at-a-quote",
-        "critic/provenance/links.py",
+        "critic/provenance/unlinked_texts.py",
         "what stands behind a quote in a link counts as said by the user",
-        '_OF_LINK: Final = rf"[^{_SPACES}<>\\"`()',
-        '_OF_LINK: Final = rf"[^{_SPACES}<>\\"\'|`()',
+        '_OF_LINK: Final = rf"[^{LINK_SPACES}<>\\"`()',
+        '_OF_LINK: Final = rf"[^{LINK_SPACES}<>\\"\'|`()',
     ),
     slip(
         "no-to-one-spelling",
