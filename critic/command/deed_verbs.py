@@ -97,16 +97,25 @@ _UNDOES_PUSH: Final = frozenset(("pop", "shift", "peek", "unshift"))
 _FAR: Final = 8
 
 
+def tokens_of(text: str) -> list[str]:
+    """Return the words and the signs of a text."""
+    return _TOKEN.findall(text)
+
+
 def read_deed_verbs(text: str) -> Iterator[str]:
     """Yield the stems of the verbs in a text of small letters that ask for a deed."""
-    tokens = _TOKEN.findall(text)
+    return (stem for _, stem in deed_verbs_at(tokens_of(text)))
+
+
+def deed_verbs_at(tokens: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield where a verb of some tokens in small letters asks for a deed, and its stem."""
     for at, token in enumerate(tokens):
         word = token.removeprefix("re-").strip("./-")
         ending = _ENDING.search(word)
         stem = verb_stem(word)
         form = ending.lastgroup if ending else None
         if stem in _STEMS and _asks(tokens, at, form) and _may_leave(tokens, at, stem, form):
-            yield stem
+            yield at, stem
 
 
 def verb_stem(word: str) -> str:

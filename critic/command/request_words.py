@@ -4,7 +4,8 @@ Rule 1: a step is asked for by the deed (`delete`, `push`, the kind of code that
         with what it is done to, where it names any.
 Rule 2: a name counts as a whole, and its case does: no part of another name or address is one.
         What names a path with its folders names that path alone.
-Rule 3: code that is run by its path, a push and a release need a verb that asks (see `deed_verbs`).
+Rule 3: code that is run by its path is the object of a verb that runs (see `requested_runs`), and a
+        push and a release need a verb that asks (see `deed_verbs`).
 Rule 4: to name a host asks to read from it, by an address without a query of the agent's own. It
         asks for nothing to be sent there.
 Rule 5: what a sentence forbids is not asked for, nor is it by what was said before (see
@@ -17,11 +18,12 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
-from critic.command.deed_verbs import RELEASE_VERBS, RUN_VERBS, read_deed_verbs, verb_stem
+from critic.command.deed_verbs import RELEASE_VERBS, read_deed_verbs, verb_stem
 from critic.command.prohibitions import split_message
 from critic.command.requested_deletions import read_deletions
 from critic.command.requested_hosts import read_hosts
 from critic.command.requested_packages import asks_for_list, read_packages
+from critic.command.requested_runs import THAT, read_runs
 from critic.command.shell_facts import is_below
 from critic.command.steps import ShellStep
 
@@ -54,6 +56,8 @@ class _Words(NamedTuple):
     verbs: frozenset[str] = frozenset()
     """Those that ask for a deed."""
     names: frozenset[str] = frozenset()
+    runs: frozenset[str] = frozenset()
+    """Those of scripts that are to be run."""
     deletions: frozenset[str] = frozenset()
     addresses: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
@@ -68,7 +72,7 @@ class _Words(NamedTuple):
         """Return these words without those that are taken back."""
         left = _Words(*(one - other for one, other in zip(self, taken, strict=True)))
         deletions, verbs = left.deletions - taken.names, left.verbs - taken.stems
-        return left._replace(deletions=deletions, verbs=verbs)
+        return left._replace(deletions=deletions, verbs=verbs, runs=left.runs - taken.names)
 
 
 _NOTHING_SAID: Final = _Words()
@@ -133,8 +137,8 @@ class RequestedDeeds:
         if not all(is_below(path, self._root) for path in scripts):
             return False
         if step.kinds[:1] == ("run",):
-            named = (self._names_path(script, self._said.names) for script in scripts)
-            return bool(scripts) and all(named) and bool(self._said.verbs & RUN_VERBS)
+            named = (self._names_path(script, self._said.runs) for script in scripts)
+            return bool(scripts) and all(named)
         return any(self._says_kind(_stems(kind)) for kind in step.kinds)
 
     def _says_kind(self, stems: frozenset[str]) -> bool:
@@ -173,6 +177,8 @@ def _read_words(said: str) -> tuple[_Words, _Words]:
         if part.means == "wonders":
             # A question about what left the machine, or about a deletion, does not ask for it.
             words = words._replace(verbs=words.verbs - RELEASE_VERBS, deletions=frozenset())
+        if THAT in words.runs:
+            words = words._replace(runs=words.runs | wanted.names)
         if part.means in ("asks", "wonders"):
             wanted = wanted.with_more(words)
             continue
@@ -188,6 +194,7 @@ def _words_of(text: str) -> _Words:
         stems=_said_stems(small),
         verbs=frozenset(read_deed_verbs(small)),
         names=frozenset(one.rstrip(".~-") for one in _NAME.findall(text)),
+        runs=frozenset(read_runs(text)),
         deletions=frozenset(read_deletions(text)),
         addresses=frozenset(one.strip(_AROUND) for one in text.split()),
         hosts=read_hosts(text),

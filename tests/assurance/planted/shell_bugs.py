@@ -23,6 +23,7 @@ _STEPS: Final = "critic/command/steps.py"
 _WALK: Final = "critic/command/line_walk.py"
 _WORDS: Final = "critic/command/request_words.py"
 _VERBS: Final = "critic/command/deed_verbs.py"
+_RUNS: Final = "critic/command/requested_runs.py"
 _WRAPPERS: Final = "critic/command/wrappers.py"
 
 SHELL_BUGS: Final[tuple[Bug, ...]] = (
@@ -365,5 +366,33 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "a command behind a semicolon is an argument of a script of npm",
         "any(sign in word.shown for word in words for sign in _SHELL_SIGNS)",
         "any(sign in word.shown for word in words for sign in _SHELL_SIGNS[:4])",
+    ),
+    slip(
+        "script-of-any-run",
+        _RUNS,
+        "a script that is named after the clause of a run is run",
+        "if small[at] in _JOINS and not (is_named and _is_path(follows)):",
+        "if small[at] in _JOINS and not _is_path(follows):",
+    ),
+    slip(
+        "script-behind-a-place",
+        _RUNS,
+        "`run the tests of gen.py` asks to run gen.py",
+        "small[at] not in _PLACES | _ENDS:",
+        "small[at] not in _ENDS:",
+    ),
+    slip(
+        "that-is-what-comes",
+        _WORDS,
+        "`run it` is of nothing that an earlier sentence named",
+        "words = words._replace(runs=words.runs | wanted.names)",
+        "words = words._replace(runs=words.runs | words.names)",
+    ),
+    slip(
+        "forbidden-run-is-kept",
+        _WORDS,
+        "a script that was to be run is run after the word not to touch it",
+        "verbs=verbs, runs=left.runs - taken.names)",
+        "verbs=verbs)",
     ),
 )

@@ -332,6 +332,12 @@ def test_a_script_that_leaves_the_machine_is_run_by_its_verb(request_: str, is_a
     assert asked(request_, "npm run deploy") is is_asked
 
 
+def test_a_script_that_must_not_be_touched_any_more_is_not_run() -> None:
+    (*_, step) = WORLD.read("python src/gen.py", SMALL_TABLE).steps
+    assert RequestedDeeds(["Run src/gen.py"], WORLD.root).ask_for(step)
+    assert not RequestedDeeds(["Run src/gen.py", "Avoid src/gen.py"], WORLD.root).ask_for(step)
+
+
 @pytest.mark.parametrize(
     ("request_", "is_asked"),
     [
@@ -339,6 +345,20 @@ def test_a_script_that_leaves_the_machine_is_run_by_its_verb(request_: str, is_a
         *((one, False) for one in ("Fix run() in gen.py, the call is wrong", "See runs of gen.py")),
         *((one, True) for one in ("Fix gen.py, then run it", "Make sure that gen.py runs")),
         *((one, True) for one in ("Run gen.py and fix the run function", "Re-run gen.py")),
+        *((one, False) for one in ("Fix src/gen.py and run the tests", "Run the tests of gen.py")),
+        *((one, False) for one in ("Run the tests, gen.py is broken", "Run a.py. Fix gen.py")),
+        *(
+            (one, False)
+            for one in ("Try to fix gen.py", "Start with gen.py", "Run a.py in src/gen.py")
+        ),
+        *((one, True) for one in ("Run a.py, b.py and src/gen.py", "Run `python src/gen.py`")),
+        *((one, True) for one in ("Fix gen.py. Then run it", "Fix a.py, then run it and gen.py")),
+        *((one, True) for one in ("Run the script src/gen.py", "Please execute gen.py again.")),
+        *(
+            (one, True)
+            for one in ("Fix gen.py and run that script", "I get an error when running gen.py")
+        ),
+        *((one, False) for one in ("Run it. Fix gen.py", "Fix gen.py. Do not run it")),
     ],
 )
 def test_a_script_is_run_by_a_verb(request_: str, is_asked: bool) -> None:
