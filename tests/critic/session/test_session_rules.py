@@ -6,10 +6,11 @@ from typing import Any, Final
 import pytest
 
 from critic import EvidenceClass, EvidenceItem
-from critic.session import Call
+from critic.session import Call, Session, SessionTool
 from critic.session.batch_judging import verify_batch
 from evals.manifest import Manifests
 from tests.critic.session.building import NOW, TOOLS, opened, rules
+from tests.critic.session.commanding import run, shell_rules
 from tests.support.sightings import VALUE, item
 
 CLASS: Final = EvidenceClass(class_="r", fields={"sender": "system"})
@@ -85,3 +86,65 @@ def test_the_rules_of_a_session_do_not_change() -> None:
 
 def test_a_no_is_of_the_targets_of_a_tool() -> None:
     assert TOOLS["pay"].denied_by({"to": "A-1", "note": "x"}) == {"targets": ["a-1"]}
+
+
+def test_a_plan_takes_late_values_only_where_its_calls_wait() -> None:
+    late = rules(spec={"late": "sources"})
+    assert (late.batch_spec.late, late.late_spec.late) == (None, "sources")
+    assert {*late.batch_spec.model_fields_set} == {*late.late_spec.model_fields_set} - {"late"}
+
+
+def test_a_late_plan_is_judged_by_what_its_tools_promise() -> None:
+    order = TOOLS["order"]
+    promised = order.capability.model_copy(update={"yields": "other"})
+    told = SessionTool.of(order.capability, told=promised)
+    its_rules = rules(tools={"order": told})
+    for names, items in ((["order"], ()), (["order"], evidence(item("x", "system")))):
+        for _ in range(2):
+            plain = its_rules.compiled_for(names, items)
+            late = its_rules.compiled_for(names, items, is_late=True)
+            assert [*plain.manifests.tool_manifest] == [order.capability]
+            assert [*late.manifests.tool_manifest] == [promised]
+            assert plain == its_rules.compiled_for(names, items, is_late=False)
+
+
+def test_the_tools_of_a_plan_without_items_are_kept() -> None:
+    its_rules = rules()
+    assert its_rules.compiled_for(["read"]) is its_rules.compiled_for(["read"])
+
+
+def test_only_a_plan_with_a_command_has_the_effects_of_commands() -> None:
+    its_rules = shell_rules()
+    assert its_rules.has_commands(["read", "shell"])
+    assert not its_rules.has_commands(["read"])
+    assert not rules().has_commands(["read", "shell"])
+    for names, has_effects in ((["read"], False), (["read", "shell"], True)):
+        tools = its_rules.compiled_for(names).manifests.tool_manifest
+        assert any(one.adapter_id == "shell" for one in tools) is has_effects
+    with_calls = rules().compiled_for(["read"]).manifests.tool_manifest
+    assert [one.capability_id for one in with_calls] == ["read"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "named"),
+    [
+        (None, ["list"]),
+        ((), []),
+        (("pay",), ["pay"]),
+        (("shell",), ["shell", "list"]),
+        (("pay", "shell"), ["pay", "shell", "list"]),
+    ],
+)
+def test_what_a_command_does_is_in_the_scope_of_its_tool(
+    scope: tuple[str, ...] | None, named: list[str]
+) -> None:
+    its_rules = shell_rules()
+    calls = [Call("1", "read", {"name": "a"}), run("ls")]
+    plan = Session.opened(its_rules, "s", "Look").propose(calls, NOW).plan
+    found = its_rules.scope_for(scope, ["read", "shell"], plan)
+    assert [one.capability_id for one in found or ()] == named
+    plain = opened().propose(calls[:1], NOW).plan
+    (known,) = rules().tool_names(("pay",))
+    assert rules().scope_for(("pay",), ["read"], plain) == (known,)
+    assert rules().scope_for((), ["read"], plain) == ()
+    assert rules().scope_for(None, ["read"], plain) is None
