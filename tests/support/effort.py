@@ -20,7 +20,7 @@ LEFT_TO_CI: Final = ("-m", "slow and not long")
 
 _PROFILES: Final = {"eighth": 12, "full": 100}
 _FEW: Final = 10
-_ONE_OF_THE_LEFT: Final = 4
+_ONE_OF_THE_LEFT: Final = 8
 """Of so many cases that are no samples, `.ci/run` tries one; `.ci/weekly` tries all."""
 
 
