@@ -7,8 +7,8 @@ import pytest
 
 from critic.provenance.folding import WORD, small
 from critic.provenance.host_names import may_be_file, names_no_host
+from critic.provenance.link_signs import has_escapes
 from critic.provenance.links import (
-    has_escapes,
     hosts_beside,
     link_of,
     links_in,
