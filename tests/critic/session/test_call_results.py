@@ -26,6 +26,7 @@ def returned_by(command: str) -> EvidenceItem:
     ("command", "author", "web"),
     [
         ("ls", "member", False),
+        ("pip install requests", "public", False),
         ("cat a.py", "member", False),
         ("echo x > a.py", "member", False),
         ("curl https://docs.example/x", "public", True),
@@ -33,7 +34,6 @@ def returned_by(command: str) -> EvidenceItem:
         ("ls; git push origin main", "public", True),
         ("pytest -q", "public", False),
         ("python a.py", "public", False),
-        ("pip install requests", "public", False),
         ("sudo ls", "public", False),
         ("nobody-knows-this", "public", False),
     ],

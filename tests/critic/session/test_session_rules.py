@@ -148,3 +148,12 @@ def test_what_a_command_does_is_in_the_scope_of_its_tool(
     assert rules().scope_for(("pay",), ["read"], plain) == (known,)
     assert rules().scope_for((), ["read"], plain) == ()
     assert rules().scope_for(None, ["read"], plain) is None
+
+
+def test_what_is_said_of_evidence_grows_by_further_classes() -> None:
+    more = CLASS.model_copy(update={"class_": "t"})
+    known = rules(classes=(CLASS,)).described_with((more,))
+    assert known.classes == (CLASS, more)
+    assert known.record_fields == ("id", "sender")
+    assert rules(classes=(CLASS,)).described.classes == (CLASS,)
+    assert rules().described_with((more,)).classes is None
