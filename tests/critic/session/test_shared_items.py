@@ -30,7 +30,8 @@ def test_a_branch_answers_as_a_trail_of_all_its_items(cuts: tuple[int, ...]) -> 
     for at, (begin, end) in enumerate(pairwise((*cuts, 6))):
         branch = trail.branch()
         later = Source(author="user", standing="named", seq=99 + at)
-        trail.plus([item(9 + at, source=later, content="pay zeta-50", expires_at=NOW)])
+        beyond = trail.plus([item(9 + at, source=later, content="pay zeta-50")])
+        assert 5 in seen(beyond)  # which indexes it
         trail = branch
         for new in items[begin:end]:
             trail = trail.plus([new])
