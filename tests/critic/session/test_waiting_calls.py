@@ -1,6 +1,6 @@
 """Calls that wait for one another: opened in any order, found by what they send, and stopped."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 import pytest
@@ -20,7 +20,7 @@ from critic.session.waiting_calls import (
     take_opening,
 )
 from evals.canonical_json import digest
-from tests.critic.session.building import NOW, allowed, opened, read
+from tests.critic.session.building import NOW, after, allowed, opened, read
 
 NOTE: Final = {"x": "hello"}
 PAY: Final = Call("p", "pay", {"to": "x-100"}, takes=(CallTake("/note", "a", "/x"),), after=("b",))
@@ -122,6 +122,25 @@ def test_what_was_seen_or_made_beside_its_turn_keeps_a_call_from_being_opened() 
             judge_call(other, (1, 2), NOW)
         assert judge_call(other, (1, 2), NOW, is_enforced=False).call.args == SENT
         assert find_step(other, Asked("pay", SENT), NOW, ()) is None
+
+
+@pytest.mark.parametrize("what", ["evidence", "approval", "nothing"])
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_plain_plan_is_carried_out_while_what_allowed_it_holds(what: str, is_late: bool) -> None:
+    later = NOW + timedelta(seconds=60)
+    session = opened(spec={"late": "sources"})
+    if what == "evidence":
+        session = after(session, Call("o", "order", {}), "x")  # fresh for a minute
+    calls = TURN if is_late else TURN[:2]
+    batch = session.propose(calls, NOW, is_plan=True)
+    if what == "approval":
+        session, batch = session.approved(batch, "ada", expires_at=later, late=is_late)
+    verdict = verify_batch(batch)
+    assert verdict.ok
+    session = session.decided(batch, "allow", verdict, digest(batch.plan))
+    assert find_step(session, READ, later - timedelta(seconds=1), ()) == 0
+    held = what == "nothing" or is_late
+    assert find_step(session, READ, later + timedelta(seconds=1), ()) == (0 if held else None)
 
 
 def test_an_opening_that_asks_is_taken_back() -> None:
