@@ -36,6 +36,8 @@ def read_runs(text: str) -> Iterator[str]:
             before = tokens[max(0, at - _MOST_BEFORE) : at]
             yield from filter(_is_path, map(_name_of, before))
         if not _PRONOUNS.isdisjoint(small[at + 1 : at + 2]):
+            if stem == "call":  # `call it src/new.py` gives a name
+                continue
             yield THAT
             yield from filter(_is_path, map(_name_of, tokens[:at]))
         if small[at + 1 : at + 2] != ["with"]:

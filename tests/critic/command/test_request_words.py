@@ -359,6 +359,7 @@ def test_a_script_that_must_not_be_touched_any_more_is_not_run() -> None:
             for one in ("Fix gen.py and run that script", "I get an error when running gen.py")
         ),
         *((one, False) for one in ("Run it. Fix gen.py", "Fix gen.py. Do not run it")),
+        *((one, False) for one in ("Rename src/gen.py and call it x.py", "Call it src/gen.py")),
     ],
 )
 def test_a_script_is_run_by_a_verb(request_: str, is_asked: bool) -> None:
