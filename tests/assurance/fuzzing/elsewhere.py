@@ -300,12 +300,12 @@ _PLAIN: Final[Mapping[str, Make]] = {
     "signs": lambda: orjson.dumps({"ctx": "\ufdfa" * (MOST // 3), "input": "\ufdfa"}),
     "members": lambda: orjson.dumps({f"{at:x}": 1 for at in range(MOST // 9)}),
     "lists": lambda: orjson.dumps([[]] * (MOST // 3)),
-    # Where each line is a document of its own, 10,000 of them.
+    # Where each line is a document of its own, 10,000 of them, as in the headers below.
     "lines": lambda: (b"{}" + b" " * 97 + b"\n") * (MOST // 100),
     "blanks": lambda: b" " * MOST,
     "lines of a note": lambda: b"log\n1\nAAAA\n\n" + "\u2014 a b\n".encode() * (MOST // 8),
     "parts of a key": lambda: b"a." * (MOST // 2) + b"a = 1",
-    "headers": lambda: numbered("[a{0}]\n", MOST).encode(),
+    "headers": lambda: numbered("[a{0}]" + " " * 90 + "\n", MOST).encode(),
 }
 """Bodies that any entry may get."""
 
