@@ -14,6 +14,11 @@ _SECONDS: Final = 0.065
 @cache
 def slowness() -> float:
     """Return the factor, at least 1: a faster machine makes no limit tighter."""
+    return slowness_now()
+
+
+def slowness_now() -> float:
+    """Return the factor as it is at this moment: a core that another process shares computes slower."""
     return max(1.0, min(map(_read_lines, range(5))) / _SECONDS)
 
 

@@ -26,7 +26,7 @@ from tests.assurance.fuzzing.products import products
 from tests.assurance.fuzzing.targets import TARGETS, Target, corpus, problem, problem_of
 from tests.assurance.row import Row
 from tests.assurance.shrink import smallest
-from tests.assurance.slowness import slowness
+from tests.assurance.slowness import slowness, slowness_now
 from tests.support.paths import FIXTURES
 
 FINDS: Final = FIXTURES / "fuzz"
@@ -228,7 +228,7 @@ def _weigh(target: Target, data: bytes) -> Weighed:
     before, began = _most_memory(), time.process_time()
     what = problem_of(target, data)
     seconds, memory = time.process_time() - began, _most_memory() - before
-    if what is None and seconds > _SLOW * slowness():
+    if what is None and seconds > _SLOW * slowness() and seconds > _SLOW * slowness_now():
         what = f"Slow: {seconds:.1f} s"
     if what is None and memory > _LARGE:
         what = f"Large: {memory >> 20} MiB"
