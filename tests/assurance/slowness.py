@@ -18,7 +18,7 @@ def slowness() -> float:
 
 
 def slowness_now() -> float:
-    """Return the factor as it is at this moment: a core that another process shares computes slower."""
+    """Return the factor of this moment: beside other processes a core computes slower."""
     return max(1.0, min(map(_read_lines, range(5))) / _SECONDS)
 
 
