@@ -27,7 +27,7 @@ _MOST_WORDS: Final = 2_000
 _RESERVED: Final = frozenset(
     (
         *("if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case"),
-        *("esac", "in", "function", "select", "coproc", "[[", "]]", "time", "{", "}", "!"),
+        *("esac", "in", "function", "select", "coproc", "[[", "]]", "{", "}", "!"),
         *("repeat", "foreach", "end", "nocorrect", "noglob"),
     )
 )

@@ -32,7 +32,16 @@ TIMES: Final = 20
 """How often each option and each pair of operators is drawn."""
 
 _FORMS: Final = (
-    *("({})", "{{ {}; }}", "! {}", "timeout 5 {}", 'echo "$({})"', "({}) > g", "nice {}"),
+    *(
+        "({})",
+        "{{ {}; }}",
+        "! {}",
+        "timeout 5 {}",
+        "time {}",
+        'echo "$({})"',
+        "({}) > g",
+        "nice {}",
+    ),
     *("env A=1 {}", "cd src && {}", "cd nope; {}", "{} > n", "{} 2>&1 | cat", "cd src; cd ..; {}"),
 )
 _REDIRECTS: Final = (

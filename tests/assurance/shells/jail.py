@@ -22,7 +22,20 @@ from typing import Final
 
 REAL: Final = (
     *("cp", "mv", "mkdir", "touch", "rm", "rmdir", "tee", "sed", "sort", "ln", "tar", "find"),
-    *("xargs", "env", "timeout", "nice", "nohup", "chmod", "cat", "head", "tail", "wc", "uniq"),
+    *(
+        "xargs",
+        "env",
+        "timeout",
+        "time",
+        "nice",
+        "nohup",
+        "chmod",
+        "cat",
+        "head",
+        "tail",
+        "wc",
+        "uniq",
+    ),
     *("tr", "cut", "stdbuf", "gzip", "truncate", "stat", "ls", "grep", "basename", "dirname"),
     *("realpath", "seq", "split", "csplit", "install", "dd", "unlink", "link", "paste", "nl"),
 )

@@ -71,7 +71,7 @@ def simple_commands(draw: st.DrawFn) -> str:
 
 def bracketed(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     forms = st.sampled_from(
-        ("({})", "{{ {}; }}", "! {}", "timeout 5 {}", 'echo "$({})"', "({}) >g")
+        ("({})", "{{ {}; }}", "! {}", "timeout 5 {}", "time {}", 'echo "$({})"', "({}) >g")
     )
     joined = st.lists(inner, min_size=1, max_size=3).flatmap(
         lambda parts: st.sampled_from(_JOINTS).map(lambda joint: joint.join(parts))
