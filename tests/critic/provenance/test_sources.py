@@ -65,6 +65,13 @@ def test_a_day_is_seen_where_its_item_is(author: str, standing: str, origin: str
     assert seen.days.are_requested == (origin == "request")
 
 
+@pytest.mark.parametrize(("author", "said"), [("system", "allow"), ("public", "ask")])
+def test_a_record_is_passed_on_whole(author: str, said: str) -> None:
+    record = {"sender": VALUE}  # a declared field: its name is text of the record's author, too
+    recorded = item(record, author, "named"), item(VALUE, "system", "named")
+    assert answer(proposal(*recorded, args={"x": record})) == said
+
+
 def test_what_the_request_says_is_linked() -> None:
     seen = seen_in(request(f"see {VALUE}"))
     assert seen.is_linked(read_value(VALUE, None))

@@ -114,8 +114,6 @@ def leaves_in(content: Any, table: Json, author: str, own: set[str]) -> Iterator
             continue
         record = place[0] if isinstance(content, list) and place else ""
         text, name = text_of(value), field_at(table, place, content, is_name)
-        if is_name and is_name_of_field(table, place, content):
-            continue
         unmet = unmet_fields(table, record, content, author)
         unmet = {one: unmet[one] for one in unmet if one in own}
         around = writer_at(table, place[:-1], content, author, unmet)
@@ -252,11 +250,6 @@ def is_element(place: Way, content: Any) -> bool:
     for part in place[:-1]:
         inside = inside[part] if isinstance(inside, dict) else inside[int(part)]
     return isinstance(inside, list)
-
-
-def is_name_of_field(table: Json, place: Way, content: Any) -> bool:
-    """Return whether a member's name is that of a field, which the policy wrote."""
-    return any(is_field(name, place, content) for name in table)
 
 
 def is_short(text: str) -> bool:
