@@ -2,11 +2,15 @@
 
 import subprocess
 import sys
+from functools import cache, partial
+from itertools import count
 from pathlib import Path
 from typing import Final
 
-from tests.benchmarks.logs import filled
+from harness.log import SqlDecisionLog
+from tests.benchmarks.desk import decision
 from tests.benchmarks.refusals import LARGE
+from tests.benchmarks.sessions import SyntheticSession, guard_with
 from tests.benchmarks.timing import Cost, Row, Unbuilt
 from tests.benchmarks.works import empty_steps
 from tests.support.paths import ROOT
@@ -31,6 +35,14 @@ from tests.benchmarks.refusals import LARGE, refuse
 from tests.benchmarks.works import empty_steps
 data = empty_steps(LARGE)
 """
+_PLANS, _OF_SESSIONS = 900, 100
+"""Records of plans and of guarded sessions, again and again."""
+_SESSION_TURNS: Final = 10
+_TOOLS: Final = 12
+_DISTINCT: Final = 45_000
+"""Decisions before the first comes again: more than replay keeps at hand."""
+_TEXT: Final = "note " * 200
+
 _REPLAY: Final = """
 from harness.log import SqlDecisionLog
 from harness.replay import replay
@@ -65,7 +77,7 @@ def _replay_row(folder: Path, records: int) -> Row | Unbuilt:
 
 def _replaying(folder: Path, records: int) -> Cost:
     path = folder / f"records_{records}.db"
-    filled(path, records)
+    fill(path, records)
     program = _REPLAY.format(str(path))
     return lambda _batch: _highest(program)
 
@@ -73,3 +85,18 @@ def _replaying(folder: Path, records: int) -> Cost:
 def _highest(program: str) -> int:
     command = [sys.executable, "-c", program + _PRINT]
     return int(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
+
+
+def fill(path: Path, records: int) -> None:
+    """Write a log of about so many records: plans, and a tenth of guarded sessions, closed."""
+    made = cache(partial(decision, size=_TOOLS))
+    with SqlDecisionLog.open(path) as log:
+        guard, sessions = guard_with(log), count()
+        for plans in range(0, records * 9 // 10, _PLANS):
+            until = log.head().seq + _OF_SESSIONS
+            while log.head().seq < until:
+                session = SyntheticSession(0, guard, f"s{next(sessions)}")
+                for _ in range(_SESSION_TURNS):
+                    session.take(session.turn(_TEXT))
+                session.close()
+            log.append_all(made(number % _DISTINCT) for number in range(plans, plans + _PLANS))

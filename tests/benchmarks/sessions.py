@@ -85,6 +85,10 @@ class SyntheticSession:
         answer = self._guard.handle_line(line)
         assert answer is None, answer
 
+    def close(self) -> None:
+        """End the session."""
+        self._send({"event": "close"})
+
 
 def guard_with(log: GuardLog | None) -> Guard:
     """Return a guard of the desk, for sessions of any length."""
