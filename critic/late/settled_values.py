@@ -5,7 +5,7 @@ Rule 1: only a completed call has values, the last attempt of its step, and only
 Rule 2: a take reaches exactly one value, which is not null.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -92,10 +92,14 @@ def settle_args(
     fields, step = late.all[index][2], late.steps.get(index)
     args: dict[str, Any] = detach_json(fields["args"])
     values = step.values if step is not None else []
-    faults = [*_of_values(index, values, outputs, args)]
-    taken = {value.source for value in values}
+    taken = [_take_value(index, value, outputs) for value in values]
+    faults = [one for one in taken if isinstance(one, Found)]
+    if not faults:
+        for value, one in zip(values, taken, strict=True):
+            put_at_path(args, value.path, detach_json(one))
+    sources = {value.source for value in values}
     for source in before:
-        if source not in taken and (why := outputs.fault(source)) is not None:
+        if source not in sources and (why := outputs.fault(source)) is not None:
             words = partial(_source_fault, index, f"/steps/{index}", source, why)
             faults.append(Found("evidence", "missing_evidence", index, words))
     if not faults and _is_too_deep(args):
@@ -104,25 +108,20 @@ def settle_args(
     return SettledArgs(args, faults)
 
 
-def _of_values(
-    index: int, values: Sequence[LateValue], outputs: SourceOutputs, args: dict[str, Any]
-) -> Iterator[Found]:
-    """Put each value into the arguments, and yield those that are not there."""
-    for value in values:
-        path = f"/steps/{index}/takes/{value.position}"
-        if (why := outputs.fault(value.source)) is not None:
-            words = partial(_source_fault, index, path, value.source, why)
-            yield Found("evidence", "missing_evidence", index, words)
-            continue
-        output = outputs.output(value.source)
-        at = value.take.at
-        held = [] if output is _MISSING else islice(values_at(output, at, wildcard=True), 2)
-        found = [*held]
-        if len(found) == 1 and found[0] is not None:
-            put_at_path(args, value.path, detach_json(found[0]))
-            continue
-        why = "nothing" if not found else "null" if len(found) == 1 else "more than one value"
-        yield Found("evidence", "missing_evidence", index, partial(_no_value, value, path, why))
+def _take_value(index: int, value: LateValue, outputs: SourceOutputs) -> Any:
+    """Return the value that a take reaches, or why it is not there."""
+    path = f"/steps/{index}/takes/{value.position}"
+    if (why := outputs.fault(value.source)) is not None:
+        words = partial(_source_fault, index, path, value.source, why)
+        return Found("evidence", "missing_evidence", index, words)
+    output = outputs.output(value.source)
+    at = value.take.at
+    held = [] if output is _MISSING else islice(values_at(output, at, wildcard=True), 2)
+    found = [*held]
+    if len(found) == 1 and found[0] is not None:
+        return found[0]
+    why = "nothing" if not found else "null" if len(found) == 1 else "more than one value"
+    return Found("evidence", "missing_evidence", index, partial(_no_value, value, path, why))
 
 
 def _is_too_deep(value: Any, level: int = 1) -> bool:

@@ -65,6 +65,14 @@ def test_nothing_null_and_two_values_do_not_open(output: Any, at: str) -> None:
     assert not found.approvable
 
 
+def test_a_value_that_is_there_behind_one_that_is_not_does_not_open() -> None:
+    takes = take("/to/0", at="/a"), take("/to/1", at="/b"), take("/to/2", at="/c")
+    wire = proposal(pay(*takes, args={"to": []}))
+    assert opened(wire, looked({"a": 1, "b": 2, "c": 3})).ok
+    missing = [("evidence", "missing_evidence", f"/steps/1/takes/{at}") for at in (0, 2)]
+    assert refusal(opened(wire, looked({"b": 2}))) == missing
+
+
 def test_the_only_element_and_the_first_one_open() -> None:
     assert opened(proposal(pay(take(at="/*/amount"))), looked([{"amount": 1}])).ok
     assert opened(proposal(pay(take(at="/0/amount"))), looked([{"amount": 1}, {}])).ok
