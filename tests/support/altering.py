@@ -63,3 +63,16 @@ def others_than(value: Any) -> list[Any]:
     elif type(value) is int:
         near = [value + 1, value - 1]
     return [one for one in (*near, *_OTHERS) if one != value]
+
+
+def wrong_types(value: Any) -> tuple[Any, ...]:
+    """Return values of other types than that of `value`, the nearest types first."""
+    if isinstance(value, bool):
+        return (str(value).lower(), int(value), [value], {})
+    if isinstance(value, int):
+        return (str(value), float(value), [value], True, {}, -1, 2**53)
+    if isinstance(value, str):
+        return ([value], {"": value}, 1, 1.5, True, [])
+    if isinstance(value, list):
+        return ("x", 1, True, {}, [1.5], [[]], [None])
+    return ("x", 1, [], True, [value])

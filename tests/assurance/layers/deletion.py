@@ -22,7 +22,9 @@ from harness.cases import case_files, read_case
 from harness.wire import InvalidInput, build, parse_json
 from tests.assurance.layers.deletion_documents import documents
 from tests.assurance.layers.deletion_exceptions import LIFTS, STAYS
+from tests.assurance.layers.deletion_outputs import row_of_outputs
 from tests.assurance.row import Row
+from tests.support.altering import wrong_types
 from tests.support.model.facts import Json
 from tests.support.paths import CASES
 
@@ -100,19 +102,6 @@ def _members(value: Any, place: Place, pattern: str) -> Iterator[tuple[Place, st
     for name, item in value.items():
         yield (*place, name), pattern
         yield from fields(item, (*place, name), pattern)
-
-
-def wrong_types(value: Any) -> tuple[Any, ...]:
-    """Return values of other types than that of `value`, the nearest types first."""
-    if isinstance(value, bool):
-        return (str(value).lower(), int(value), [value], {})
-    if isinstance(value, int):
-        return (str(value), float(value), [value], True, {}, -1, 2**53)
-    if isinstance(value, str):
-        return ([value], {"": value}, 1, 1.5, True, [])
-    if isinstance(value, list):
-        return ("x", 1, True, {}, [1.5], [[]], [None])
-    return ("x", 1, [], True, [value])
 
 
 def changed(document: Json, place: Place, value: Any) -> Json:
@@ -217,7 +206,7 @@ def unused(found: Found) -> list[tuple[Change, Use]]:
 
 
 def run(*, quick: bool) -> list[Row]:
-    """Return one row. It takes seconds, so the quick run leaves nothing out."""
+    """Return two rows. They take seconds, so the quick run leaves nothing out."""
     del quick
     chosen = subjects()
     found = try_all(chosen)
@@ -230,4 +219,5 @@ def run(*, quick: bool) -> list[Row]:
     note += f"{len(LIFTS)} listed as lifting a requirement, {len(STAYS)} as not judged or met"
     held = found.tried - len(found.unexcused)
     met = held == found.tried > 0 and not idle
-    return [Row("fail closed by deletion", found.tried, "changes", held, met, note)]
+    inputs = Row("fail closed by deletion", found.tried, "changes", held, met, note)
+    return [inputs, row_of_outputs()]

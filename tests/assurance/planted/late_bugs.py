@@ -29,6 +29,20 @@ LATE_BUGS: Final[tuple[Bug, ...]] = (
         "if len(found) == 1:",
     ),
     slip(
+        "late-output-of-any-schema",
+        _VALUES,
+        "what a call returned is taken, whatever it has to be",
+        "or not compile_schema(schema).is_valid(output)):",
+        "or not compile_schema(schema)):",
+    ),
+    slip(
+        "late-values-up-to-the-first",
+        _VALUES,
+        "a step is opened without the values that are not there",
+        "faults = [one for one in taken if isinstance(one, Found)]",
+        "faults = [one for one in taken[:1] if isinstance(one, Found)]",
+    ),
+    slip(
         "late-approval-of-args",
         _OPENINGS,
         "an approval of who saw only args covers a value",
