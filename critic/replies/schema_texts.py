@@ -60,6 +60,15 @@ def word_schema_fault(
     return f"{text}{'' if text.endswith('?') else '.'} Correct it."
 
 
+def word_schema_at(pen: Pen, schema: Any, path: tuple[str | int, ...]) -> list[str]:
+    """Return what a schema asks of the value at a place, as far as that is said shortly."""
+    places = [*_schemas_at(schema, path)]
+    found = (
+        (word, place[word]) for word in (*_SAYS, *_LIMITS) for place in places if word in place
+    )
+    return [said for word, value in found if (said := _word_keyword(pen, word, value))]
+
+
 def nearest_name(name: str, known: Iterator[str] | list[str]) -> str | None:
     """Return the name that was probably meant."""
     by_small = {one.lower(): one for one in known}

@@ -17,7 +17,6 @@ from critic.replies.quoting import write_text
 from critic.replies.wording import join_says, silence_refusal, word_by
 from critic.session.batch_judging import known_of, share_doubts
 from critic.session.call_batch import Batch, Call
-from evals.escaping import escape_name
 from evals.json_value import detach_json
 from evals.plan import is_command_part, parts_by_command
 from harness.canonical import canonical_json
@@ -90,7 +89,7 @@ class RulingWords:
                 call=call.id,
                 tool=call.tool,
                 args=detach_json(dict(call.args)),
-                ask=ask + _late_values(call),
+                ask=ask + _late_values(batch, call),
                 reason=violation.reason,
                 path=violation.path,
             )
@@ -121,13 +120,13 @@ def _first_of_commands(batch: Batch, verdict: Refused, asked: dict[int, str]) ->
     return {number: count_others(asked[number], others.get(of, ())) for of, number in first.items()}
 
 
-def _late_values(call: Call) -> str:
-    """Return where the values come from that are not there yet, for the person who is asked."""
-    return "".join(
-        f"\n{escape_name(take.arg)}: what call {escape_name(take.call)} returns"
-        + (f" at {escape_name(take.at)}" if take.at else "")
-        for take in call.takes
-    )
+def _late_values(batch: Batch, call: Call) -> str:
+    """Return what is known of the values that are not there yet, for the person who is asked."""
+    if not call.takes:
+        return ""
+    from harness.guard.late_value_texts import word_late_values  # noqa: PLC0415 - few calls need it
+
+    return word_late_values(batch, call)
 
 
 def _find_asking(ruling: Ruling) -> Asking:

@@ -202,8 +202,42 @@ def test_an_approval_names_its_sources_or_covers_no_late_value() -> None:
         given = answer() if late is None else answer(late=True)
         answers = answers_to(guard_of(spec), [opened(), TURN, given])
         assert answers[1]["action"] == "ask"
-        assert "what call a returns" in answers[1]["questions"][0]["ask"]
+        assert "what lookup returns" in answers[1]["questions"][0]["ask"]
         assert answers[2]["action"] == action
+
+
+def test_a_person_is_shown_what_is_known_of_a_value_to_come() -> None:
+    wire = late_policy({"approval_required_from": "destructive", "provenance": "closed"}).wire()
+    look, _, refund = wire["tool"]
+    refund["arg_roles"] = {"id": "attribute", "amount_inr": "attribute"}
+    for result, written in (
+        ({"author": "system"}, ", which a system of record writes"),
+        ({"author": "member"}, ", which others write"),
+        ({"author": "public", "derived": True}, ", which is made from what the call is given"),
+    ):
+        look["result"] = result
+        scope = {"scope": ["lookup", "refund_window", "issue_refund"]}
+        answers = answers_to(Guard(build(Policy, wire)), [{**opened(), **scope}, TURN])
+        *_, shown = answers[1]["questions"][0]["ask"].split("\n")
+        assert shown == (
+            "/amount_inr (attribute): what lookup returns at /payment/amount_inr (call a)"
+            f"{written}; a whole number, at most 50000 and at least 1; "
+            "evidence of class order_record backs it"
+        )
+
+
+def test_who_writes_a_value_to_come_is_who_may_write_its_field() -> None:
+    wire = late_policy({"approval_required_from": "destructive"}).wire()
+    wire["tool"][0]["result"] = {"author": "system", "format": "json"}
+    for fields, written in (
+        ({"payment": "public"}, ", which anybody can write"),
+        ({"payment": "party", "status": "public"}, ", which others write"),
+        ({"/payment/amount_inr": "member"}, ", which others write"),
+        ({"status": "public"}, ", which a system of record writes"),
+    ):
+        wire["class"] = [{"name": "order_record", "fields": fields}]
+        ask = answers_to(Guard(build(Policy, wire)), [opened(), TURN])[1]["questions"][0]["ask"]
+        assert f"(call a){written};" in ask
 
 
 def test_an_agent_carries_out_its_plan(tmp_path: Path) -> None:
