@@ -182,6 +182,7 @@ class RunningBatch:
         is_stopped: no more of them is made.
         past: what the session did before; None where only `ctx` says so.
         derived: what opens its calls.
+        waits: whether its calls are opened one by one, or carried out in later turns.
     """
 
     turn: int
@@ -198,6 +199,11 @@ class RunningBatch:
     is_stopped: bool = False
     past: Past | None = field(default=None, compare=False)
     derived: Derived = field(default_factory=Derived, compare=False)
+    waits: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Asked of every batch that runs, at each call: the plan is read once.
+        object.__setattr__(self, "waits", self.is_plan or self.is_late)
 
     @classmethod
     def of(cls, batch: Batch, verdict: Verified | Refused) -> "RunningBatch":
@@ -209,11 +215,6 @@ class RunningBatch:
     def is_late(self) -> bool:
         """Whether its calls wait for one another."""
         return is_late_plan(self.plan)
-
-    @property
-    def waits(self) -> bool:
-        """Whether its calls are opened one by one, or carried out in later turns."""
-        return self.is_plan or self.is_late
 
     @property
     def waiting(self) -> list[int]:

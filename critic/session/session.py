@@ -197,8 +197,8 @@ class Session:
 
     def is_awaited(self, call_id: str) -> bool:
         """Return whether a call of this id runs, or waits to be opened."""
-        waits = (one for running in self.running.values() for one in running.waiting_ids)
-        return call_id in self.open_calls or call_id in waits
+        waiting = [one for one in self.running.values() if one.waits]
+        return call_id in self.open_calls or any(call_id in one.waiting_ids for one in waiting)
 
     def approved(
         self,

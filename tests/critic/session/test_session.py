@@ -2,8 +2,10 @@
 
 import json
 import string
+import sys
 from datetime import timedelta
 from hashlib import sha256
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -664,6 +666,28 @@ def test_an_ended_batch_is_a_run_of_its_turn_with_what_is_known_of_its_calls() -
             "error": "no result was reported",
         },
     ]
+
+
+def test_a_call_costs_the_same_however_many_calls_are_awaited() -> None:
+    def calls_of_functions(awaited: int) -> int:
+        session = opened()
+        for number in range(awaited):
+            session = allowed(session, read("plan.md", f"r{number}"))
+        count = 0
+
+        def note(_frame: FrameType, event: str, _arg: object) -> None:
+            nonlocal count
+            count += event == "call"
+
+        session.propose([read("plan.md", "first")], NOW)
+        sys.setprofile(note)
+        try:
+            session.propose([read("plan.md", "next")], NOW)
+        finally:
+            sys.setprofile(None)
+        return count
+
+    assert calls_of_functions(20) == calls_of_functions(2)
 
 
 def test_what_was_not_measured_of_every_call_is_not_measured() -> None:
