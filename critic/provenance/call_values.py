@@ -43,6 +43,8 @@ class CallValues:
                 yield from self._values_at(pair, place, role)
 
     def _values_at(self, pair: NamePair, place: Placed, role: Role) -> Iterator[JudgedValue]:
+        if role == "content" and type(place.value) is not str:
+            return
         asked = self._asked_for(pair, place, role)
         if role == "content":
             yield from _values_in_content(asked, place.path, place.value)
@@ -74,8 +76,8 @@ class CallValues:
         return found
 
 
-def _values_in_content(asked: Aim, path: tuple[str | int, ...], text: Any) -> Iterator[JudgedValue]:
-    for one in content_values(text) if type(text) is str else ():
+def _values_in_content(asked: Aim, path: tuple[str | int, ...], text: str) -> Iterator[JudgedValue]:
+    for one in content_values(text):
         yield JudgedValue(asked, path, one.shown, one.parts[0], one)
 
 

@@ -174,7 +174,7 @@ def mask_signs(text: str) -> str:
 
 
 def _folded_widely(text: str) -> str:
-    return _folded_once(text) if len(text) <= _SHORT else _folded_last(text)
+    return _folded_once(text) if len(text) <= SHORT else _folded_last(text)
 
 
 def _fold_widely(text: str) -> str:
@@ -187,8 +187,8 @@ def _fold_widely(text: str) -> str:
 
 _folded_once = lru_cache(maxsize=64)(_fold_widely)  # a text of a call is folded for each question
 _folded_last = lru_cache(maxsize=2)(_fold_widely)
-_SHORT: Final = 1024
-"""Characters: of longer texts, what was made of the last two is kept."""
+SHORT: Final = 1024
+"""Characters of a text of which what was made is kept; of longer ones, that of the last two."""
 
 
 def has_control(text: str) -> bool:

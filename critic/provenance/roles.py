@@ -94,20 +94,32 @@ def placed_values(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[Placed]:
     open_values: list[tuple[Placed, tuple[RoleTree, ...]]]
     open_values = [(Placed((), args, tree.roles), (tree,))]
     while open_values:
-        (path, value, roles, kind, _), trees = open_values.pop()
+        place, trees = open_values.pop()
+        path, value, roles, kind, _ = place
         if type(value) is dict:
             members: list[tuple[str | int, Any]] = sorted(value.items(), key=itemgetter(0))
             yield from _names(path, value, roles, kind, trees)
         elif type(value) is list:
             members = list(enumerate(value))
         else:
-            yield Placed(path, value, roles, kind)
+            yield place
             continue
         for key, inner in reversed(members):
-            below = tuple([one for tree in trees for one in tree.trees_below(key)])
+            below = trees[0].trees_below(key) if len(trees) == 1 else _all_below(trees, key)
             given = _with_roles(roles, below) if below else roles
-            inner_kind = next((one.kind for one in below if one.kind), kind)
+            inner_kind = _kind_in(below) or kind
             open_values.append((Placed((*path, key), inner, given, inner_kind), below))
+
+
+def _all_below(trees: tuple[RoleTree, ...], key: str | int) -> tuple[RoleTree, ...]:
+    return tuple([one for tree in trees for one in tree.trees_below(key)])
+
+
+def _kind_in(trees: tuple[RoleTree, ...]) -> str | None:
+    for one in trees:
+        if one.kind:
+            return one.kind
+    return None
 
 
 def _names(

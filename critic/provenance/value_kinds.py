@@ -7,6 +7,7 @@ Rule 2: what cannot be read in one way alone is not readable: as a target it is 
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from critic.provenance.accounts import (
@@ -21,6 +22,7 @@ from critic.provenance.addresses import ADDRESS, address_parts, addresses_in, wi
 from critic.provenance.folding import (
     QUOTES,
     SEPARATORS,
+    SHORT,
     WORD,
     has_control,
     narrow,
@@ -99,10 +101,17 @@ class Sought(NamedTuple):
 def read_value(value: Scalar, kind: str | None) -> Sought:
     """Return what is looked for where an argument of a kind has a value."""
     text = write_scalar(value)
+    return _read_once(text, kind) if len(text) <= SHORT else _read_text(text, kind)
+
+
+def _read_text(text: str, kind: str | None) -> Sought:
     form = _shape_of(text) if kind is None else _FORMS.get(kind, "text")
     found = _READ[form](text) if form in _READ else None
     found = found or _as_text(text, is_readable=form in ("text", "account"))
     return found._replace(exact=found.narrow if found.form == "path" else text)
+
+
+_read_once = lru_cache(maxsize=256)(_read_text)  # a value stands in many calls of a session
 
 
 def same_values(value: Scalar) -> Iterator[tuple[ValueForm, str]]:

@@ -60,6 +60,16 @@ def test_a_value_is_read_by_its_kind_or_its_shape() -> None:
         assert read_value(value, kind).form == form, (value, kind)
 
 
+def test_a_value_is_read_once_for_all_calls_and_as_what_it_is() -> None:
+    assert read_value("x-1", None) is read_value("x-1", None)
+    assert read_value("a/b", None) != read_value("a/b", "path-like") != read_value("a/b", "path")
+    numbers = [read_value(one, None).exact for one in (1, 1.0, True, "1", "true")]
+    assert numbers == ["1", "1", "true", "1", "true"]
+    long = "x" * 2000
+    assert read_value(long, None) == read_value(long, None)
+    assert read_value(long, None) is not read_value(long, None)  # it is not kept
+
+
 def test_what_cannot_be_read_by_its_kind_is_no_target_but_for_texts_and_numbers() -> None:
     for value, kind, is_readable in (
         *(("bob", "account", True), ("bob", "folder", True), ("bob", "address", False)),
