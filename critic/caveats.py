@@ -69,13 +69,11 @@ def _without_role(case: PreparedPlan) -> Iterator[str]:
 
 def _loose_args(tree: RoleTree, args: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments in which a value can lack a role: the others have one as a whole."""
-    if tree.roles:
+    inner = tree.inner
+    if tree.roles or (tree.any is not None and tree.any.roles):
         return {}
-    return {
-        name: value
-        for name, value in args.items()
-        if not any(below.roles for below in tree.trees_below(name))
-    }
+    whole = {name for name in args if name in inner and inner[name].roles}
+    return {name: value for name, value in args.items() if name not in whole}
 
 
 def _untraced_output_caveats(case: PreparedPlan) -> Iterator[str]:

@@ -231,11 +231,11 @@ class _Judge:
         self, tool: ToolCapability, values: list[JudgedValue], args: Mapping[str, Any]
     ) -> Iterator[_Finding]:
         """Yield what is doubted about an effect without a target."""
-        roles = tool.arg_roles or {}
-        given_to = {name for name, role in roles.items() if role in _GIVEN_TO}
-        may_be_empty = given_to <= {*(tool.may_be_empty or ())}
-        if not may_be_empty and not any(one.asked.role in _GIVEN_TO for one in values):
-            yield _Finding(ASK, ("args",), empty_reason)
+        if not any(one.asked.role in _GIVEN_TO for one in values):
+            roles = tool.arg_roles or {}
+            given_to = {name for name, role in roles.items() if role in _GIVEN_TO}
+            if not given_to <= {*(tool.may_be_empty or ())}:
+                yield _Finding(ASK, ("args",), empty_reason)
         if not any(map(self._is_target, values)):
             yield from self._doubted_titles(tool, args)
 

@@ -221,8 +221,8 @@ _WHAT_IT_NAMES: Final[tuple[Bug, ...]] = (
         "empty-call",
         FILES.judge,
         "a call without any of its recipients and objects is not doubted",
-        "if not may_be_empty and not any(",
-        "if not may_be_empty and not all(",
+        "if not any(one.asked.role in _GIVEN_TO for one in values):",
+        "if not all(one.asked.role in _GIVEN_TO for one in values):",
     ),
     slip(
         "title-of-others",
