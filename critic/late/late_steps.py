@@ -13,7 +13,9 @@ from evals.manifest import Manifests
 from evals.plan import Take
 
 _LONGEST_CLASS: Final = 128
-_TOOL_CLASS, _OTHER_CLASS = "result:", "result"
+_TOOL_CLASS: Final = "result:"
+OTHER_CLASS: Final = "result"
+"""Of results whose tool has no name that a class can have."""
 
 Triple = tuple[int, ToolEntry, Mapping[str, Any]]
 """A step: its index, its tool, and its fields by name."""
@@ -59,6 +61,7 @@ class LateStep:
         pinned: the indexes of the steps whose results it pins, each once.
         occupied: the positions of takes whose place in the arguments is not free.
         unknown: its references to what is no earlier tool step.
+        left_out: the other takes, whose sources call what is not in the manifest, by position.
     """
 
     def __init__(self, index: int, tool: ToolEntry, fields: Mapping[str, Any]) -> None:
@@ -69,6 +72,7 @@ class LateStep:
         self.pinned: list[int] = []
         self.occupied: list[int] = []
         self.unknown: list[UnknownStep] = []
+        self.left_out: list[tuple[int, int]] = []
 
     @property
     def has_takes(self) -> bool:
@@ -138,6 +142,8 @@ class LatePlan:
             elif known and source is not None:
                 put_at_path(args, path, VALUE_TO_COME)
                 step.values.append(LateValue(position, take, source, path))
+            elif source is not None:
+                step.left_out.append((position, source))
         for position, name in _once(step.fields["evidence_steps"] or ()):
             source = self._source(step, ("evidence_steps", position, name))
             if source is not None and not self._is_unknown(source) and source not in step.pinned:
@@ -187,7 +193,7 @@ def _once(names: Sequence[str]) -> list[tuple[int, str]]:
 def default_class(tool: ToolCapability) -> str:
     """Return the class of results that are of no class."""
     made = f"{_TOOL_CLASS}{tool.adapter_id}.{tool.capability_id}"
-    return made if len(made) <= _LONGEST_CLASS else _OTHER_CLASS
+    return made if len(made) <= _LONGEST_CLASS else OTHER_CLASS
 
 
 def result_class(tool: ToolCapability) -> str:

@@ -31,12 +31,12 @@ class EarlierOpening(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """An opening that passed: the step, when it was, its tool, and the step with its values."""
+    """A step that may run: when it was opened, its tool if that is known, and what it sends."""
 
     step: int
     after: int
     as_of: datetime | None
-    tool: ToolCapability
+    tool: ToolCapability | None
     sent: ToolStep
 
 

@@ -156,30 +156,30 @@ class StepOpener:
         at, opened = len(self.calls), self._by_step.get(call.step)
         if opened is None:
             raise OpeningError(f"call {at} is of step {call.step}, which was not opened by then")
-        named = call.adapter_id, call.capability_id
-        if named != (opened.tool.adapter_id, opened.tool.capability_id):
+        sent = opened.sent
+        if (call.adapter_id, call.capability_id) != (sent.adapter_id, sent.capability_id):
             raise OpeningError(f"call {at} is not of the tool of step {call.step}")
         self.context.add_call(call, opened)
         self._outputs.add(call)
         self.calls.append(call)
 
     def note_opening(self, step: int, as_of: datetime | None) -> None:
-        """Note an opening that passed, without judging it again.
+        """Note an opening that passed, or is not kept to, without judging it again.
 
         Raises:
             OpeningError: as for `open_step`, or the step has no values.
         """
         before = self._require_ended(step)
         settled = settle_args(self._late, self._outputs, step, before)
-        known = self._case.steps[step][1].capability is not None
-        if settled.faults or not known:
-            raise OpeningError(f"step {step} was opened, and has no values or no tool")
+        if settled.faults:
+            raise OpeningError(f"step {step} was opened, and has no values")
         self._note(step, as_of, self._settle_step(step, settled.args))
 
     def _note(self, step: int, as_of: datetime | None, sent: ToolStep) -> None:
-        opened = Opened(step, len(self.calls), as_of, self._late.tool_of(step), sent)
+        tool = self._case.steps[step][1]
+        opened = Opened(step, len(self.calls), as_of, tool.capability, sent)
         self._settled.add(sent)
-        self._earlier.add(self._case.steps[step][1], sent.__dict__, self._count_values(step, sent))
+        self._earlier.add(tool, sent.__dict__, self._count_values(step, sent))
         self.opened.append(opened)
         self._by_step[step] = opened
         self.context.add_opening(opened)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from critic.late.late_steps import result_class
+from critic.late.late_steps import OTHER_CLASS, result_class
 from critic.late.opened_steps import Opened
 from critic.provenance.standing import standing_of
 from critic.provenance.value_facts import KnownValues, ValueFacts, approved_tiers
@@ -87,7 +87,8 @@ class SettledContext:
     def add_opening(self, opened: Opened) -> None:
         """Note that a step was opened, after the calls and openings that are known."""
         self._at_opening[opened.step] = self.now
-        is_read = MODE_RANK[opened.tool.approval_mode] == _READ_ONLY
+        tool = opened.tool
+        is_read = tool is not None and MODE_RANK[tool.approval_mode] == _READ_ONLY
         if values := () if is_read else values_sent(opened.sent.args):
             sent = SentValues(seq=self._first + len(self.items), values=values)
             self.now = self.now._replace(sent=self.now.sent.plus([sent]))
@@ -99,7 +100,7 @@ class SettledContext:
         self.refs.setdefault(call.step, []).extend(item.id for item in new)
         self.now = self.now._replace(trail=self.now.trail.plus(new))
         self._made_by.append(len(self.items))
-        if call.status == "completed":
+        if call.status == "completed" and opened.tool is not None:
             made = map(MadeThing.of, self._things_made(call))
             name = ToolName(adapter_id=call.adapter_id, capability_id=call.capability_id)
             ran, own = self.now.ran.plus([name]), self.now.own.plus(made)
@@ -110,8 +111,8 @@ class SettledContext:
         return self._made_by[calls - 1] if calls else 0
 
     def _items_of(self, call: ToolCall, opened: Opened) -> Iterator[EvidenceItem]:
-        tool = self._tools[call.adapter_id, call.capability_id]
-        session_tool = SessionTool.of(tool, result_class=result_class(tool))
+        tool = opened.tool
+        session_tool = SessionTool.of(tool, result_class=result_class(tool)) if tool else None
         name = f"step/{call.step}/{call.attempt}"
         taken = set[str]()
         for content, kind, author, end in self._parts(session_tool, call):
@@ -131,32 +132,44 @@ class SettledContext:
             )
 
     def _parts(
-        self, tool: SessionTool, call: ToolCall
+        self, tool: SessionTool | None, call: ToolCall
     ) -> Iterator[tuple[Any, str, Author | None, str]]:
         """Yield what a call returned, and the text of its error: class, author, end of the id."""
-        promised, result = tool.capability.result, _result_of(call)
-        if call.status == "completed":
-            content, kind, is_anyones = classify_output(tool, result, self._tables)
+        promised = tool.capability.result if tool else None
+        if tool is not None and call.status == "completed":
+            content, kind, is_anyones = classify_output(tool, _result_of(call), self._tables)
             author: Author | None = "public" if promised is None else promised.author
             author = "public" if is_anyones else author
             is_derived = promised is not None and promised.derived is True
             yield content, kind, None if is_derived else author, ""
+        elif call.status == "completed":
+            yield call.output, OTHER_CLASS, "public", ""
         elif call.output is not None:
             yield call.output, FAILED_CLASS, "public", ""
         if call.error is not None:
             yield call.error, FAILED_CLASS, "public", "/error"
 
     def _source(
-        self, tool: ToolCapability, call: ToolCall, author: Author, opened: Opened, behind: int
+        self,
+        tool: ToolCapability | None,
+        call: ToolCall,
+        author: Author,
+        opened: Opened,
+        behind: int,
     ) -> Source:
-        web: dict[str, Any] = {"web": True} if tool.result is not None and tool.result.web else {}
+        result = tool.result if tool else None
+        web: dict[str, Any] = {"web": True} if result is not None and result.web else {}
         seq = self._first + len(self.items) + behind
         standing = self._find_standing(tool, call, opened)
         return Source(author=author, standing=standing, seq=seq, **web)
 
-    def _find_standing(self, tool: ToolCapability, call: ToolCall, opened: Opened) -> Standing:
+    def _find_standing(
+        self, tool: ToolCapability | None, call: ToolCall, opened: Opened
+    ) -> Standing:
+        if self._proposal.spec.provenance is None or tool is None:
+            return "ambient"
         locators = locators_in(SessionTool.of(tool).values, tool, call.args)
-        if self._proposal.spec.provenance is None or not locators:
+        if not locators:
             return "ambient"
         with self._values_at(self._at_opening[opened.step], opened.as_of) as known:
             return standing_of(locators, ValueFacts(self._proposal.spec, known))
@@ -271,8 +284,8 @@ def _result_of(call: ToolCall) -> CallResult:
     return CallResult(call.status, call.output, call.error)
 
 
-def _expiry(tool: ToolCapability, as_of: datetime | None) -> dict[str, Any]:
-    if tool.expires_after_s is None:
+def _expiry(tool: ToolCapability | None, as_of: datetime | None) -> dict[str, Any]:
+    if tool is None or tool.expires_after_s is None:
         return {}
     if as_of is None:
         return {"expires_at": _LONG_AGO}

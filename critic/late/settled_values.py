@@ -97,6 +97,10 @@ def settle_args(
     if not faults:
         for value, one in zip(values, taken, strict=True):
             put_at_path(args, value.path, detach_json(one))
+    for position, source in step.left_out if step is not None else ():
+        path, lacks = f"/steps/{index}/takes/{position}", "calls what is not in the surface"
+        words = partial(_source_fault, index, path, source, lacks)
+        faults.append(Found("evidence", "missing_evidence", index, words))
     sources = {value.source for value in values}
     for source in before:
         if source not in sources and (why := outputs.fault(source)) is not None:

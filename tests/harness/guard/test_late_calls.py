@@ -507,3 +507,32 @@ def test_a_shadow_stops_nothing_that_has_its_values(beside: str) -> None:
         lookups[2] = {**lookups[2], "cut": True}
     answers = answers_to(guard_of(shadow=True), [opened(), TURN, *lookups, ready("c")])
     assert [*answers.values()][-1]["action"] == "allow"
+
+
+UNKNOWN: Json = {"id": "u", "tool": "no_such_tool", "args": {"q": "x"}}
+
+
+@pytest.mark.parametrize("at", range(5))
+def test_a_shadow_lets_a_tool_that_the_policy_lacks_run_in_a_turn_that_waits(
+    at: int, tmp_path: Path
+) -> None:
+    """Else a trial of a policy that lacks a tool would stop the calls beside it."""
+    ran = [ready("u"), result("u", {"seen": "pay_8861"})]
+    lookups = read_both()
+    events = [opened(), calls(UNKNOWN, *READS, PAY), *lookups[:at], *ran, *lookups[at:], ready("c")]
+    with guard_of(log=tmp_path / "log", shadow=True) as guard:
+        answers = answers_to(guard, [*events, result("c", {"ok": True}), close()])
+    assert [one for one in answers.values() if "error" in one] == []
+    *_, pay, _ = answers.values()
+    assert (pay["action"], pay["args"], pay["verdict"]["ok"]) == ("allow", SENT, True)
+    with SqlDecisionLog.open(tmp_path / "log") as log:
+        assert {one.status for one in replay(log)} == {"same"}
+        assert check_log(log).text() == ""
+
+
+def test_a_shadow_sends_nothing_that_takes_from_a_tool_that_the_policy_lacks() -> None:
+    pay = {**PAY, "takes": [{**PAY["takes"][0], "call": "u"}], "after": ["u"]}
+    events = [opened(), calls(UNKNOWN, pay), ready("u"), result("u", ORDER), ready("c")]
+    *_, last = answers_to(guard_of(shadow=True), events).values()
+    assert (last["action"], "args" in last) == ("refuse", False)
+    assert last["verdict"]["violations"][0]["path"] == "/steps/1/takes/0"
