@@ -21,7 +21,7 @@ from harness.log.sql import SqlDecisionLog
 from harness.log.statements import DIGESTS, head
 from harness.log.store import KEEP_EVIDENCE
 from harness.record import Head, RawRecord
-from harness.replay.engine import replay
+from harness.replay.log_check import CheckedReplay
 from harness.whole_files import new_file, show_path
 
 _BATCH: Final = 200  # rows in one transaction
@@ -103,14 +103,15 @@ def require_sound(log: SqlDecisionLog) -> None:
     Raises:
         LogDamaged: it is not.
     """
-    if log.problems:
-        raise LogDamaged(f"the log is damaged: {log.problems[0]}: {KEEP_EVIDENCE}")
-    for answer in replay(log, judge=False):
+    checked = CheckedReplay(log, judge=False)
+    for answer in checked.answers():
         if answer.status not in _SOUND:
             raise LogDamaged(
                 f"record {answer.seq} is {answer.status}, so the log is not copied: replay it to "
                 "see what is wrong"
             )
+    for problem in checked.check().damage:
+        raise LogDamaged(f"the log is damaged: {problem}: {KEEP_EVIDENCE}")
 
 
 def extent_of(log: SqlDecisionLog) -> LogExtent:

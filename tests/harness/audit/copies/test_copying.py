@@ -124,3 +124,20 @@ def test_a_log_that_lacks_an_input_is_not_copied(tmp_path: Path) -> None:
         with pytest.raises(LogDamaged):
             copy_log(log, str(tmp_path / "b.db"))
     assert not (tmp_path / "b.db").exists()
+
+
+@pytest.mark.parametrize(
+    "damage", ["DELETE FROM records WHERE seq > 20", "UPDATE record_index SET facts = 1"]
+)
+def test_no_damage_beside_the_records_is_copied(
+    damage: str, critic: Critic, tmp_path: Path
+) -> None:
+    source = open_log(tmp_path / "a.db")
+    meddle(source, (damage, ()))
+    redacted = ("--trace", "alpha/1", "--by", "raj", "--because", "x")
+    for said in (
+        critic("log", "copy", source, tmp_path / "b.db"),
+        critic("log", "redact", source, tmp_path / "b.db", *redacted),
+    ):
+        assert (said.status, "the log is damaged" in said.err) == (2, True)
+    assert not [*tmp_path.glob("b.db*")]
