@@ -53,7 +53,7 @@ from harness.record import (
     TakenOver,
 )
 from harness.record.drafts import HANDED_OVER, Parted
-from harness.record.index_row import IndexRow, index_row
+from harness.record.index_row import IndexRow, index_row, keep_turn
 from harness.record.integrity import read_text_of
 from harness.record.parts import pieces_of, whole_of
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse_json
@@ -132,14 +132,22 @@ class LogAppender(LogReader):
         """
         self._write_all(lambda _connection, _before: Written((), bodies, claims))
 
-    def copy_rows(self, records: Sequence[RawRecord]) -> None:
+    def copy_rows(
+        self, records: Sequence[RawRecord], index: Mapping[int, tuple[Any, ...]] | None = None
+    ) -> None:
         """Store records as another log holds them: their bodies may have references to parts.
+
+        Args:
+            records: the records.
+            index: the rows of the other log's index: see `keep_turn`.
 
         Raises:
             LogError: nothing was stored.
         """
         with self.fetching() as stored:
-            written = Written(records, {}, {}, index_of_rows(records, stored))
+            rows = index_of_rows(records, stored)
+        kept = [keep_turn(row, index.get(row.seq)) for row in rows] if index else rows
+        written = Written(records, {}, {}, kept)
         self._write_all(lambda _connection, _before: written)
 
     def copy_journal(self, session: str, rows: Iterable[JournalRow]) -> None:

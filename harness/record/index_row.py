@@ -279,6 +279,23 @@ def _escape_char(char: str) -> str:
     )
 
 
+def keep_turn(row: IndexRow, before: tuple[Any, ...] | None) -> IndexRow:
+    """Return the row of a record with the turn and the facts that it had before it was redacted.
+
+    Without its context, plan or run, a record does not say all of them. A redaction takes out texts
+    and values, and what became of a turn stays: a call that was changed did not run as planned.
+
+    Args:
+        row: the row as what is left of the record says it.
+        before: the row of the record in the log that it is copied from.
+    """
+    if before is None:
+        return row
+    kept = IndexRow(*before)
+    facts = row.facts | (kept.facts & OF_INPUTS if type(kept.facts) is int else 0)
+    return row._replace(facts=facts, turn=_count(kept.turn) if row.turn is None else row.turn)
+
+
 def turn_key(row: IndexRow) -> TurnKey:
     """Return the turn that a record is of."""
     return TurnKey(row.trace, row.turn, row.plan)

@@ -137,7 +137,7 @@ def fill_log(
     for some in batches(bodies):
         target.copy_stored(dict(some), {})
     for records in batches(rows):
-        target.copy_rows(records)
+        target.copy_rows(records, source.index(raw.seq for raw in records))
     for claims in batches(one for one in source.all_claims() if one[1] <= upto.seq):
         target.copy_stored({}, dict[str, int](claims))
 

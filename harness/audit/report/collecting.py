@@ -1,7 +1,7 @@
 """Read a log for the page: its last records, what they name, and whether they are sound."""
 
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from typing import Any, Final
@@ -24,6 +24,8 @@ from harness.audit.report.record_rows import (
 from harness.audit.report.tallies import Tallies
 from harness.audit.report.told_words import ToolsOfPage
 from harness.audit.report.visible_text import data_text
+from harness.log.log_errors import LogDamaged
+from harness.log.search.listing import Listing
 from harness.log.sql import SqlDecisionLog
 from harness.record import (
     BegunRecord,
@@ -38,7 +40,8 @@ from harness.record import (
     TurnRecord,
     read_record,
 )
-from harness.record.index_row import index_row
+from harness.record.drafts import begun_claim
+from harness.record.index_row import OF_NO_TURN, IndexRow, index_row, keep_turn
 from harness.record.integrity import START
 from harness.replay.engine import Replayer
 from harness.replay.log_check import check_log
@@ -150,6 +153,11 @@ class Collected:
         """
         return not (self.gaps or self.problems or self.answers.keys() - {"same", "open"})
 
+    def is_redacted(self, seq: int) -> bool:
+        """Return whether something was taken out of a record, and the rest is as it was."""
+        checked = self.checked.get(seq)
+        return checked is not None and checked.status == "redacted"
+
     def turns_of(self, wanted: Fate) -> list[PageTurn]:
         """Return the turns of a fate, in the order of their first records."""
         return [turn for turn in self.turns if self.turns.fate_of(turn) == wanted]
@@ -172,12 +180,32 @@ def collect(log: SqlDecisionLog, last: int, most_bytes: int) -> Collected:
     while page := list(islice(rows, _PAGE)):
         read = [(raw, _read_row(raw)) for raw in page]
         inputs.fetch(one.inputs for _, one in read if isinstance(one, _WITH_INPUTS))
+        kept = _kept_rows(log, found, page)
         for raw, record in read:
             while gaps and gaps[0].first < raw.seq:
                 _miss(found, gaps.pop(0))
-            _take(found, raw, record, inputs)
+            _take(found, raw, record, inputs, kept.get(raw.seq))
+    _end_redacted(log, found)
     found.tallies.add_turns(found.turns)
     return found
+
+
+def _kept_rows(
+    log: SqlDecisionLog, found: Collected, page: list[RawRecord]
+) -> Mapping[int, IndexRow]:
+    """Return what the index says of the records of which something was taken out."""
+    redacted = [raw.seq for raw in page if found.is_redacted(raw.seq)]
+    try:
+        return Listing(log).rows_of(redacted) if redacted else {}
+    except LogDamaged:  # nothing is claimed of them
+        return {}
+
+
+def _end_redacted(log: SqlDecisionLog, found: Collected) -> None:
+    """Note which executions are ended by a record of which a part was taken out: by its claim."""
+    claims = {begun_claim(one): one for one in found.turns.open_hashes()}
+    made = log.claims(claims) if "redacted" in found.answers else {}
+    found.turns.end(claims[claim] for claim, seq in made.items() if found.is_redacted(seq))
 
 
 def _shown_rows(log: SqlDecisionLog, found: Collected) -> Iterator[RawRecord]:
@@ -217,11 +245,15 @@ def _miss(found: Collected, gap: Gap) -> None:
 
 
 def _take(
-    found: Collected, raw: RawRecord, record: LogRecord | str, inputs: InputsOfRecords
+    found: Collected,
+    raw: RawRecord,
+    record: LogRecord | str,
+    inputs: InputsOfRecords,
+    kept: IndexRow | None,
 ) -> None:
     checked = found.checked.get(raw.seq)
     if isinstance(record, str):
-        found.tallies.lost["unreadable"] += 1
+        found.tallies.lost["unreadable"] += not _add_redacted(found, raw, kept)
         found.rows.append(row_of_unreadable(raw.seq, record, checked))
         return
     # A record that claims another number is shown where it is; the check says what is wrong.
@@ -231,7 +263,7 @@ def _take(
         return
     given = None if isinstance(record, CriticErrorRecord) else inputs.inputs_of(record.inputs)
     ctx, plan = (None, None) if given is None else (given.ctx, given.plan)
-    row = index_row(record, ctx, plan, raw.seq)
+    row = keep_turn(index_row(record, ctx, plan, raw.seq), kept)
     turn = found.turns.add(record, row, _approver_of(record, given))
     turn.tools = turn.tools or tool_names(plan)
     if checked is not None and checked.status != "open":
@@ -242,6 +274,17 @@ def _take(
     found.rows.append(row_of(record, checked))
     share, tools = found.details.share, found.tools
     found.details.add(raw.seq, opened_record(record, given, checked, share, tools))
+
+
+def _add_redacted(found: Collected, raw: RawRecord, kept: IndexRow | None) -> bool:
+    """Add a record of which a part was taken out to its turn; return False if none is known."""
+    if kept is None or kept.status in OF_NO_TURN:
+        return False
+    try:
+        found.turns.add_redacted(kept, raw.hash).worst = "redacted"
+    except OverflowError:
+        return False
+    return True
 
 
 def _approver_of(record: TurnRecord, given: ShownInputs | None) -> str | None:

@@ -2,14 +2,15 @@
 
 Rule 1: the unit is the turn. `harness.record.fates` says what became of it, and nothing here does.
 Rule 2: an execution is open while no record that was read names it as the one that it ends.
+Rule 3: a record of which a part was taken out says what the index of its log says of it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, assert_never
+from typing import Final, assert_never, cast, get_args
 
-from evals.kinds import AnswerKind, Fate
+from evals.kinds import HARD_EVALUATORS, AnswerKind, Fate
 from evals.plan_verdicts import Refused
 from harness.record import (
     BegunRecord,
@@ -22,7 +23,7 @@ from harness.record import (
     fate,
 )
 from harness.record.fates import UNTIL_ENDED, end_known, join_facts
-from harness.record.index_row import IndexRow, turn_key
+from harness.record.index_row import IndexRow, name_in_column, time_of, turn_key
 
 _NO_FACTS: Final = RecordFacts(0)
 
@@ -92,24 +93,51 @@ class TurnsOfPage:
             row: its columns, derived from it and its inputs.
             approver: who approved its plan, if its context holds an approval of it.
         """
-        key = turn_key(row)
-        turn = self._turns.get(key)
-        if turn is None:
-            session = self._sessions.setdefault(key.trace, len(self._sessions) + 1)
-            turn = self._turns[key] = PageTurn(session, _trace_of(record), moment_of(record))
-        turn.records.append(record.seq)
-        turn.user, turn.tenant = turn.user or row.of_user, turn.tenant or row.of_tenant
-        self.place[record.seq] = turn
-        facts = RecordFacts(row.facts)
-        turn.facts |= end_known(facts)
-        turn.pending[record.hash] = facts & UNTIL_ENDED
+        turn = self._take(row, _trace_of(record), moment_of(record), record.hash)
         if isinstance(record, DecisionRecord | SettledRecord):
             self._ended.update(() if record.begun is None else (record.begun,))
         if isinstance(record, DecisionRecord):
             _add_verdict(turn, record)
-        if facts & RecordFacts.YES and turn.answer is None:
+        if RecordFacts(row.facts) & RecordFacts.YES and turn.answer is None:
             turn.answer, turn.approver = "yes", approver
         return turn
+
+    def add_redacted(self, row: IndexRow, own_hash: str) -> PageTurn:
+        """Take in a record that cannot be read, as a part of it was taken out; return its turn.
+
+        Args:
+            row: its columns, as the index has them.
+            own_hash: its hash.
+
+        Raises:
+            OverflowError: the index says a time that no record can say.
+        """
+        trace = None if row.trace is None else name_in_column(row.trace)
+        turn = self._take(row, trace, time_of(row.at_us or 0), own_hash)
+        _add_columns(turn, row)
+        return turn
+
+    def _take(self, row: IndexRow, trace: str | None, at: datetime, own_hash: str) -> PageTurn:
+        key, facts = turn_key(row), RecordFacts(row.facts)
+        turn = self._turns.get(key)
+        if turn is None:
+            session = self._sessions.setdefault(key.trace, len(self._sessions) + 1)
+            turn = self._turns[key] = PageTurn(session, trace, at)
+        turn.records.append(row.seq)
+        turn.user, turn.tenant = turn.user or row.of_user, turn.tenant or row.of_tenant
+        self.place[row.seq] = turn
+        turn.facts |= end_known(facts)
+        turn.pending[own_hash] = facts & UNTIL_ENDED
+        return turn
+
+    def open_hashes(self) -> list[str]:
+        """Return the hashes of the records whose executions no record that was read ends."""
+        pending = (one for turn in self for one in turn.pending.items())
+        return [own for own, facts in pending if facts and own not in self._ended]
+
+    def end(self, hashes: Iterable[str]) -> None:
+        """Note that the executions that began with these records have ended."""
+        self._ended.update(hashes)
 
     def facts_of(self, turn: PageTurn) -> RecordFacts:
         """Return the facts of all its records together."""
@@ -138,6 +166,19 @@ def moment_of(record: TurnRecord) -> datetime:
 
 def _trace_of(record: TurnRecord) -> str | None:
     return record.report.trace_id if isinstance(record, DecisionRecord) else record.trace_id
+
+
+def _add_columns(turn: PageTurn, row: IndexRow) -> None:
+    """Take in what the columns of a record say as `_add_verdict` does what it says itself."""
+    if row.kind is not None and row.action != "allow":
+        turn.kind, turn.overruled = row.kind, True
+    elif row.kind in HARD_EVALUATORS:
+        turn.kind = "score"
+    if row.action == "ask" and turn.asked is None:
+        turn.asked = row.seq
+    if row.answered in get_args(AnswerKind):
+        turn.answer, turn.answered = cast("AnswerKind", row.answered), row.seq
+        turn.approver = None if row.approver is None else name_in_column(row.approver)
 
 
 def _add_verdict(turn: PageTurn, record: DecisionRecord) -> None:

@@ -51,7 +51,7 @@ def show_record(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     if shown.problem:
         return warn([shown.problem, *damage_texts(log.problems)])
     form = args.format or ("text" if sys.stdout.isatty() else "json")
-    turn = _turn_of(log, found.row, head.seq, reader)
+    turn = _turn_of(log, found.row or _kept_row(log, args.seq), head.seq, reader)
     for text in _render_record(form, shown, log, turn):
         sys.stdout.write(text)
     print_head(head, form)
@@ -72,8 +72,14 @@ def _turn_of(
     turn = next((one for one in turns.turns() if row.seq in one.records), None)
     if turn is None:
         return None
-    rows = [one.row for one in reader.read(turn.records)]
-    return turn.as_recorded(one.facts for one in rows if one is not None)
+    read = [one.row or _kept_row(log, one.document.raw.seq) for one in reader.read(turn.records)]
+    return turn.as_recorded(one.facts for one in read if one is not None)
+
+
+def _kept_row(log: SqlDecisionLog, seq: int) -> IndexRow | None:
+    """Return what the index says of a record, of which a part was taken out."""
+    kept = log.index([seq]).get(seq)
+    return None if kept is None else IndexRow(*kept)
 
 
 def _render_record(

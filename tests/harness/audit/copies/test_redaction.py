@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +20,8 @@ from harness.wire import build
 from tests.harness.commands.log.proving import WHY, Signed, signed_log
 from tests.harness.console import Critic, Said
 from tests.harness.log.decisions import NOON, filled, judged, proposal, put_body, query, run_of
+from tests.harness.log.guard_logs import write_guard_log
+from tests.support.guarding import answers_to, call, close, desk, guard_of, open_, result, yes
 
 ITEMS = "/inputs/compiled/manifests/evidence_manifest"
 SECRET = "Ada Lovelace of 12 St James Square, born 10 December 1815, " * 20
@@ -394,3 +397,42 @@ def test_what_is_left_of_a_record_has_to_be_one(signed: Signed) -> None:
         said = signed.critic("log", *command)
         assert said.status == 1
         assert "record 9 is not what was recorded" in said.err
+
+
+@pytest.mark.parametrize("wanted", [("--trace", "alpha/1"), ("--containing", "iban-4711-22")])
+def test_what_became_of_a_turn_stays(
+    wanted: tuple[str, str], critic: Critic, tmp_path: Path
+) -> None:
+    source, copy, again = (tmp_path / f"{name}.db" for name in "abc")
+    write_guard_log(source)
+    sent = {"tool": "transfer", "args": {"iban": "iban-4711-22", "reason": "more"}}
+    pays = call("transfer", "alpha/2", "t1", iban="iban-4711-22", reason="rent")
+    with SqlDecisionLog.open(source) as log:
+        events = [open_("alpha/2", request="Pay iban-4711-22"), pays, yes("alpha/2")]
+        events += [{**result({"ok": True}, "alpha/2", "t1"), "sent": sent}, close("alpha/2")]
+        answers_to(guard_of(desk(), log=log), events)
+    before = listed(critic, source)
+    assert {"ran_although_refused", "ran_in_part", "ran_after_yes"} <= {*before.values()}
+    assert critic("log", "redact", source, copy, *wanted, *WHY).status == 0
+    assert listed(critic, copy) == before
+    assert critic("log", "copy", copy, again).status == 0
+    assert listed(critic, again) == before
+    for place in (copy, again):
+        shown = {numbers: shown_fate(critic, place, numbers[-1]) for numbers in before}
+        assert shown == before
+        with SqlDecisionLog.open_for_reading(place) as log:
+            assert check_log(log).damage == ()
+        counted = json.loads(critic("log", "stats", place, "--format", "json").out)["fates"]
+        assert counted == Counter(before.values())
+
+
+def shown_fate(critic: Critic, log: Path, number: int) -> str:
+    """Return the fate of the turn of a record as `critic log show` names it."""
+    fate: str = json.loads(critic("log", "show", log, number).out)["turn"]["fate"]
+    return fate
+
+
+def listed(critic: Critic, log: Path) -> dict[tuple[int, ...], str]:
+    """Return the fate of each turn of a log, by its records."""
+    said = critic("log", "list", log, "--format", "json").out.splitlines()
+    return {(*one["records"],): one["fate"] for one in map(json.loads, said)}

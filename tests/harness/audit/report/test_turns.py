@@ -10,13 +10,15 @@ import pytest
 from critic import digest
 from evals.kinds import FATES
 from evals.plan import Proposal
+from harness.audit.copies.redaction import Wanted, redact_log
+from harness.audit.copies.value_search import SoughtValues
 from harness.audit.report.page_words import FATE_WORDS, WORRIES
 from harness.log import SqlDecisionLog
 from harness.wire import build
 from tests.harness.audit.report.pages import Page, page_of
 from tests.harness.audit.report.plain_reader import PlainReader
 from tests.harness.console import Critic
-from tests.harness.log.decisions import judged, proposal, run_of
+from tests.harness.log.decisions import NOON, judged, proposal, run_of
 from tests.harness.log.guard_logs import write_guard_log
 from tests.harness.log.search.searched import varied
 from tests.support.guarding import ASKS, answers_to, desk, guard_of
@@ -155,3 +157,22 @@ def test_an_open_turn_alone_leaves_the_exit_status_0(critic: Critic, tmp_path: P
     turns = PlainReader(tmp_path / "audit.db").turns()
     assert sum(one.fate == "open" for one in turns) == 2
     assert critic("report", tmp_path / "audit.db", "-o", tmp_path / "audit.html").status == 0
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_turn_of_which_parts_were_taken_out_keeps_its_fate(
+    whole: bool, log: Path, tmp_path: Path, page: Page
+) -> None:
+    copy, why = tmp_path / "copy.db", {"by": "raj", "because": "x"}
+    sought = Wanted(trace="alpha/1") if whole else Wanted(sought=SoughtValues(["iban-4711-22"]))
+    with SqlDecisionLog.open_for_reading(log) as kept:
+        redact_log(kept, copy, sought, **why, now=NOON)
+    after = page_of(copy)
+    assert _fates(after) == _fates(page)
+    assert [one["of"] for one in after.turns.values()] == [one["of"] for one in page.turns.values()]
+    asked = r"(\d+) turns? could go ahead only with a person's approval: ([^.]*)"
+    assert re.search(asked, after.said)[0] == re.search(asked, page.said)[0]  # type: ignore[index]
+
+
+def _fates(page: Page) -> dict[int, str]:
+    return {number: one["fate"] for number, one in page.turns.items()}
