@@ -33,11 +33,15 @@ _ANEW = "begin a new session of the agent"
 
 
 class HookOutcome(NamedTuple):
-    """The outcome of an event: `allow`, `ask` or `refuse`, and why."""
+    """The outcome of an event: `allow`, `ask` or `refuse`, and why.
+
+    `is_kept`: the guard has stored the memory with the event.
+    """
 
     memory: HookMemory
     action: str
     reason: str = ""
+    is_kept: bool = False
 
 
 def hook_outcome(
@@ -70,8 +74,10 @@ def hook_outcome(
             return _pass_event(memory, answer)
 
 
-def _tell_guard(guard: Guard, memory: HookMemory, kind: str, **members: Any) -> Answer:
-    return guard.handle(event_of({"event": kind, "session": memory.session, **members}))
+def _tell_guard(
+    guard: Guard, memory: HookMemory, kind: str, *, note: str | None = None, **members: Any
+) -> Answer:
+    return guard.handle(event_of({"event": kind, "session": memory.session, **members}), note=note)
 
 
 def _pass_event(memory: HookMemory, answer: Answer) -> HookOutcome:
@@ -126,9 +132,9 @@ def _take_result(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutc
         "cut": event.is_cut or None,
     }
     given = {name: value for name, value in members.items() if value is not None}
-    return _pass_event(
-        after, _tell_guard(guard, memory, "result", id=known.id, status=event.status, **given)
-    )
+    given |= {"id": known.id, "status": event.status}
+    answer = _tell_guard(guard, memory, "result", note=after.to_note(), **given)
+    return _pass_event(after, answer)._replace(is_kept=not isinstance(answer, EventError))
 
 
 def _unruled_problem(guard: Guard, memory: HookMemory, event: HookEvent, known: KnownCall) -> str:
@@ -323,8 +329,9 @@ def _judge_and_keep(dialect: Dialect, event: HookEvent, settings: HookSettings) 
         if settings.policy.shell is not None:
             event, memory = _place_command(dialect, guard, memory, event, settings)
         found = hook_outcome(guard, memory, event, opening)
-        if found.memory != kept and guard.is_open(event.session):  # it could be opened
-            guard.keep_note(event.session, found.memory.model_dump_json(exclude_none=True))
+        is_new = found.memory != kept and not found.is_kept
+        if is_new and guard.is_open(event.session):  # it could be opened
+            guard.keep_note(event.session, found.memory.to_note())
     return found
 
 

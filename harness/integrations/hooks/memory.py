@@ -58,6 +58,10 @@ class HookMemory(Envelope):
             return self, event.call
         return self._change_fields(made=self.made + 1), f"hook/{self.made + 1}"
 
+    def to_note(self) -> str:
+        """Return the memory as the note of its session."""
+        return self.model_dump_json(exclude_none=True)
+
     def find_call(self, event: HookEvent) -> KnownCall | None:
         """Return the call that ended: the first of its id, or else of its tool and arguments."""
         key = None if event.call is not None else call_key(event)

@@ -120,8 +120,8 @@ HOOK_BUGS: Final[tuple[Bug, ...]] = (
         "memory-not-kept",
         _ANSWER,
         "what is remembered of a call is lost with the process",
-        "if found.memory != kept and guard.is_open(event.session):",
-        "if found.memory == kept and guard.is_open(event.session):",
+        "is_new = found.memory != kept and not found.is_kept",
+        "is_new = found.memory == kept and not found.is_kept",
     ),
     slip(
         "world-of-the-last-command",

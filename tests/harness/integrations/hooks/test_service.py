@@ -315,7 +315,7 @@ def test_a_service_reads_a_session_once(tmp_path: Path, monkeypatch: pytest.Monk
     steps = read.pop()
     asked_of(desk, agent, tmp_path, agent.call(agent.read, "last"))
     assert read == [0, 2]  # what the other one did: a call, and its note
-    assert steps == 37  # what was opened, and of each of 18 hooks a step and a note
+    assert steps == 28  # what was opened, of each of 9 calls a step and a note, and 9 results
 
 
 @pytest.mark.parametrize("log", [(), ("--log", "log.db")])

@@ -68,6 +68,25 @@ def test_a_session_stays_one_and_others_are_apart(critic: Critic, tmp_path: Path
     assert len(list((tmp_path / "state").glob("*.jsonl"))) == 2
 
 
+def test_a_result_and_what_the_hook_knows_after_it_are_one_step(
+    critic: Critic, tmp_path: Path
+) -> None:
+    """A hook that is killed leaves both or neither."""
+
+    def steps() -> list[dict[str, Any]]:
+        lines = the_file(tmp_path).read_bytes().splitlines()
+        return [json.loads(line.split(b" ", 2)[2]) for line in lines]
+
+    AGENT.decided(critic, tmp_path, READ)
+    AGENT.decided(critic, tmp_path, AGAIN)
+    before = steps()
+    AGENT.decided(critic, tmp_path, AGENT.result(AGENT.read, "c1", "x"))
+    *same, last = steps()
+    assert same == before
+    assert last["event"]["event"] == "result"
+    assert [call["id"] for call in json.loads(last["note"])["calls"]] == ["c2"]
+
+
 @pytest.mark.parametrize("damage", [b"", b"{}", b"{}\n{}\n", b"\n\n", b"\xff", b"[]\n[]\n"])
 def test_a_state_that_is_damaged_refuses(critic: Critic, tmp_path: Path, damage: bytes) -> None:
     AGENT.decided(critic, tmp_path, READ)
