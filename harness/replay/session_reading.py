@@ -82,7 +82,7 @@ def _end_entry(record: DecisionRecord, proposal: Proposal) -> EndEntry | None:
             *(record.begun, statuses, tuple(made), tuple(possible)),
             **late.list_acts(),
         )
-    others = [*_other_calls(record.run.calls, proposal)]
+    others = [*find_other_calls(record.run.calls, proposal)]
     seen = len(proposal.compiled.manifests.evidence_manifest)
     return EndEntry(
         *(record.begun, statuses, tuple(made), tuple(possible)),
@@ -103,7 +103,8 @@ class _OtherCall(NamedTuple):
     spends: bool | None
 
 
-def _other_calls(calls: Iterable[ToolCall], proposal: Proposal) -> Iterator[_OtherCall]:
+def find_other_calls(calls: Iterable[ToolCall], proposal: Proposal) -> Iterator[_OtherCall]:
+    """Yield the calls that are not those of their steps."""
     commands = parts_by_command(proposal.plan)
     for call in calls:
         step = proposal.plan.steps[call.step]

@@ -530,6 +530,30 @@ def test_a_shadow_lets_a_tool_that_the_policy_lacks_run_in_a_turn_that_waits(
         assert check_log(log).text() == ""
 
 
+OTHERS: Json = {
+    "of another tool": ("o", {"tool": "refund_window", "args": {"id": "ord_882"}}),
+    "with other args": ("o", {"tool": "lookup", "args": {"id": "ord_882"}}),
+    "of no tool": ("o", {"tool": "no_such_tool", "args": {"id": "ord_882"}}),
+    "of another refund": ("c", {"tool": "issue_refund", "args": {**SENT, "amount_inr": 1}}),
+    "of a refund": ("o", {"tool": "issue_refund", "args": SENT}),
+}
+
+
+@pytest.mark.parametrize("shadow", [False, True])
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_another_call_sent_and_spent_follows_from_its_record(
+    name: str, shadow: bool, tmp_path: Path
+) -> None:
+    of, sent = OTHERS[name]
+    events = [opened(), calls({**READS[0], "id": "o"}, *READS, PAY), ready("o"), *read_both()]
+    ends = {one: result(one, {"ok": True}, **({"sent": sent} if one == of else {})) for one in "oc"}
+    with guard_of(log=tmp_path / "log", shadow=shadow) as guard:
+        answers_to(guard, [*events, ready("c"), *ends.values(), calls(READS[0]), close()])
+    with SqlDecisionLog.open(tmp_path / "log") as log:
+        assert {one.status for one in replay(log)} == {"same"}
+        assert check_log(log).text() == ""
+
+
 def test_a_shadow_sends_nothing_that_takes_from_a_tool_that_the_policy_lacks() -> None:
     pay = {**PAY, "takes": [{**PAY["takes"][0], "call": "u"}], "after": ["u"]}
     events = [opened(), calls(UNKNOWN, pay), ready("u"), result("u", ORDER), ready("c")]
