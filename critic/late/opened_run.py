@@ -1,7 +1,8 @@
 """The openings of a run, derived again from the run alone.
 
 Rule 1: an opening passed if it is recorded so, and passes now. Nothing else opens a step.
-Rule 2: after one that was refused nothing passes, unless a person cleared just that.
+Rule 2: after one that was refused nothing passes, unless a person cleared just that. Nor does
+        anything after a call of another tool than that of its step.
 Rule 3: what comes after an opening that cannot be derived is not opened.
 Rule 4: where nothing is enforced, calls are made in spite of a refusal, and what they returned is
         taken from: so a step that was refused with its values counts as sent.
@@ -55,6 +56,7 @@ def open_run(run: Run, before: SeenBefore | None = None) -> OpenedRun:
             fault = str(error)
             break
         found.append(judged)
+        is_refused |= opener.has_strayed
         if judged.verdict.ok and opening.verdict.ok and not is_refused:
             passed[opening.step] = _passed_opening(opener, opening, judged)
         is_refused |= not opening.verdict.ok and not is_cleared_by(opening, following)
@@ -89,7 +91,7 @@ def end_calls(opener: StepOpener, calls: Sequence[ToolCall], count: int) -> None
     if not len(opener.calls) <= count <= len(calls):
         raise OpeningError(f"an opening follows {count} calls, and not those that are there")
     for call in calls[len(opener.calls) : count]:
-        opener.end_call(call)
+        opener.end_call(call, may_stray=True)
 
 
 class PlanProgress:

@@ -116,6 +116,7 @@ class StepOpener:
         calls: the calls that ended.
         opened: the openings that passed.
         context: what is known by now.
+        has_strayed: whether a call was made that is not of the tool of its step.
     """
 
     def __init__(self, proposal: Proposal, before: SeenBefore | None = None) -> None:
@@ -140,6 +141,7 @@ class StepOpener:
         self._has_commands: Final = has_commands(plan)
         self.opened: Final[list[Opened]] = []
         self.calls: Final[list[ToolCall]] = []
+        self.has_strayed = False
 
     @cached_property
     def _context_digest(self) -> str:
@@ -147,8 +149,11 @@ class StepOpener:
         given = self._proposal.ctx, self._proposal.compiled, self._proposal.spec
         return (self._before.trail.context_digest if self._before else context_digest)(*given)
 
-    def end_call(self, call: ToolCall) -> None:
+    def end_call(self, call: ToolCall, *, may_stray: bool = False) -> None:
         """Note a call that ended.
+
+        Args:
+            may_stray: it may be of another tool than its step. Nothing is taken from it then.
 
         Raises:
             OpeningError: its step was not opened, or calls another tool.
@@ -158,7 +163,10 @@ class StepOpener:
             raise OpeningError(f"call {at} is of step {call.step}, which was not opened by then")
         sent = opened.sent
         if (call.adapter_id, call.capability_id) != (sent.adapter_id, sent.capability_id):
-            raise OpeningError(f"call {at} is not of the tool of step {call.step}")
+            if not may_stray:
+                raise OpeningError(f"call {at} is not of the tool of step {call.step}")
+            self.has_strayed, opened = True, opened._replace(tool=None)
+            call = call.model_copy(update={"status": "unknown"})
         self.context.add_call(call, opened)
         self._outputs.add(call)
         self.calls.append(call)

@@ -530,6 +530,20 @@ def test_a_shadow_lets_a_tool_that_the_policy_lacks_run_in_a_turn_that_waits(
         assert check_log(log).text() == ""
 
 
+def test_a_shadow_goes_on_after_another_call_than_was_opened(tmp_path: Path) -> None:
+    sent = {"tool": "refund_window", "args": {"id": "ord_882"}}
+    ran = [ready("o"), result("o", ORDER, sent=sent)]
+    events = [opened(), calls({**READS[0], "id": "o"}, *READS, PAY), *ran, *read_both(), ready("c")]
+    with guard_of(log=tmp_path / "log", shadow=True) as guard:
+        answers = answers_to(guard, [*events, result("c", {"ok": True}), close()])
+    assert [one for one in answers.values() if "error" in one] == []
+    *_, pay, closed = answers.values()
+    assert (pay["action"], pay["args"], pay["verdict"]["ok"]) == ("allow", SENT, True)
+    assert closed["turns"][0]["policy"] == "fail"
+    with SqlDecisionLog.open(tmp_path / "log") as log:
+        assert {one.status for one in replay(log)} == {"same"}
+
+
 OTHERS: Json = {
     "of another tool": ("o", {"tool": "refund_window", "args": {"id": "ord_882"}}),
     "with other args": ("o", {"tool": "lookup", "args": {"id": "ord_882"}}),
@@ -552,6 +566,14 @@ def test_what_another_call_sent_and_spent_follows_from_its_record(
     with SqlDecisionLog.open(tmp_path / "log") as log:
         assert {one.status for one in replay(log)} == {"same"}
         assert check_log(log).text() == ""
+
+
+def test_a_shadow_takes_nothing_from_another_call_than_was_opened() -> None:
+    sent = {"tool": "refund_window", "args": {"id": "ord_881"}}
+    ran = [ready("a"), ready("b"), result("a", ORDER, sent=sent), result("b", WINDOW)]
+    *_, last = answers_to(guard_of(shadow=True), [opened(), TURN, *ran, ready("c")]).values()
+    assert (last["action"], "args" in last) == ("refuse", False)
+    assert last["verdict"]["violations"][0]["path"] == "/steps/2/takes/0"
 
 
 def test_a_shadow_sends_nothing_that_takes_from_a_tool_that_the_policy_lacks() -> None:
