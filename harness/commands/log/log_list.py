@@ -114,6 +114,7 @@ class ListedTurn(NamedTuple):
         wire = {"seq": self.turn.first, **self.turn.wire(), "at": time_text(self.row.at_us)}
         columns = {name: getattr(self.row, name) for name in _OF_TURN}
         columns |= {name: self.said_last(name) for name in _AT_END}
+        columns |= {"said": _why(self)} if self.fate == "open" else {}
         return wire | {name: member(name, value) for name, value in columns.items() if value}
 
 
@@ -140,8 +141,12 @@ def _name_effects(row: IndexRow) -> Iterator[str]:
 def _why(one: ListedTurn) -> str:
     """Return the reason for the decision about a turn; a stricter ruling's reason comes first."""
     said, error = one.said_last("said"), one.said_last("error")
+    if one.fate == "open":
+        began = next((it.row.seq for it in one.rows[::-1] if it.row.status == "begun"), None)
+        text = f"an execution began in record {began}, and no record ends it: it may have run"
+        return f"{text}; {said}" if one.turn.shadow and said else text
     if said is None:
-        return f"an execution began, plan {one.row.plan} may have run"
+        return "its reason cannot be read"
     return f"{error}; {said}" if one.fate == "refused" and error else f"{said}"
 
 

@@ -8,16 +8,17 @@ import pytest
 
 from evals.kinds import FATES
 from evals.plan import Proposal
-from harness.canonical import digest
 from harness.log import SqlDecisionLog
 from harness.record import Begun
 from harness.wire import build
 from tests.harness.console import Critic
 from tests.harness.log.decisions import NOON, decision, judged, meddle, proposal, run_of
 from tests.harness.log.guard_logs import write_guard_log
+from tests.support.guarding import answers_to, call, desk, guard_of, open_
 from tests.support.turns import turns_in, wires
 
 RED = "ran_although_refused"
+BEGAN = "an execution began in record {}, and no record ends it: it may have run"
 
 
 @pytest.fixture
@@ -110,8 +111,28 @@ def test_an_execution_of_which_nothing_else_is_on_record_is_said_to_have_begun(
     with SqlDecisionLog.open(tmp_path / "log.db") as log:
         log.begin(Begun(proposal=proposal(), begun_at=NOON))
     said = critic("log", "list", tmp_path / "log.db").lines[0]
-    plan = digest(proposal().plan)
-    assert said.endswith(f"  trace_1  open: an execution began, plan {plan} may have run")
+    assert said.endswith(f"  trace_1  open: {BEGAN.format(1)}")
+
+
+@pytest.mark.parametrize("shadow", [False, True])
+def test_an_open_turn_says_in_which_record_it_began(
+    shadow: bool, critic: Critic, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.db"
+    with SqlDecisionLog.open(log) as kept:
+        guard = guard_of(desk(shadow=shadow), log=kept)
+        answers_to(guard, [open_("s"), call("list_mail" if not shadow else "transfer", "s")])
+    text, of_json = (
+        critic("log", "list", log, "--fate", "open", "--format", form).lines[0]
+        for form in ("text", "json")
+    )
+    said = json.loads(of_json)["said"]
+    assert text.endswith(f"  open: {said}")
+    assert said.startswith(BEGAN.format(2))
+    assert ("; verify failed: " in said) == shadow
+    assert "no execution" not in said
+    settled = ("--outcome", "ran", "--by", "raj", "--because", "the bank says so")
+    assert critic("log", "settle", log, 2, *settled).status == 0
 
 
 def test_a_record_shows_its_turn(critic: Critic, log: Path) -> None:
