@@ -65,7 +65,8 @@ def list_events(args: argparse.Namespace, log: SqlDecisionLog) -> int:
         for one in named
         if one.events is None
     ]
-    status = warn([*damage_texts(listing.problems), *said])
+    missing = (gap.text() for gap in listing.gaps())
+    status = warn([*missing, *damage_texts(listing.problems), *said])
     return EXIT_INVALID if said else status
 
 

@@ -13,7 +13,7 @@ from harness.audit.shadow_stops import StoppedTurn, ToolStops, general_reason, t
 from harness.canonical import ascii_json
 from harness.clock import SystemClock
 from harness.commands.known_heads import print_head
-from harness.commands.log.log_filters import EXIT_NOT_SOUND, damage_texts, warn
+from harness.commands.log.log_filters import damage_texts, warn
 from harness.commands.log.log_sessions import LoggedTasks, tasks_in_log
 from harness.commands.policy.policy_command import load_policy
 from harness.commands.trial.try_text import TriedTasks, proposal_lines, proposals_wire
@@ -40,8 +40,8 @@ def print_trial(args: argparse.Namespace) -> int:
         for line in lines(found, tried):
             sys.stdout.write(f"{line}\n")
         print_head(head, args.format)
-        has_gaps = any(True for _ in listing.gaps())
-    return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if has_gaps else 0)
+        missing = [gap.text() for gap in listing.gaps()]
+    return warn([*missing, *damage_texts(listing.problems)])
 
 
 class Proposed(NamedTuple):

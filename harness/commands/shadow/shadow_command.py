@@ -11,7 +11,7 @@ from evals.plan_verdicts import Refused
 from harness.audit.shadow_stops import StoppedTurn, ToolStops, stopped_turn, tool_stops
 from harness.canonical import ascii_json
 from harness.commands.known_heads import print_head
-from harness.commands.log.log_filters import EXIT_NOT_SOUND, damage_texts, warn
+from harness.commands.log.log_filters import damage_texts, warn
 from harness.log.search.listing import Listing
 from harness.log.search.query import Filters
 from harness.log.search.turns import TurnRecords
@@ -37,8 +37,8 @@ def run(args: argparse.Namespace) -> int:
         for line in lines(stops, proposed, len(every), len(every) - len(turns)):
             sys.stdout.write(f"{line}\n")
         print_head(head, args.format)
-        has_gaps = any(True for _ in listing.gaps())
-    return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if has_gaps else 0)
+        missing = [gap.text() for gap in listing.gaps()]
+    return warn([*missing, *damage_texts(listing.problems)])
 
 
 def _try_policy(args: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from harness.log.search.listing import Listing
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.policy import Policy
-from harness.record import DecisionRecord, Gap
+from harness.record import DecisionRecord, Gap, sha256
 from harness.record.index_row import IndexRow, name_in_column
 from harness.what_if.proposing.logged_policy import LoggedPolicy
 from harness.what_if.proposing.logged_sessions import LoggedSession
@@ -79,7 +79,7 @@ def _add_record(session: LoggedSession, log: SqlDecisionLog, seq: int) -> None:
     if ctx is None or compiled is None or plan is None:
         parts = {"context": ctx, "evidence": compiled, "plan": plan}
         gone = " and ".join(name for name, value in parts.items() if value is None)
-        session.lose(f"record {seq}: its {gone} was redacted, or is missing")
+        session.lose(f"record {seq}: its {gone} was redacted or altered, or is missing")
         return
     if "session" not in ctx:
         return
@@ -92,9 +92,9 @@ def _add_record(session: LoggedSession, log: SqlDecisionLog, seq: int) -> None:
 
 
 def _read(log: SqlDecisionLog, digest: str) -> dict[str, Any] | None:
-    """Return an input as JSON; None if it was taken out, or is gone."""
+    """Return an input as JSON; None if it was taken out, is gone, or is not what was recorded."""
     body = log.input(digest)
-    if body is None:
+    if body is None or sha256(body) != digest:
         return None
     try:
         value = parse_finite_json(body)

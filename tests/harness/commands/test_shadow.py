@@ -104,7 +104,21 @@ def test_the_page_marks_what_was_not_enforced(log: Path) -> None:
 
 def test_a_damaged_log_is_an_exit_status(log: Path, critic: Critic) -> None:
     meddle(log, ("DELETE FROM records WHERE seq = 2", ()))
-    assert critic("shadow", log).status == 1
+    policy = log.with_name("p.json")
+    policy.write_text(json.dumps(asking_desk()))
+    for command in (("shadow", log), ("shadow", log, "--policy", policy), ("log", "events", log)):
+        said = critic(*command)
+        assert (said.status, "critic: record 2 is missing\n" in said.err) == (1, True), command
+
+
+def test_a_session_is_not_told_from_what_was_altered(log: Path, critic: Critic) -> None:
+    before = critic("log", "events", log)
+    assert (before.status, "iban-one" in before.out) == (0, True)
+    meddle(log, ("UPDATE inputs SET body = replace(body, 'iban-one', 'iban-two')", ()))
+    said = critic("log", "events", log)
+    assert said.status == 2
+    assert "session one cannot be told: record " in said.err
+    assert '"session":"one"' not in said.out
 
 
 def test_a_guard_that_enforces_has_no_shadow(tmp_path: Path, critic: Critic) -> None:
