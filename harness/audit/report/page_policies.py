@@ -3,7 +3,8 @@
 Rule 1: a policy of a guard is known by its digest, with its spec, mode and budget as they were
         recorded. Others are known by all that they say.
 Rule 2: a record holds the tools of its plan and no others. A tool that was not seen under a policy
-        may be in it all the same: it is never said to be gone, or new.
+        may be in it all the same: it is never said to be gone, or new. So it is with `late` of a
+        guard's spec, which only turns have whose calls wait for one another.
 Rule 3: one is compared with the one for the same spec that was seen before it.
 """
 
@@ -31,6 +32,7 @@ _MOST_TEXT: Final = 256 * 1024
 """Characters of all policies together, at most: for the size of the page."""
 
 _TOOL: Final = "6 tool"
+_LATE: Final = "2 late"
 
 PolicyPlace = tuple[str, str]
 """What a policy says a thing of: its kind, and the name of the thing."""
@@ -119,7 +121,7 @@ class PoliciesOfPage:
         ctx, compiled, spec = given.ctx, given.compiled, given.spec
         if ctx is None or compiled is None or spec is None:
             return
-        key = _key_of(record.inputs.spec, ctx, compiled)
+        key = _key_of(record.inputs.spec, ctx, compiled, spec)
         policy, seq = self._policies.get(key), record.seq
         if policy is None and len(self._policies) >= _MOST:
             self.unshown += 1
@@ -130,6 +132,8 @@ class PoliciesOfPage:
             self._keep(policy, _parts_of(ctx, compiled, spec).items())
         policy.last = seq
         policy.turns.add(turn)
+        if _is_of_a_guard(compiled) and spec.late is not None and (_LATE, "") not in policy.parts:
+            self._keep(policy, [((_LATE, ""), visible_json(spec.late))])
         self._keep(policy, policy.new_tools(compiled))
 
     def _keep(self, policy: RulingPolicy, told: Iterable[tuple[PolicyPlace, str]]) -> None:
@@ -148,16 +152,21 @@ class PoliciesOfPage:
             before[one.spec] = one
 
 
-def _key_of(spec: str, ctx: RunContext, compiled: CompiledContext) -> bytes:
-    """Return what tells a policy from others. `spec` is the digest of its spec."""
+def _key_of(digest: str, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> bytes:
+    """Return what tells a policy from others. `digest` is that of its spec."""
     version, manifests = compiled.pack_version, compiled.manifests
-    own: list[Any] = [version, spec]
     if _is_of_a_guard(compiled):
-        return canonical_json([*own, ctx.safety_mode, _wire_of(ctx.run_budget)])
+        told = [version, _without_late(spec), ctx.safety_mode, _wire_of(ctx.run_budget)]
+        return canonical_json(told)
+    own: list[Any] = [version, digest]
     classes = [one.wire() for one in manifests.classes or ()]
     fields = None if manifests.record_fields is None else [*manifests.record_fields]
     tools = [one.wire() for one in manifests.tool_manifest]
     return canonical_json([*own, classes, fields, tools])
+
+
+def _without_late(spec: DecisionSpec) -> dict[str, Any]:
+    return {name: value for name, value in spec.wire().items() if name != "late"}
 
 
 def _is_of_a_guard(compiled: CompiledContext) -> bool:
@@ -176,6 +185,7 @@ def _parts_of(
     manifests = compiled.manifests
     parts: dict[PolicyPlace, str] = {("1 spec", spec.id): visible_json(spec.wire())}
     if _is_of_a_guard(compiled):
+        parts["1 spec", spec.id] = visible_json(_without_late(spec))
         parts["2 safety mode", ""] = visible_json(ctx.safety_mode)
         parts["3 budget", ""] = visible_json(_wire_of(ctx.run_budget))
     if manifests.record_fields is not None:
@@ -203,10 +213,10 @@ def _texts(
 ) -> tuple[str, str]:
     """Return what both say of a thing; the same where it is not known of one of them.
 
-    That is so of a tool that one was not seen with, and of what is left out.
+    That is so of a tool that one was not seen with, of `late`, and of what is left out.
     """
     before, after = old.get(part, ""), new.get(part, "")
-    if before is None or after is None or (part[0] == _TOOL and "" in (before, after)):
+    if before is None or after is None or (part[0] in (_TOOL, _LATE) and "" in (before, after)):
         return "", ""
     return before, after
 

@@ -90,6 +90,30 @@ def test_one_policy_has_no_changes_and_the_last_records_have_theirs(tmp_path: Pa
     assert "The policy that ruled," not in page_of(log, last=2).said
 
 
+def test_turns_whose_calls_wait_make_no_other_policy(tmp_path: Path) -> None:
+    def told(late: str, name: str) -> tuple[Json, list[Json]]:
+        policy = desk()
+        policy["spec"] = {**policy["spec"], "late": late}
+        first, then = ({"id": one, "tool": "list_mail", "args": {}} for one in "ab")
+        waits = {"event": "calls", "session": name, "calls": [first, {**then, "after": ["a"]}]}
+        return policy, [*session(name, "list_mail")[:-1], waits, close(name)]
+
+    sources, values = told("sources", "one"), told("values", "two")
+    log = write(tmp_path / "log.db", sources, values, (values[0], session("three", "list_mail")))
+    first, second = shown(log)
+    assert [one.policy.digest for one in (first, second)] == [
+        policy_of(wire).digest() for wire, _ in (sources, values)
+    ]
+    assert second.changes is not None
+    assert [one.title for one in second.changes] == ["late"]
+    assert [(line.sign, line.text) for line in second.changes[0].lines] == [
+        ("-", '"sources"'),
+        ("+", '"values"'),
+    ]
+    plain = write(tmp_path / "plain.db", sources, (values[0], session("three", "list_mail")))
+    assert [one.changes for one in shown(plain)] == [None, ()]
+
+
 def test_policies_for_two_specs_are_not_compared(tmp_path: Path) -> None:
     other = desk()
     other["spec"] = {**other["spec"], "id": "counter"}
