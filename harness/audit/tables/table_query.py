@@ -38,7 +38,7 @@ class Selected:
 
 @contextmanager
 def ask_tables(folder: TableFolder, sql: str) -> Iterator[Selected]:
-    """Selected a statement. The rows can be read as long as this is open.
+    """Answer a statement. The rows can be read as long as this is open.
 
     Raises:
         QueryRefused: it does not select, is more than one, cannot be read, or cannot be answered.
@@ -89,15 +89,16 @@ def _prepare(connection: "DuckDBPyConnection", folder: TableFolder, beside: str)
     ranks = f"list_position({_quote_all(MODES)}, name) - 1"
     connection.execute(f"CREATE MACRO rank_of(name) AS {ranks}")
     turns = _files(folder, "turns")
+    connection.execute("CREATE SCHEMA beside")
     connection.execute(
-        "CREATE TABLE replaced_rows AS SELECT seq, upto FROM "  # noqa: S608 - of our own names
+        "CREATE TABLE beside.replaced_rows AS SELECT seq, upto FROM "  # noqa: S608 - of our own names
         f"(SELECT seq, upto, max(upto) OVER (PARTITION BY seq) AS newest FROM {turns}) "
         "WHERE upto < newest"
     )
     for name in LOG_COLUMNS:
         connection.execute(
             f"CREATE VIEW {name} AS SELECT * EXCLUDE (upto) "  # noqa: S608
-            f"FROM {_files(folder, name)} ANTI JOIN replaced_rows USING (seq, upto)"
+            f"FROM {_files(folder, name)} ANTI JOIN beside.replaced_rows USING (seq, upto)"
         )
     connection.execute("SET lock_configuration = true")
 

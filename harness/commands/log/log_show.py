@@ -51,29 +51,32 @@ def show_record(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     if shown.problem:
         return warn([shown.problem, *damage_texts(log.problems)])
     form = args.format or ("text" if sys.stdout.isatty() else "json")
-    turn = _turn_of(log, found.row or _kept_row(log, args.seq), head.seq, reader)
+    turn, missing = _turn_of(log, found.row or _kept_row(log, args.seq), head.seq, reader)
     for text in _render_record(form, shown, log, turn):
         sys.stdout.write(text)
     print_head(head, form)
-    return warn(damage_texts([*log.problems, *reader.problems()]))
+    gaps = [Gap(one, one).text() for one in missing]
+    return warn([*gaps, *damage_texts([*log.problems, *reader.problems()])])
 
 
 def _turn_of(
     log: SqlDecisionLog, row: IndexRow | None, last: int, reader: IndexedReader
-) -> TurnRecords | None:
-    """Return the turn of a record: its records by the index, and their contents.
+) -> tuple[TurnRecords | None, list[int]]:
+    """Return the turn of a record, by the index and its records; and those that are missing.
 
     The index is searched only by the trace, so the whole log is not counted.
     """
     if row is None or row.trace is None:
-        return None
+        return None, []
     with log.begin_reading() as connection:
         turns = TurnTable(connection, Filters(trace=row.trace).condition(), frozenset(), last)
     turn = next((one for one in turns.turns() if row.seq in one.records), None)
     if turn is None:
-        return None
-    read = [one.row or _kept_row(log, one.document.raw.seq) for one in reader.read(turn.records)]
-    return turn.as_recorded(one.facts for one in read if one is not None)
+        return None, []
+    read = {one.document.raw.seq: one.row for one in reader.read(turn.records)}
+    rows = [row or _kept_row(log, seq) for seq, row in read.items()]
+    missing = [seq for seq in turn.records if seq not in read]
+    return turn.as_recorded(row.facts for row in rows if row is not None), missing
 
 
 def _kept_row(log: SqlDecisionLog, seq: int) -> IndexRow | None:

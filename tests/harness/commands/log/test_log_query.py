@@ -194,3 +194,8 @@ def test_a_log_is_asked_wherever_it_is(critic: Critic, place: LogPlace, tmp_path
     ]
     said = critic("log", "list", place, "--value", "o-17", "--fate", "refused")
     assert said.listed[-1] == f"{fates.count('refused')} of {len(fates)} turns match"
+
+
+def test_nothing_is_seen_but_the_tables(critic: Critic, log: Path) -> None:
+    said = critic("log", "query", log, "SHOW TABLES", "--format", "csv")
+    assert said.out.split()[1:] == ["answers", "calls", "effects", "evidence", "turns"]

@@ -145,6 +145,13 @@ def test_a_record_shows_its_turn(critic: Critic, log: Path) -> None:
     assert "action refuse, the answer was no by ada" in text
 
 
+def test_a_record_shows_what_is_missing_of_its_turn(critic: Critic, log: Path) -> None:
+    meddle(log, ("DELETE FROM records WHERE seq = 23", ()))
+    said = critic("log", "show", log, "25", "--format", "text")
+    assert (said.status, "critic: record 23 is missing\n" in said.err) == (1, True)
+    assert critic("log", "show", log, "20").status == 0, "that is of another turn"
+
+
 def test_a_record_shows_an_expired_question_and_counts_one_call(critic: Critic, log: Path) -> None:
     rows = listed(critic, log, "--records")
     texts = [critic("log", "show", log, str(row["seq"]), "--format", "text").out for row in rows]
