@@ -50,6 +50,7 @@ from tests.critic.session.building import (
     rules,
     tool,
 )
+from tests.critic.session.commanding import FACTS, run, shell_rules
 
 # Evidence.
 
@@ -759,3 +760,42 @@ def test_what_an_earlier_life_sent_was_sent_before_all_that_a_second_one_sees() 
     second = opened().after_life(2, Spent(), sent)
     assert [one.seq for one in second.ledger.sent] == [len(second.trail.items)] * 3
     assert [one.values for one in second.ledger.sent] == [one.values for one in sent]
+
+
+# What a batch is told, and what names it.
+
+
+def test_a_batch_is_told_whom_the_session_is_for() -> None:
+    session = Session.opened(rules(), "s", "Read plan.md", tenant_id="acme", user_id="ada")
+    ctx = session.propose([read("plan.md")], NOW).ctx
+    assert (ctx.tenant_id, ctx.user_id) == ("acme", "ada")
+    assert opened().propose([read("plan.md")], NOW).ctx.user_id is None
+
+
+def test_one_call_of_an_awaited_id_is_enough_to_refuse_a_batch_but_a_plan() -> None:
+    session = allowed(opened(), read("plan.md", "a"))
+    calls = [read("plan.md", "a"), read("plan.md", "b")]
+    with pytest.raises(ValueError, match="an id of its own"):
+        session.propose(calls, NOW)
+    assert len(session.propose(calls, NOW, is_plan=True).calls) == len(calls)
+
+
+def test_a_yes_tells_of_no_late_values_unless_they_were_shown() -> None:
+    session = opened()
+    batch = session.propose([Call("p", "pay", {"to": "x-100"})], NOW)
+    plain, late = session.approved(batch, "ada"), session.approved(batch, "ada", late=True)
+    told = [one.ctx.approvals[0].late for _, one in (plain, late) if one.ctx.approvals]
+    assert told == [None, True]
+
+
+def test_a_batch_of_a_later_life_is_scored_in_its_own_turn() -> None:
+    session = opened().after_life(3, Spent(steps=0, tokens=0))
+    session = after(after(session, read("plan.md", "a"), "x"), read("plan.md", "b"), "y")
+    assert [(one.turn, one.policy) for one in session.turns] == [(4, "pass"), (5, "pass")]
+
+
+def test_the_facts_of_a_command_are_the_sessions_own() -> None:
+    session, links = Session.opened(shell_rules(), "s", "List the files"), {"/w": "/w"}
+    batch = session.propose([run("ls", links=links)], NOW)
+    links["/w"] = "/etc"
+    assert batch.calls[0].shell == {**FACTS, "links": {"/w": "/w"}}

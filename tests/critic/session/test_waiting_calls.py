@@ -216,3 +216,16 @@ def test_a_batch_that_is_stopped_is_scored_when_what_runs_of_it_has_ended() -> N
     ended_at_once = stop_batch(ended(begun(), "a"), 1)
     assert ended_at_once.ended is not None
     assert 1 not in ended_at_once.session.running
+
+
+def test_a_call_that_waits_is_awaited_as_one_that_runs_is() -> None:
+    session = begun()
+    assert [session.is_awaited(one) for one in ("a", "b", "p", "q")] == [True, True, True, False]
+    with pytest.raises(ValueError, match="an id of its own"):
+        session.propose([read("plan.md", "p")], NOW)
+
+
+def test_a_plan_is_open_while_calls_of_it_wait() -> None:
+    session = begun(read("plan.md", "a"), is_plan=True)
+    assert session.open_plan == 1
+    assert let_run(session, "k1", (1, 0)).open_plan is None
