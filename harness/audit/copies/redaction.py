@@ -141,7 +141,7 @@ def value_named(text: str) -> ValueInRecord:
     if found is None or not (inside or path[0] in _IN_RECORD):
         raise UsageError(
             f"{escape_text(text)}: name a value as 2:/run/outputs or 1:/inputs/plan: what can be "
-            f"taken out is in run, asked, or inputs/{', inputs/'.join(INPUT_NAMES)}"
+            f"taken out is in {', '.join(_IN_RECORD)}, or inputs/{', inputs/'.join(INPUT_NAMES)}"
         )
     return ValueInRecord(int(found[1]), path)
 
@@ -158,6 +158,9 @@ def redact_log(
             what holds one cannot be taken out.
         LogError: the log cannot be read or is not as it was recorded, or `new` cannot be written.
     """
+    for option, text in (("--by", by), ("--because", because)):
+        if wanted.sought is not None and wanted.sought.hold(text):
+            raise UsageError(f"{option}: it holds a value that is taken out, and stays in the copy")
     with new_log(new) as target:
         upto = extent_of(log)
         require_sound(log)

@@ -216,6 +216,9 @@ def test_what_cannot_be_taken_out_is_refused(signed: Signed, value: str) -> None
     said = redact(signed, value)
     assert (said.status, said.out) == (2, "")
     assert "name a value as 2:/run/outputs or 1:/inputs/plan" in said.err
+    assert (
+        "what can be taken out is in asked, attempts, carried, run, texts, or inputs/" in said.err
+    )
     assert not signed.log.with_name("new.db").exists()
 
 
@@ -436,3 +439,17 @@ def listed(critic: Critic, log: Path) -> dict[tuple[int, ...], str]:
     """Return the fate of each turn of a log, by its records."""
     said = critic("log", "list", log, "--format", "json").out.splitlines()
     return {(*one["records"],): one["fate"] for one in map(json.loads, said)}
+
+
+@pytest.mark.parametrize("option", ["--by", "--because"])
+def test_a_note_does_not_hold_what_is_taken_out(
+    option: str, critic: Critic, tmp_path: Path
+) -> None:
+    write_guard_log(tmp_path / "a.db")
+    given = {"--by": "raj", "--because": "a request", option: "iban-4711-22"}
+    note = [part for pair in given.items() for part in pair]
+    sought = ("--containing", "iban-4711-22")
+    said = critic("log", "redact", tmp_path / "a.db", tmp_path / "b.db", *sought, *note)
+    reason = "it holds a value that is taken out, and stays in the copy"
+    assert (said.status, said.err) == (2, f"critic: {option}: {reason}\n")
+    assert not (tmp_path / "b.db").exists()
