@@ -154,7 +154,8 @@ class SessionHistory:
         self, trace: _Trace, entry: SessionEntry, ruled: RulingEntry, problems: Problems
     ) -> None:
         number, lives = entry.turn, trace.lives
-        turn = RuledTurn.of(entry, ruled)
+        sent = [*map(sent_key, ruled.facts.sent or ())]
+        turn = RuledTurn.of(entry, ruled, sent)
         if number == 1:
             lives.append(Life())
         elif (key := session_key(ruled.facts.id)) in self._taken:
@@ -167,7 +168,7 @@ class SessionHistory:
             where = "is missing, or too far back" if self._are_any_gone or lives else "is missing"
             _note_unproved(trace, f"turn {number - 1} of its session {where}: its facts", problems)
             return
-        found = [(life, [*_differences(life, turn, ruled)]) for life in candidates[::-1]]
+        found = [(life, [*_differences(life, turn, ruled, sent)]) for life in candidates[::-1]]
         life, different = min(found, key=lambda one: len(one[1]))
         _note_differences(trace, life, different, problems)
         life.rule(number, turn)
@@ -247,10 +248,15 @@ class _Difference(NamedTuple):
     is_less: bool
 
 
-def _differences(life: Life, turn: RuledTurn, ruled: RulingEntry) -> Iterator[_Difference]:
+def _differences(
+    life: Life, turn: RuledTurn, ruled: RulingEntry, sent: list[Key]
+) -> Iterator[_Difference]:
     """Yield the facts that earlier records contradict.
 
     An answer is judged on what was known at its question.
+
+    Args:
+        sent: the keys of what was sent before.
     """
     facts = ruled.facts
     asked = life.turns.get(facts.turn)
@@ -262,7 +268,7 @@ def _differences(life: Life, turn: RuledTurn, ruled: RulingEntry) -> Iterator[_D
         yield _Difference("evidence", is_less=True)
     ran = life.ran_before(facts.turn)
     yield from _spent_differences(ran, ruled.spent)
-    yield from _sent_differences(ran, facts.sent)
+    yield from _sent_differences(ran, facts.sent, sent)
     # Of a batch whose calls have not all ended, what they made may be known already.
     own = {*map(own_key, facts.own or ())}
     if not ran.made <= own:
@@ -287,7 +293,7 @@ def _differences_at_end(life: Life, closed: ClosedEntry) -> Iterator[_Difference
         yield _Difference("turns", is_less=closed.turns < life.last)
     ran = life.ran_before(life.last + 1)
     yield from _spent_differences(ran, closed.spent)
-    yield from _sent_differences(ran, closed.sent)
+    yield from _sent_differences(ran, closed.sent, [*map(sent_key, closed.sent or ())])
 
 
 def _other_yeses(name: str, kept: set[Key], given: set[Key], ran: RanSum) -> Iterator[_Difference]:
@@ -310,17 +316,21 @@ def _other_values(
         yield _Difference(name, is_less=not {*kept} <= {*(keys or ())})
 
 
-def _sent_differences(ran: RanSum, sent: Sequence[SentValues] | None) -> Iterator[_Difference]:
+def _sent_differences(
+    ran: RanSum, sent: Sequence[SentValues] | None, keys: list[Key]
+) -> Iterator[_Difference]:
     """Yield that what was sent is other values, or in another order, than it should be.
 
     Of a batch whose calls have not all ended, other calls than the allowed ones may have sent more.
     """
-    given = sent or ()
-    kept, keys = Counter(in_turn(ran.sent)), Counter(map(sent_key, given))
-    seqs = [one.seq for one in given]
-    if not kept <= keys:
+    kept = in_turn(ran.sent)
+    is_same = kept == keys  # most are, and counting costs more
+    if not (is_same or Counter(kept) <= Counter(keys)):
         yield _Difference("sent", is_less=True)
-    elif seqs != sorted(seqs) or (keys != kept and not ran.any_awaited):
+        return
+    seqs = [one.seq for one in sent or ()]
+    differs = not is_same and Counter(kept) != Counter(keys)
+    if seqs != sorted(seqs) or (differs and not ran.any_awaited):
         yield _Difference("sent", is_less=False)
 
 

@@ -117,12 +117,12 @@ class RuledTurn:
     is_over: bool = False
 
     @classmethod
-    def of(cls, entry: SessionEntry, ruled: RulingEntry) -> "RuledTurn":
-        """Return the turn of a ruling."""
+    def of(cls, entry: SessionEntry, ruled: RulingEntry, sent: Iterable[Key]) -> "RuledTurn":
+        """Return the turn of a ruling. `sent` are the keys of what was sent before it."""
         return cls(
             number=entry.turn,
             inputs=inputs_key(entry.inputs),
-            seen=_seen_by(ruled),
+            seen=_seen_by(ruled, sent),
             tools=tuple(tool_key(call.tool) for call in ruled.calls),
             spent=tuple(call.spent for call in ruled.calls),
             sent=tuple(map(sent_key, ruled.sent)),
@@ -178,13 +178,13 @@ class RuledTurn:
                 yield call
 
 
-def _seen_by(ruled: RulingEntry) -> SeenThen:
+def _seen_by(ruled: RulingEntry, sent: Iterable[Key]) -> SeenThen:
     """Return what was seen and known at a ruling."""
     spent = "" if ruled.spent is None else ruled.spent.model_dump_json()
     rest = ruled.facts.model_dump_json(exclude={"sent"})
     # What was sent grows with the session, and each of it has its key already.
-    sent = None if ruled.facts.sent is None else b"".join(map(sent_key, ruled.facts.sent)).hex()
-    facts = _hash_texts([f"{rest} {spent} {sent}"])
+    keys = None if ruled.facts.sent is None else b"".join(sent).hex()
+    facts = _hash_texts([f"{rest} {spent} {keys}"])
     return SeenThen(len(ruled.evidence), hash_evidence(ruled.evidence), facts)
 
 

@@ -115,6 +115,22 @@ def test_a_fact_about_turns_that_are_folded_is_noticed(change: dict[str, Any], b
     ]
 
 
+def test_what_was_sent_before_a_ruling_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, sent_key = list[int](), session_lives.sent_key
+
+    def counted(one: SentValues) -> session_lives.Key:
+        read.append(one.seq)
+        return sent_key(one)
+
+    for module in (session_facts, session_lives):
+        monkeypatch.setattr(module, "sent_key", counted)
+    history, session = SessionHistory(), Recorded("s")
+    went(history, session, 20)
+    read.clear()
+    assert problems_of(history, session.ruling()).status == "same"
+    assert sorted(read) == [*range(21)]  # twenty before, and its own
+
+
 def test_turns_that_wait_for_results_are_added_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     added: list[int] = []
     add = session_lives.RanSum.add
