@@ -13,6 +13,9 @@ from critic.provenance.written_lists import Scalar, elements
 from evals.capability import Role, ToolCapability
 from evals.kinds import MODE_RANK
 
+_MOST_ASKED: Final = 1000
+"""How many places of values are kept: a policy is used by many sessions."""
+
 
 class JudgedValue(NamedTuple):
     """A value in a call: what it is asked for, where it is, as written, and as it is looked for."""
@@ -72,6 +75,8 @@ class CallValues:
             own = nouns_of(tool, "_".join(names), place.kind)
             rank = MODE_RANK[tool.approval_mode]
             found = Aim(role, pair, rank, place.kind, Nouns(own, self._others - own))
+            if len(self._asked) >= _MOST_ASKED:  # an agent names the members of objects
+                self._asked.clear()
             self._asked[key] = found
         return found
 

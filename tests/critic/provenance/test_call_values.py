@@ -53,3 +53,16 @@ def test_elements_of_a_list_may_differ_in_their_kind() -> None:
     pair = tool("copy", arg_roles=roles, arg_kinds={"/pair/1": "folder"})
     found = [*CallValues({("a", "copy"): pair}).values_of(("a", "copy"), {"pair": ["x", "y"]})]
     assert [(one.written, one.asked.kind) for one in found] == [("x", None), ("y", "folder")]
+
+
+def test_names_that_an_agent_makes_up_are_not_kept_for_ever() -> None:
+    """A policy finds the values of all its sessions, as long as it lives."""
+    values, names = CallValues(TOOLS), [f"n{number}" for number in range(2500)]
+    args = {"album": dict.fromkeys(names, "x-1")}
+    found = [*values.values_of(("a", "move"), args)]
+    assert len(values._asked) <= 1000
+    told = [one.asked.nouns.own for one in found if one.written == "x-1"]
+    assert told == [
+        one.asked.nouns.own for one in values.values_of(("a", "move"), args) if one.written == "x-1"
+    ]
+    assert len({*told}) == len(names)
