@@ -14,7 +14,7 @@ from evals.context import RunContext
 from evals.manifest import CompiledContext, EvidenceItem
 from evals.plan import Plan, Proposal, ToolStep, is_late_plan, parts_by_command
 from evals.plan_verdicts import Refused, Verified
-from evals.run import CallStatus, Opening, Run, ToolCall
+from evals.run import CallStatus, Opening, Run, ToolCall, refused_opening
 from evals.spec import DecisionSpec
 
 Action = Literal["allow", "ask", "refuse"]
@@ -278,6 +278,13 @@ class RunningBatch:
     def has_strayed(self) -> bool:
         """Whether a call was made that is not the one of its step."""
         return any(call.args != self.calls[call.step].args for call in self.ended)
+
+    @property
+    def has_gone_on(self) -> bool:
+        """Whether calls were made in spite of a refused opening: nothing was enforced."""
+        refused = refused_opening(self.openings)
+        later = () if refused is None else self.openings[self.openings.index(refused) :]
+        return any(one.step in self.made for one in later)
 
     def effects_of(self, call: Call) -> frozenset[str]:
         """Return what the command of a call does, by the names of the effects."""

@@ -469,7 +469,8 @@ def _without_output(result: CallResult) -> CallResult:
 
 def batch_outcome(ended: EndedBatch) -> ToRecord:
     """Return a batch whose calls have ended, to be recorded."""
-    action: RecordedAction = "allow" if ended.verdict.ok else "shadow"
+    is_kept = ended.verdict.ok and not ended.running.has_gone_on
+    action: RecordedAction = "allow" if is_kept else "shadow"
     return ToRecord(ended.batch, ended.verdict, action, ended=ended)
 
 

@@ -25,10 +25,19 @@ class RecordedAnswer(Envelope):
 
 
 def action_problem(
-    action: RecordedAction, answer: RecordedAnswer | None, verdict: Verified | Refused
+    action: RecordedAction,
+    answer: RecordedAnswer | None,
+    verdict: Verified | Refused,
+    *,
+    is_refused_open: bool = False,
 ) -> str | None:
-    """Return how an action contradicts the verdict or the answer, or None if it does not."""
-    if (action == "allow" and not verdict.ok) or (action == "shadow" and verdict.ok):
+    """Return how an action contradicts the verdict or the answer, or None if it does not.
+
+    Args:
+        is_refused_open: the opening of a step was refused, which a shadow does not keep to.
+    """
+    is_refused = not verdict.ok or is_refused_open
+    if (action == "allow" and not verdict.ok) or (action == "shadow" and not is_refused):
         return f"its action is {action}, and verify {'passes' if verdict.ok else 'refuses'} it"
     may_ask = isinstance(verdict, Refused) and verdict.approvable
     if action == "ask" and not may_ask:

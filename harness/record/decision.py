@@ -131,7 +131,8 @@ class Decision(Envelope):
         is_open = self.report.refused_at == "open"
         if is_open != (self.report.score is not None and refused_opening(openings) is not None):
             raise _contradiction("refused_at is not what the last opening of the run says")
-        if problem := action_problem(self.action, self.answer, self.report.verify):
+        given = self.action, self.answer, self.report.verify
+        if problem := action_problem(*given, is_refused_open=is_open):
             raise _contradiction(problem)
         return self
 

@@ -82,7 +82,8 @@ def _facts_of_run(record: Any, ctx: Any, plan: Any) -> RecordFacts:
     if plan is None:
         return facts
     planned = [planned_step(call, steps) for call in calls]
-    if None in planned or not {*planned} <= _opened_steps(run, steps):
+    opened = _opened_steps(run, steps, is_shadow=member_of(record, "action") == "shadow")
+    if None in planned or not {*planned} <= opened:
         facts |= RecordFacts.STRAYED
     in_session = ctx is None or member_of(ctx, "session") is not None
     if not {*_tool_steps(steps, in_session=in_session)} <= {*planned}:
@@ -111,13 +112,18 @@ def planned_step(call: Any, steps: Sequence[Any]) -> int | None:
     return at if _is_same(sent, member_of(step, "args")) else None
 
 
-def _opened_steps(run: Any, steps: Sequence[Any]) -> set[int | None]:
-    """Return the steps of which a call may be: of a late plan those that were opened."""
+def _opened_steps(run: Any, steps: Sequence[Any], *, is_shadow: bool) -> set[int | None]:
+    """Return the steps of which a call may be: of a late plan those that were opened.
+
+    A shadow opens what it says is refused.
+    """
     is_late = any(member_of(one, "takes") or member_of(one, "evidence_steps") for one in steps)
     if not is_late:
         return {*range(len(steps))}
     openings = elements_of(member_of(run, "openings"))
-    passed = (one for one in openings if member_of(member_of(one, "verdict"), "ok") is True)
+    passed = (
+        one for one in openings if is_shadow or member_of(member_of(one, "verdict"), "ok") is True
+    )
     return {at for one in passed if type(at := member_of(one, "step")) is int}
 
 

@@ -14,7 +14,8 @@ def check_action(record: DecisionRecord, proposal: Proposal, problems: Problems)
     nothing, or refuses what verify passes, because a person said no to it before.
     """
     verdict, action, answer = record.report.verify, record.action, record.answer
-    if problem := action_problem(action, answer, verdict):
+    is_refused_open = record.report.refused_at == "open"
+    if problem := action_problem(action, answer, verdict, is_refused_open=is_refused_open):
         problems.contradiction(problem)
     elif answer is not None and answer.answer == "yes" and not _is_given(answer, proposal):
         problems.contradiction("its answer is yes, and its context has no such approval")

@@ -1,6 +1,8 @@
 """Check an execution that began, and the decision or the settlement that ends it. Pure."""
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from critic.verify import verify_proposal
 from evals.escaping import escape_name
@@ -97,5 +99,12 @@ def check_end(document: StoredDocument, page: Page, problems: Problems) -> None:
         problems.tampered.append(f"{where} does not come before")
     elif begun.digests != document.digests:
         problems.tampered.append(f"{where} has other inputs")
-    elif begun.value.get("action") != document.value.get("action"):
+    elif not _goes_on(begun.value.get("action"), document.value):
         problems.tampered.append(f"{where} has another action")
+
+
+def _goes_on(begun: Any, end: Mapping[str, Any]) -> bool:
+    """Return whether an execution may end so: a shadow is told by a refused opening, too."""
+    action, report = end.get("action"), end.get("report")
+    is_open = type(report) is dict and report.get("refused_at") == "open"
+    return action == begun or (is_open and (begun, action) == ("allow", "shadow"))

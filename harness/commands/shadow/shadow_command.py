@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evals.escaping import escape_line
 from evals.plan import Plan
 from evals.plan_verdicts import Refused
+from evals.run import refused_opening
 from harness.audit.shadow_stops import StoppedTurn, ToolStops, stopped_turn, tool_stops
 from harness.canonical import ascii_json
 from harness.commands.known_heads import print_head
@@ -73,19 +74,27 @@ def _stopped_turn(turn: TurnRecords, log: SqlDecisionLog) -> StoppedTurn | None:
     """Return what would have been stopped in a turn; None if its plan can no longer be read."""
     for seq in turn.records:
         record = next(log.entries(seq), None)
-        if not isinstance(record, DecisionRecord) or not isinstance(record.report.verify, Refused):
+        refused = _refusal_of(record)
+        if not isinstance(record, DecisionRecord) or refused is None:
             continue
         body = log.input(record.inputs.plan)
         try:
             plan = None if body is None else parse(Plan, body, max_bytes=len(body))
         except InvalidInput:
             plan = None
-        return (
-            None
-            if plan is None
-            else stopped_turn(record.report.trace_id, record.report.verify, plan)
-        )
+        return None if plan is None else stopped_turn(record.report.trace_id, refused, plan)
     return None
+
+
+def _refusal_of(record: object) -> Refused | None:
+    """Return what a shadow did not keep to: the verdict on a plan, or on its first opening."""
+    if not isinstance(record, DecisionRecord):
+        return None
+    if isinstance(record.report.verify, Refused):
+        return record.report.verify
+    opening = None if record.run is None else refused_opening(record.run.openings)
+    verdict = None if opening is None else opening.verdict
+    return verdict if isinstance(verdict, Refused) else None
 
 
 def _text_lines(

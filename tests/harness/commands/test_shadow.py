@@ -16,6 +16,8 @@ from harness.policy import parse_policy
 from harness.record import DecisionRecord
 from harness.what_if.proposing.logged_policy import LoggedPolicy
 from tests.harness.console import Critic
+from tests.harness.guard.test_late_calls import TURN, opened, read_both, ready
+from tests.harness.guard.test_late_calls import guard_of as late_guard
 from tests.harness.log.decisions import meddle
 from tests.harness.what_if.proposing.shop_tasks import LOOKS, POLICY, task
 from tests.support.guarding import (
@@ -63,6 +65,26 @@ def test_what_would_have_been_stopped_is_counted(log: Path, critic: Critic) -> N
     text = critic("shadow", log).out
     assert "desk/transfer  2 of 2 sessions: 2 would be refused, 0 asked" in text
     assert f"     2  {SEEN}" in text
+
+
+def test_an_opening_that_a_shadow_did_not_keep_to_is_counted(
+    tmp_path: Path, critic: Critic
+) -> None:
+    """The plan passed, and the amount that came was too much: the refund was made all the same."""
+    order = {"payment": {"id": "pay_8861", "amount_inr": 50001}}
+    events = [opened(), TURN, *read_both(order), ready("c"), result({"ok": True}, "s", "c")]
+    path = tmp_path / "late.db"
+    with SqlDecisionLog.open(path) as kept:
+        answers_to(late_guard(log=kept, shadow=True), [*events, close("s")])
+    counted = json.loads(critic("shadow", path, "--format", "json").lines[0])
+    (refund,) = counted["tools"]
+    assert (counted["turns"], refund["refused"], refund["asked"]) == (1, 1, 0)
+    assert any("maximum" in reason for reason in refund["reasons"])
+    turn, *_ = critic("log", "list", path).lines
+    assert "ran_in_shadow" in turn
+    replayed = critic("replay", path)
+    assert replayed.status == 0
+    assert "no ruling allowed" not in replayed.out + replayed.err
 
 
 def test_no_reader_says_that_a_shadow_refused(log: Path, critic: Critic) -> None:

@@ -33,9 +33,14 @@ def proposed(approver: str | None, *, plan: str | None = None, by_guard: bool) -
     return proposal_of(wire)
 
 
-def found(proposal: Proposal, action: RecordedAction, answer: RecordedAnswer | None) -> list[str]:
+def found(
+    proposal: Proposal,
+    action: RecordedAction,
+    answer: RecordedAnswer | None,
+    refused_at: str | None = None,
+) -> list[str]:
     problems = Problems()
-    report = SimpleNamespace(verify=verify_proposal(proposal))
+    report = SimpleNamespace(verify=verify_proposal(proposal), refused_at=refused_at)
     record: Any = SimpleNamespace(report=report, action=action, answer=answer)
     check_action(record, proposal, problems)
     return problems.tampered
@@ -73,3 +78,12 @@ def test_only_a_guard_asks_answers_or_lets_run_what_is_refused(approver: str | N
 
 
 _SAID: tuple[Any, ...] = ("yes", "no")
+
+
+@pytest.mark.parametrize("by_guard", [True, False])
+def test_only_a_guard_goes_on_after_a_refused_opening(by_guard: bool) -> None:
+    proposal = proposed("ada", by_guard=by_guard)
+    of_loop = "its action is shadow, which is not of the canonical loop"
+    assert found(proposal, "shadow", None, "open") == ([] if by_guard else [of_loop])
+    assert found(proposal, "shadow", None) == ["its action is shadow, and verify passes it"]
+    assert found(proposal, "allow", None, "open") == []
