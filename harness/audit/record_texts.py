@@ -59,6 +59,22 @@ def texts_of(record: Any) -> RecordTexts:
     return RecordTexts(_line(_text_of(record, "error")), _line(said))
 
 
+def says(record: Any, text: str) -> bool:
+    """Return whether a record says a text, in upper or lower case. Never raises.
+
+    It is searched for in the texts that are listed, in the errors of calls, and in what a person
+    gave as the reason.
+
+    Args:
+        record: a record of any kind: an envelope, or parsed JSON.
+        text: what is searched for.
+    """
+    calls = elements_of(member_of(member_of(record, "run"), "calls"))
+    more = (_text_of(record, "because"), *(_text_of(call, "error") for call in calls))
+    told = (RecordTexts(_line(one)) for one in more)
+    return texts_of(record).hold(text) or any(one.hold(text) for one in told)
+
+
 def _text_of(record: Any, name: str) -> str | None:
     value = member_of(record, name)
     return value if isinstance(value, str) else None

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
-from harness.audit.record_texts import RecordTexts, texts_of
+from harness.audit.record_texts import RecordTexts, says, texts_of
 from harness.audit.tables.turn_search import MOST
 from harness.errors import UsageError
 from harness.log.search.listing import Listed, Listing
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
+from harness.record.integrity import StoredDocument
 from harness.replay.document_reading import DocumentReader
 
 _PAGE: Final = 32  # records in memory together
@@ -31,7 +32,15 @@ class TextReader(DocumentReader):
         """What is wrong with the records that were read, each once."""
 
     def read(self, numbers: Iterable[int]) -> Iterator[tuple[int, RecordTexts]]:
-        """Yield what these records say, with their numbers; leave out what cannot be read.
+        """Yield the listed texts of these records, with their numbers: see `documents_of`.
+
+        Raises:
+            harness.log.log_errors.LogError: the log cannot be read any further.
+        """
+        yield from ((one.raw.seq, texts_of(one.value)) for one in self.documents_of(numbers))
+
+    def documents_of(self, numbers: Iterable[int]) -> Iterator[StoredDocument]:
+        """Yield these records; leave out what cannot be read.
 
         Raises:
             harness.log.log_errors.LogError: the log cannot be read any further.
@@ -41,7 +50,7 @@ class TextReader(DocumentReader):
             self._bodies.make_room()
             for one in self.documents(self._raw_at(page)):
                 if one.value:
-                    yield one.raw.seq, texts_of(one.value)
+                    yield one
                 else:
                     self.problems[f"record {one.raw.seq} cannot be read"] = None
 
@@ -61,8 +70,9 @@ def find_texts(log: SqlDecisionLog, filters: Filters, text: str) -> FoundTexts:
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
     rows, reader, found = Listing(log).rows(filters), TextReader(log), set[int]()
-    for seq, texts in reader.read(one.row.seq for one in rows if isinstance(one, Listed)):
-        found |= {seq} if texts.hold(text) else set()
+    numbers = (one.row.seq for one in rows if isinstance(one, Listed))
+    for document in reader.documents_of(numbers):
+        found |= {document.raw.seq} if says(document.value, text) else set()
         if len(found) > MOST:
             raise UsageError(f"over {MOST} records say it: ask for fewer with other filters")
     return FoundTexts(frozenset(found), tuple(reader.problems))

@@ -209,7 +209,9 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
         "--max-cost", type=_natural_number, metavar="MICROS", help="millionths, at most"
     )
     _add_content_filters(parser)
-    some.add_argument("--text", type=_bounded_text, help="in why it was decided, or what failed")
+    some.add_argument(
+        "--text", type=_bounded_text, help="in why it was decided or settled, or what failed"
+    )
 
 
 def _add_content_filters(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,7 @@
 """A text is searched for in the records themselves, and what they say is read from them."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
 from tests.harness.console import Critic
 from tests.harness.log.decisions import LogPlace, meddle
+from tests.harness.log.guard_logs import write_guard_log
 from tests.harness.log.search.searched import varied
 
 REFUSED = Filters(kind="missing_evidence")
@@ -126,3 +128,18 @@ def test_a_text_is_one_line_and_is_found_as_it_is_written_and_as_it_is_shown() -
     assert texts.hold("CAF\u00e9\n<B>")
     assert texts.hold("e\x1b")
     assert not texts.hold("cafe")
+
+
+def test_why_a_call_failed_and_why_a_person_settled_are_found(
+    critic: Critic, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.db"
+    write_guard_log(log)
+    (failed,) = critic("log", "list", log, "--text", "THE DISK is full", "--format", "json").lines
+    assert json.loads(failed)["fate"] == "ran_in_part"
+    opened = critic("log", "list", log, "--status", "open", "--records", "--format", "json").lines
+    seq = json.loads(opened[0])["seq"]
+    why = ("--outcome", "ran", "--by", "raj", "--because", "the ledger has it")
+    assert critic("log", "settle", log, seq, *why).status == 0
+    (settled,) = critic("log", "list", log, "--text", "ledger", "--format", "json").lines
+    assert seq in json.loads(settled)["records"]
