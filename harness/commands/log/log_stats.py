@@ -29,7 +29,7 @@ from harness.record.index_row import time_of
 _MOST_GAPS: Final = 100  # that are named; the rest is counted
 _MOST_LINES: Final = 20  # of one kind, for a person
 _DAY: Final = 86_400_000_000
-_OF_PLAN: Final = "(the plan as a whole)"
+_OF_PLAN: Final = "(the plan as a whole, or taken out)"
 
 
 def show_statistics(args: argparse.Namespace, log: SqlDecisionLog) -> int:
