@@ -3,6 +3,7 @@
 A call is worded as if it were asked for alone, with its values, once they are there.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from critic import Plan, Proposal, Refused, Violation, verify_proposal
@@ -10,12 +11,12 @@ from critic.prepared import prepare_plan
 from critic.replies.catalogue import Catalogue
 from critic.replies.model_texts import BARE
 from critic.replies.plan_facts import Asking, PlanFacts
+from critic.replies.quoting import Pen, write_text
 from critic.replies.wording import join_says, tell_violations, word_by
+from critic.session.call_batch import CallTake
 from critic.session.waiting_calls import OpenedCall
 from evals.json_value import detach_json
 from harness.guard.rulings import OpeningRuling, Question, Ruling
-
-_NO_VALUE = "Not run: what it takes from an earlier call is not there."
 
 
 def word_opening(
@@ -29,7 +30,9 @@ def word_opening(
     asking: Asking = "now" if ruling.action == "ask" else "later"
     says, asks = _texts_of(settled, opened.call.tool, catalogue, asking)
     told = [
-        one.model_copy(update={"say": BARE if is_silent else says.get(_key(one), _plain(one))})
+        one.model_copy(
+            update={"say": BARE if is_silent else says.get(_key(one)) or _plain(one, opened)}
+        )
         for one in verdict.violations
     ]
     words: dict[str, Any] = {"verdict": tell_violations(verdict, told)}
@@ -46,8 +49,22 @@ def _key(one: Violation) -> tuple[str, str]:
     return one.kind, place
 
 
-def _plain(one: Violation) -> str:
-    return _NO_VALUE if "/takes/" in (one.path or "") else BARE
+def _plain(one: Violation, opened: OpenedCall) -> str:
+    """Return the text about a value that did not come, as far as it is about one."""
+    _, found, position = (one.path or "").rpartition("/takes/")
+    takes = opened.call.takes
+    if not found or not position.isdecimal() or int(position) >= len(takes):
+        return BARE
+    take = takes[int(position)]
+    tools = {call.id: call.tool for call in opened.running.calls}
+    return write_text(lambda pen: _word_missing_value(pen, opened.call.tool, take, tools))
+
+
+def _word_missing_value(pen: Pen, tool: str, take: CallTake, tools: Mapping[str, str]) -> str:
+    at = f" at {pen.quote(take.at)}" if take.at else ""
+    source = f"what {pen.name(tools.get(take.call, take.call))} returned{at}"
+    what = f"its {pen.quote(take.arg)} was to be {source}, and there is no such value"
+    return f"{pen.name(tool)} not run: {what}."
 
 
 def _texts_of(

@@ -145,6 +145,19 @@ def test_a_refused_opening_ends_its_batch(case: str, tmp_path: Path) -> None:
     assert ended[0].report.refused_at == "open"
 
 
+def test_a_model_is_told_which_value_did_not_come() -> None:
+    events = [opened(), TURN, *read_both(*WRONG["nothing"]), ready("c")]
+    *_, refused = answers_to(guard_of(), events).values()
+    assert refused["reply"] == (
+        'issue_refund not run: its "/amount_inr" was to be what lookup returned at '
+        '"/payment/amount_inr", and there is no such value.'
+    )
+    *_, failed = answers_to(
+        guard_of(), [*events[:4], result("a", status="failed"), result("b", WINDOW), ready("c")]
+    ).values()
+    assert 'its "/amount_inr" was to be what lookup returned' in failed["reply"]
+
+
 VALUES: Json = {"approval_required_from": "destructive", "late": "values"}
 
 
