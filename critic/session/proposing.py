@@ -7,11 +7,11 @@ Rule 3: what shell commands do are steps after those of the calls: a call has th
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from critic.session.call_batch import Call
+from critic.session.call_batch import Call, CallTake
 from critic.session.session_evidence import Trail
 from critic.session.session_rules import SessionRules
 from evals.canonical_json import canonical_json
@@ -79,6 +79,16 @@ class _Waits:
 
 def _step_id(at: int) -> str:
     return f"c{at}"
+
+
+def restore_call(call: Call, step: ToolStep, names: Mapping[str, str]) -> Call:
+    """Return a call with what it waits for, as its step says it. `names`: of calls, by step ids."""
+    takes = tuple(
+        CallTake(one.arg, names.get(one.step, one.step), one.at) for one in step.takes or ()
+    )
+    taken = {one.call for one in takes}
+    after = [names.get(one, one) for one in step.evidence_steps or ()]
+    return call._replace(takes=takes, after=tuple(one for one in after if one not in taken))
 
 
 def order_turn(rules: SessionRules, calls: Sequence[Call]) -> list[Call]:

@@ -22,7 +22,7 @@ from critic.session.ledger import (
     own_things,
     tools_ran,
 )
-from critic.session.proposing import facts_in
+from critic.session.proposing import facts_in, restore_call
 from critic.session.sent_log import SentLog
 from critic.session.session import Session
 from critic.session.session_evidence import Trail
@@ -255,14 +255,9 @@ def running_of(state: BatchState, path: str) -> RunningBatch:
     is_whole = len(steps) == len(state.plan.steps) and len(of_calls) == len(state.calls)
     if not is_whole or [step for step in steps if step.of is None] != of_calls:
         raise ContradictoryState(f"{path}/calls", "a batch has one tool step for each call")
+    names = {step.id: call.id for call, step in zip(state.calls, of_calls, strict=True) if step.id}
     calls = tuple(
-        Call(
-            call.id,
-            call.tool,
-            step.args if call.args is None else call.args,
-            call.estimated_tokens,
-            facts_in(step),
-        )
+        restore_call(_call_of(call, step), step, names)
         for call, step in zip(state.calls, of_calls, strict=True)
     )
     return RunningBatch(
@@ -281,6 +276,11 @@ def running_of(state: BatchState, path: str) -> RunningBatch:
     )
 
 
+def _call_of(state: CallState, step: ToolStep) -> Call:
+    args = step.args if state.args is None else state.args
+    return Call(state.id, state.tool, args, state.estimated_tokens, facts_in(step))
+
+
 def asked_of(session: Session, state: BatchState, path: str) -> tuple[Batch, Refused]:
     """Return the batch that waits for a person's answer, with the proposal that it had.
 
@@ -291,13 +291,11 @@ def asked_of(session: Session, state: BatchState, path: str) -> tuple[Batch, Ref
         ContradictoryState: it contradicts itself or the session.
     """
     waiting = running_of(state, path)
-    if waiting.openings or waiting.made or waiting.is_stopped:
-        raise ContradictoryState(path, "a batch that is asked about has not run")
     if isinstance(waiting.verdict, Verified):
         raise ContradictoryState(f"{path}/verdict", "a question is about a batch that is refused")
     if [one.turn for one in session.turns[-1:] if one.action == "ask"] != [waiting.turn]:
         raise ContradictoryState(f"{path}/turn", "the last batch of the session did not ask")
-    if waiting.ended or waiting.results:
+    if any((waiting.ended, waiting.results, waiting.openings, waiting.made, waiting.is_stopped)):
         raise ContradictoryState(path, "a batch that is asked about has not run")
     require_consistent_batch(waiting, session.trail, path)
     return waiting.batch(session.rules, session.trail), waiting.verdict

@@ -1,6 +1,6 @@
 """A state that contradicts itself is refused where it does, and no other state is."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -12,7 +12,9 @@ from critic.session.session_state import BatchState, asked_of, running_state
 from evals.json_value import SAFE_INTEGER
 from harness.wire import build
 from tests.critic.session.building import NOW, after, allowed, opened, read, rules
+from tests.critic.session.late_turns import begun, opened_call
 from tests.support.altering import altered, path_of
+from tests.support.model.facts import Json
 
 POLICY_EVIDENCE = (EvidenceItem(id="terms", classification="terms"),)
 
@@ -238,10 +240,21 @@ def test_a_question_that_contradicts_its_session_is_refused_where_it_does(
         assert str(caught.value) == "a question is about a batch that is refused"
 
 
-def test_a_batch_that_ran_is_not_asked_about() -> None:
+OPENED: Final = state_of(opened_call(begun(), "a")).wire()["running"][0]["openings"]
+
+
+@pytest.mark.parametrize(
+    "ran",
+    [
+        {"ended": state_of(waiting()).wire()["running"][1]["ended"]},
+        {"openings": OPENED},
+        {"made": [0]},
+        {"is_stopped": True},
+    ],
+)
+def test_a_batch_that_ran_is_not_asked_about(ran: Json) -> None:
     session, state = asking()
-    ended = state_of(session).wire()["running"][1]["ended"]
-    changed = build(BatchState, {**state.wire(), "ended": ended})
+    changed = build(BatchState, {**state.wire(), **ran})
     with pytest.raises(ContradictoryState, match="has not run"):
         asked_of(session, changed, "/question")
 

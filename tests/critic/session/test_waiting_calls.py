@@ -1,14 +1,13 @@
 """Calls that wait for one another: opened in any order, found by what they send, and stopped."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 import pytest
 
-from critic import score, verify_proposal
+from critic import score
 from critic.late.openings import OpeningError
 from critic.session import Call, CallResult, Session, verify_batch
-from critic.session.call_batch import CallTake
 from critic.session.session_evidence import Trail
 from critic.session.waiting_calls import (
     before_opening,
@@ -21,11 +20,7 @@ from critic.session.waiting_calls import (
 )
 from evals.canonical_json import digest
 from tests.critic.session.building import NOW, after, allowed, opened, read
-
-NOTE: Final = {"x": "hello"}
-PAY: Final = Call("p", "pay", {"to": "x-100"}, takes=(CallTake("/note", "a", "/x"),), after=("b",))
-TURN: Final = (read("plan.md", "a"), read("plan.md", "b"), PAY)
-SENT: Final = {"to": "x-100", "note": "hello"}
+from tests.critic.session.late_turns import NOTE, SENT, TURN, begun, ended, opened_call
 
 
 class Asked(NamedTuple):
@@ -36,25 +31,6 @@ class Asked(NamedTuple):
 
 
 READ: Final = Asked("read", {"name": "plan.md"})
-
-
-def begun(*calls: Call, is_plan: bool = False, **spec: Any) -> Session:
-    """Return a session whose first batch was allowed."""
-    session = opened(spec={"late": "sources", **spec})
-    batch = session.propose(calls or TURN, NOW, is_plan=is_plan)
-    verdict = verify_proposal(batch.proposal)
-    assert verdict
-    return session.decided(batch, "allow", verdict, digest(batch.proposal.plan))
-
-
-def opened_call(session: Session, name: str, as_of: datetime | None = NOW) -> Session:
-    place = find_call(session, name)
-    assert place is not None
-    return take_opening(session, name, judge_call(session, place, as_of), is_made=True)
-
-
-def ended(session: Session, name: str, output: Any = NOTE, status: Any = "completed") -> Session:
-    return opened_call(session, name).ran(name, CallResult(status, output), NOW).session
 
 
 def test_a_call_is_opened_with_its_values_once_what_it_waits_for_has_ended() -> None:

@@ -8,9 +8,13 @@ import pytest
 
 from critic import EvidenceItem, verify_proposal
 from critic.session import Call, CallResult, Session, SessionState, session_of, state_of
+from critic.session.contradictions import ContradictoryState
+from critic.session.waiting_calls import let_run, stop_batch
 from evals.canonical_json import canonical_bytes, canonical_json
 from harness.wire import InvalidInput, parse
 from tests.critic.session.building import NOW, after, allowed, opened, read, rules
+from tests.critic.session.commanding import run, shell_rules
+from tests.critic.session.late_turns import SENT, begun, ended, opened_call
 from tests.support.model.facts import Json
 
 DIGEST = "0" * 64
@@ -118,6 +122,7 @@ NULLED: Final[Mapping[str, Callable[[Json], object]]] = {
     "tokens": lambda wire: wire["measures"].update(tokens=None),
     "duration": lambda wire: wire["measures"].update(duration_ms=None),
     "cost": lambda wire: wire["measures"].update(cost_micros=None),
+    "arguments": lambda wire: running(wire)["calls"][0].update(args=None),
     "estimate": lambda wire: running(wire)["calls"][0].update(estimated_tokens=None),
 }
 
@@ -139,6 +144,67 @@ def test_a_session_that_has_one_life_may_leave_out_how_many_turns_came_before() 
 def test_a_batch_of_which_no_call_has_ended_may_leave_that_out() -> None:
     session = allowed(opened("Wipe disk-1"), Call("w", "wipe", {"what": "disk-1"}))
     wire = state_of(session).wire()
-    for name in ("ended", "results"):
+    for name in ("ended", "results", "openings", "made"):
         assert running(wire).pop(name, []) == []
+    for name in ("is_plan", "is_stopped"):
+        assert running(wire).pop(name, False) is False
     assert parse(SessionState, canonical_json(wire)) == state_of(session)
+
+
+LATE: Final[Mapping[str, Callable[[], Session]]] = {
+    "before the first opening": begun,
+    "a call that was opened": lambda: opened_call(begun(), "a"),
+    "a call that ended": lambda: ended(begun(), "a"),
+    "a late value": lambda: opened_call(ended(ended(begun(), "a"), "b"), "p"),
+    "a plan": lambda: begun(is_plan=True),
+    "a plan of calls that wait for nothing": lambda: let_run(
+        begun(read("plan.md", "a"), read("plan.md", "b"), is_plan=True), "k", (1, 1)
+    ),
+    "a batch that was stopped": lambda: stop_batch(opened_call(begun(), "a"), 1).session,
+    "a command": lambda: allowed(Session.opened(shell_rules(), "s", "List the files"), run("ls")),
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_calls_that_wait_travel_as_they_are(name: str) -> None:
+    session = LATE[name]()
+    other = travelled(session)
+    assert known(other) == known(session)
+    assert other.open_plan == session.open_plan
+    assert state_of(other) == state_of(session)
+
+
+def test_a_call_that_was_opened_travels_with_what_it_sent_and_no_other() -> None:
+    session = opened_call(ended(ended(begun(), "a"), "b"), "p")
+    sent = [one.args for one in state_of(session).running[0].calls]
+    assert sent == [{"name": "plan.md"}, {"name": "plan.md"}, SENT]
+    assert [one.args for one in state_of(begun()).running[0].calls] == [None, None, None]
+    plain = allowed(opened(), read("plan.md"))
+    assert [one.args for one in state_of(plain).running[0].calls] == [None]
+    plan = let_run(begun(read("plan.md", "a"), is_plan=True), "k", (1, 0))
+    assert [one.args for one in state_of(plan).running[0].calls] == [None]
+
+
+REASON: Final[Json] = {"kind": "reason"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda batch: batch["plan"]["steps"].append(REASON),
+        lambda batch: batch["plan"]["steps"].insert(0, REASON),
+        lambda batch: batch["plan"]["steps"].pop(),
+        lambda batch: batch["plan"]["steps"].append(batch["plan"]["steps"][0]),
+        lambda batch: batch["calls"].pop(),
+        lambda batch: batch["calls"].append({**batch["calls"][0], "id": "z"}),
+    ],
+)
+def test_a_batch_has_one_step_for_each_call_and_none_of_another_kind(
+    change: Callable[[Json], object],
+) -> None:
+    session = allowed(opened(), read("plan.md", "a"), read("plan.md", "b"))
+    wire = state_of(session).wire()
+    change(running(wire))
+    with pytest.raises(ContradictoryState) as caught:
+        session_of(session.rules, parse(SessionState, canonical_json(wire)))
+    assert caught.value.path == "/running/0/calls"
