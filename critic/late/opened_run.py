@@ -12,7 +12,8 @@ from collections.abc import Container, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from critic.late.openings import JudgedStep, OpeningError, StepOpener
+from critic.late.opened_steps import JudgedStep
+from critic.late.openings import OpeningError, StepOpener
 from critic.session.batch_facts import SeenBefore
 from evals.canonical_json import canonical_json
 from evals.passed_openings import PassedOpening, PassedOpenings

@@ -1,15 +1,18 @@
 """The steps of a late plan that were opened, in order, and what the checks count of them."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeVar
 
+from critic.checks.violation import Found
+from critic.late.settled_plan import SettledStep
 from critic.surface import HAS_ARGS_SCHEMA, ToolEntry
 from evals.canonical_json import canonical_json
 from evals.capability import ToolCapability
 from evals.json_schemas import Effort
 from evals.kinds import MODE_RANK
 from evals.plan import ToolStep
+from evals.plan_verdicts import MOST_LISTED, Refused, Verified
 
 _T = TypeVar("_T")
 
@@ -93,3 +96,15 @@ class EarlierSteps:
         validator = tool.validator() if tool.traits & HAS_ARGS_SCHEMA else None
         if validator is not None and (validator.is_wide or not validator.is_valid(args)):
             self.effort.faults(validator, args)
+
+
+class JudgedStep(NamedTuple):
+    """The verdict on a step, and what was judged."""
+
+    verdict: Verified | Refused
+    settled: SettledStep
+
+
+def refuse_step(found: Sequence[Found]) -> Refused:
+    """Return the refusal for what was found, as far as a verdict lists it."""
+    return Refused.because(tuple(one.violation() for one in found[:MOST_LISTED]))

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from critic.checks.violation import Found
 from critic.late.late_faults import source_faults, surface_faults
 from critic.late.late_steps import LatePlan
-from critic.late.opened_steps import EarlierOpening, EarlierSteps, Opened
+from critic.late.opened_steps import EarlierOpening, EarlierSteps, JudgedStep, Opened, refuse_step
 from critic.late.opening_approvals import OpeningApprovals, is_cleared_before, late_approvals
 from critic.late.settled_context import SettledContext
 from critic.late.settled_plan import SettledPlan, SettledStep
@@ -36,7 +36,7 @@ from evals.context import Approval, RunContext
 from evals.kinds import MODE_RANK
 from evals.manifest import CompiledContext
 from evals.plan import Plan, Proposal, ToolStep, has_commands
-from evals.plan_verdicts import MOST_LISTED, Refused, Verified
+from evals.plan_verdicts import Refused, Verified
 from evals.run import ToolCall
 
 _READ_ONLY: Final = MODE_RANK["read_only"]
@@ -276,9 +276,9 @@ class StepOpener:
         """Judge a step, and note nothing: see `open_step`."""
         settled = self.settle(step, as_of, approvals)
         if settled.sent is None:
-            return JudgedStep(_refusal(settled.refused), settled)
+            return JudgedStep(refuse_step(settled.refused), settled)
         if found := self._judge(step, settled, as_of, approvals):
-            return JudgedStep(_refusal(found), settled)
+            return JudgedStep(refuse_step(found), settled)
         return JudgedStep(Verified(reasons=(f"step {step} opened",)), settled)
 
     def _judge(
@@ -344,14 +344,3 @@ class StepOpener:
             context=lambda: self._context_digest,
             plan_digest=lambda: self._settled.late_digest,
         )
-
-
-class JudgedStep(NamedTuple):
-    """The verdict on a step, and what was judged."""
-
-    verdict: Verified | Refused
-    settled: SettledStep
-
-
-def _refusal(found: Sequence[Found]) -> Refused:
-    return Refused.because(tuple(one.violation() for one in found[:MOST_LISTED]))

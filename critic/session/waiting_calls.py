@@ -8,7 +8,8 @@ from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 from critic.late.opened_run import PlanProgress
-from critic.late.openings import JudgedStep, OpeningError, StepOpener
+from critic.late.opened_steps import JudgedStep
+from critic.late.openings import OpeningError, StepOpener
 from critic.session.call_batch import Batch, Call, RunningBatch, same_args
 from critic.session.changed import change_fields
 from critic.session.session import Ran, Session

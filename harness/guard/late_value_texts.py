@@ -47,7 +47,7 @@ class _Words:
         at = f" at {escape_name(take.at)}" if take.at else ""
         said = f"what {escape_name(source)} returns{at} (call {escape_name(take.call)})"
         parts = [f"{escape_name(take.arg)}{self._role(take)}: {said}, {self._writer(take, source)}"]
-        return "; ".join([*parts, *self._bounds(take), *self._backing(take)])
+        return "; ".join([*parts, *self._bounds(take), *self._word_backing(take)])
 
     def _role(self, take: CallTake) -> str:
         if self._rules.spec.provenance is None:
@@ -74,7 +74,7 @@ class _Words:
             kind, *limits = said
             yield f"{kind}, {' and '.join(limits)}" if limits else kind
 
-    def _backing(self, take: CallTake) -> Iterator[str]:
+    def _word_backing(self, take: CallTake) -> Iterator[str]:
         bound = self._needs.bound.get(segments(take.arg)[0])
         if bound is not None:
             yield f"evidence of class {self._pen.names(bound.classes, last='or')} backs it"

@@ -11,7 +11,7 @@ from evals.plan import Plan, Proposal, ToolStep
 from evals.run import Opening, Run, ToolCall
 from harness.canonical import canonical_json
 from harness.record import sha256, without_approvals
-from harness.replay.session_reading import find_other_calls
+from harness.replay.other_calls import find_other_calls
 
 
 class LateRun:

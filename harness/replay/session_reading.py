@@ -5,7 +5,7 @@ It loads how a session reads values, which only records of one need.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from critic.session.call_batch import CallResult, acting_commands
 from critic.session.call_results import record_of
@@ -20,11 +20,12 @@ from critic.session.session_values import (
 from evals.capability import ToolCapability, ToolName
 from evals.context import ApprovedValue, OwnValue, SentValues, SessionFacts, WaivedCall
 from evals.manifest import EvidenceItem
-from evals.plan import Proposal, ToolStep, is_command_part, is_late_plan, parts_by_command
+from evals.plan import Proposal, ToolStep, is_command_part, is_late_plan
 from evals.run import ToolCall
 from evals.side_table import Beside
 from harness.canonical import canonical_json, digest
 from harness.record import BegunRecord, DecisionRecord, LogRecord, sha256, without_approvals
+from harness.replay.other_calls import find_other_calls
 from harness.replay.session_entries import (
     BatchCall,
     BeginningEntry,
@@ -90,36 +91,6 @@ def _end_entry(record: DecisionRecord, proposal: Proposal) -> EndEntry | None:
         spent=tuple(one.digest for one in others if one.spends),
         possible_spent=tuple(one.digest for one in others if one.spends is not False),
     )
-
-
-class _OtherCall(NamedTuple):
-    """A call that is not the allowed one: what it sent, its digest, and whether it spends.
-
-    None where its tool is none of those that the record knows.
-    """
-
-    sent: tuple[Any, ...]
-    digest: str
-    spends: bool | None
-
-
-def find_other_calls(calls: Iterable[ToolCall], proposal: Proposal) -> Iterator[_OtherCall]:
-    """Yield the calls that are not those of their steps."""
-    commands = parts_by_command(proposal.plan)
-    for call in calls:
-        step = proposal.plan.steps[call.step]
-        pair = call.adapter_id, call.capability_id
-        if not isinstance(step, ToolStep):
-            continue
-        is_of_step = pair == (step.adapter_id, step.capability_id)
-        if is_of_step and canonical_json(call.args) == canonical_json(step.args):
-            continue
-        tool = proposal.compiled.manifests.tools.get(pair)
-        mode = tool.approval_mode if tool is not None else None
-        only_reads = is_of_step and mode == "read_only" and call.step not in commands
-        sent = () if only_reads else values_sent(call.args)
-        spends = None if mode is None else mode == "destructive" and call.status != "failed"
-        yield _OtherCall(sent, sha256(canonical_json(call.args)), spends)
 
 
 def _completed_calls(

@@ -13,7 +13,8 @@ from typing import Any, Final
 from uuid import uuid4
 
 from critic import Approval, Opening, Plan, Refused, ToolCall, ToolStep, digest
-from critic.late.openings import JudgedStep, OpeningError, StepOpener
+from critic.late.opened_steps import JudgedStep
+from critic.late.openings import OpeningError, StepOpener
 from evals.retries import MOST_RETRIES
 from harness.canonical import canonical_json
 from harness.record.inputs import HeldInputs

@@ -18,6 +18,7 @@ _NOTES: Final = "harness/replay/record_notes.py"
 _OPENINGS: Final = "harness/replay/openings_check.py"
 _PAGE: Final = "harness/replay/log_page.py"
 _PARCELS: Final = "harness/replay/parcels.py"
+_OTHERS: Final = "harness/replay/other_calls.py"
 _READING: Final = "harness/replay/session_reading.py"
 _RECHECK: Final = "harness/replay/recheck.py"
 _REOPENED: Final = "harness/replay/reopened_check.py"
@@ -78,7 +79,7 @@ REPLAY_BUGS: Final[tuple[Bug, ...]] = (
         "shadow-ended-as-allowed",
         _BEGUN,
         "an execution that was not allowed is ended by a decision that allows it",
-        '    elif begun.value.get("action") != document.value.get("action"):\n',
+        '    elif not _goes_on(begun.value.get("action"), document.value):\n',
         '    elif "action" not in document.value:\n',
     ),
     slip(
@@ -259,7 +260,7 @@ REPLAY_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "changed-call-is-the-allowed-one",
-        _READING,
+        _OTHERS,
         "what a call sent that was changed after its ruling need not be told",
         "if is_of_step and canonical_json(call.args) == canonical_json(step.args):",
         "if is_of_step and call.args.keys() == step.args.keys():",

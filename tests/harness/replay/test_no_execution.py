@@ -42,6 +42,7 @@ OWN = (
     ),
     "problems",
     "reopened_check",
+    "other_calls",
     *("recheck", "result", "session_entries", "session_reading", "session_facts", "session_lives"),
     "stretches",
 )
