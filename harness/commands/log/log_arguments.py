@@ -45,7 +45,8 @@ _EXITS: Final = (
 )
 _VERIFY_EXITS: Final = (
     "Exit status: 0 all ok; 1 records are missing or redacted, hashes or chain do not hold, "
-    "or the tables or the index were changed; 2 the log or the command cannot be read."
+    "the tables or the index were changed, or a turn ran although it was refused; "
+    "2 the log or the command cannot be read."
 )
 _COPY_EXITS: Final = (
     "Exit status: 0 copied; 2 the log is not as it was recorded, or the copy cannot be written."

@@ -30,8 +30,6 @@ from harness.commands.replay.replay_text import (
     summary_of,
 )
 from harness.errors import UsageError
-from harness.log.log_errors import LogDamaged
-from harness.log.search.turns import TurnRecords
 from harness.log.sql import SqlDecisionLog
 from harness.record import Head
 from harness.record.integrity import START, Link
@@ -59,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         answers, checked = _answers(args, log, counts, since)
         report_answers(with_progress(answers, head.seq, counts), counts, report)
         check = checked().with_damage(departures)
-        red = _red_turns(log, since, check)
+        red = red_turns(log, check, 0 if since is None else since.seq)
     if args.resume is not None:
         Path(args.resume).unlink(missing_ok=True)  # it has come to its end
     for turn in red:
@@ -68,20 +66,6 @@ def run(args: argparse.Namespace) -> int:
     report.head(head)
     report.close(summary_of(counts, None if since is None else since.seq))
     return 0 if check and not red and is_sound(counts, no_open=args.no_open) else 1
-
-
-def _red_turns(log: SqlDecisionLog, since: Head | None, check: LogCheck) -> list[TurnRecords]:
-    """Return the turns that ran although they were refused, as far as the index can be read.
-
-    Raises:
-        LogDamaged: it cannot, and the check of the log does not say so.
-    """
-    try:
-        return red_turns(log, 0 if since is None else since.seq)
-    except LogDamaged:
-        if check:
-            raise
-        return []
 
 
 def _not_as_signed(report: AnswerReporter, departure: Departure) -> int:

@@ -14,6 +14,7 @@ from harness.commands.formats.format_entries import (
 )
 from harness.commands.formats.judgement import DocumentMessage, Level
 from harness.commands.progress import print_above
+from harness.log.log_errors import LogDamaged
 from harness.log.passwords import without_passwords
 from harness.log.search.listing import Listing
 from harness.log.search.query import Filters
@@ -87,13 +88,20 @@ def sound_text(counts: Counter[str]) -> str:
     return f"sound, {counts['open']} open"
 
 
-def red_turns(log: SqlDecisionLog, since: int = 0) -> list[TurnRecords]:
+def red_turns(log: SqlDecisionLog, check: LogCheck, since: int = 0) -> list[TurnRecords]:
     """Return the turns that ran although they were refused, with a record after `since`.
 
+    There are none as far as the index cannot be read, if the check of the log says so.
+
     Raises:
-        harness.log.log_errors.LogError: the log cannot be read.
+        harness.log.log_errors.LogError: the log cannot be read, and nothing has said so.
     """
-    turns = Listing(log).turns(Filters(fates=frozenset({RED}))).turns()
+    try:
+        turns = Listing(log).turns(Filters(fates=frozenset({RED}))).turns()
+    except LogDamaged:
+        if check:
+            raise
+        return []
     return [one for one in turns if one.records[-1] > since]
 
 
