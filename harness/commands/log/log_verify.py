@@ -28,7 +28,7 @@ def verify_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     replayed = CheckedReplay(log, head=parse_head(args.head), judge=False)
     counts = report_answers(with_progress(replayed.answers(), head.seq), Counter(), report)
     check = replayed.check().with_damage(KnownHead(checkpoint=signed).departures(log))
-    red = red_turns(log, check)
+    red = red_turns(log, is_sound=is_sound(counts) and bool(check))
     for turn in red:
         report.red_turn(turn)
     report.check(check)

@@ -57,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
         answers, checked = _answers(args, log, counts, since)
         report_answers(with_progress(answers, head.seq, counts), counts, report)
         check = checked().with_damage(departures)
-        red = red_turns(log, check, 0 if since is None else since.seq)
+        sound = is_sound(counts) and bool(check)
+        red = red_turns(log, is_sound=sound, since=0 if since is None else since.seq)
     if args.resume is not None:
         Path(args.resume).unlink(missing_ok=True)  # it has come to its end
     for turn in red:

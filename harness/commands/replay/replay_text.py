@@ -88,10 +88,10 @@ def sound_text(counts: Counter[str]) -> str:
     return f"sound, {counts['open']} open"
 
 
-def red_turns(log: SqlDecisionLog, check: LogCheck, since: int = 0) -> list[TurnRecords]:
+def red_turns(log: SqlDecisionLog, *, is_sound: bool, since: int = 0) -> list[TurnRecords]:
     """Return the turns that ran although they were refused, with a record after `since`.
 
-    There are none as far as the index cannot be read, if the check of the log says so.
+    There are none as far as the index cannot be read, where it is said that the log is not sound.
 
     Raises:
         harness.log.log_errors.LogError: the log cannot be read, and nothing has said so.
@@ -99,7 +99,7 @@ def red_turns(log: SqlDecisionLog, check: LogCheck, since: int = 0) -> list[Turn
     try:
         turns = Listing(log).turns(Filters(fates=frozenset({RED}))).turns()
     except LogDamaged:
-        if check:
+        if is_sound:
             raise
         return []
     return [one for one in turns if one.records[-1] > since]

@@ -149,7 +149,7 @@ def test_a_log_of_hostile_decisions(critic: Critic, tmp_path: Path) -> None:
         shown = check(critic("log", "show", log, seq), as_json=True)
         assert json.loads(shown.out)["seq"] == int(seq)
     assert check(critic("replay", log)).status == 1  # a plan that was refused ran
-    assert check(critic("log", "verify", log)).status == 0
+    assert check(critic("log", "verify", log)).status == 1
 
 
 def test_what_is_shown_of_a_record_is_what_is_in_it(critic: Critic, tmp_path: Path) -> None:
