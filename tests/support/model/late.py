@@ -382,5 +382,5 @@ def may_repeat(p: Json, index: int) -> bool:
 
 
 def equal_takes(one: Json, other: Json) -> bool:
-    both = [sorted(map(spelled, step.get("takes", []))) for step in (one, other)]
+    both = [{*map(spelled, step.get("takes", []))} for step in (one, other)]
     return both[0] == both[1]
