@@ -8,6 +8,7 @@ import pytest
 from critic import score
 from critic.late.openings import OpeningError
 from critic.session import Call, CallResult, Session, verify_batch
+from critic.session.call_batch import CallTake
 from critic.session.session_evidence import Trail
 from critic.session.waiting_calls import (
     before_opening,
@@ -20,7 +21,7 @@ from critic.session.waiting_calls import (
 )
 from evals.canonical_json import digest
 from tests.critic.session.building import NOW, after, allowed, opened, read
-from tests.critic.session.late_turns import NOTE, SENT, TURN, begun, ended, opened_call
+from tests.critic.session.late_turns import NOTE, PAY, SENT, TURN, begun, ended, opened_call
 
 
 class Asked(NamedTuple):
@@ -199,6 +200,14 @@ def test_a_call_that_waits_is_awaited_as_one_that_runs_is() -> None:
     assert [session.is_awaited(one) for one in ("a", "b", "p", "q")] == [True, True, True, False]
     with pytest.raises(ValueError, match="an id of its own"):
         session.propose([read("plan.md", "p")], NOW)
+
+
+def test_calls_of_a_second_batch_that_waits_are_awaited_too() -> None:
+    pay = PAY._replace(id="q", takes=(CallTake("/note", "c", "/x"),), after=("d",))
+    session = begun()
+    batch = session.propose([read("plan.md", "c"), read("plan.md", "d"), pay], NOW)
+    session = session.decided(batch, "allow", verify_batch(batch), digest(batch.plan))
+    assert all(map(session.is_awaited, ("a", "b", "p", "c", "d", "q")))
 
 
 def test_a_plan_is_open_while_calls_of_it_wait() -> None:

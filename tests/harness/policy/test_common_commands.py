@@ -99,6 +99,7 @@ FURTHER = {
         git blame --contents --ignore-revs-file
         git status --git-dir --work-tree | git add --pathspec-from-file | git commit -t --template
         cp -t -T -b -S --target-directory --backup --parents | mv -t -T -b -S | ln -t -T -b -S
+        time -o -a -f --output -p
         tail --pid | tee -p | shuf --random-source | sort --random-source | date -s -f --set
         kubectl get/pods --kubeconfig --server --token --raw | kubectl logs --kubeconfig
         ls -T -I -w -D | base64 -i -o | sed -l | column -n | fmt -p
