@@ -53,6 +53,7 @@ ALTERED: Final[dict[str, Callable[[Json, Random], Any]]] = {
     "all openings are gone": lambda run, _random: run.pop("openings"),
     "another order": lambda run, random: random.shuffle(run["openings"]),
     "other args": lambda run, random: _pick(run["calls"], random).update(args={"c": "other"}),
+    "another tool": lambda run, random: _call_other_tool(_pick(run["calls"], random), run, random),
     "another output": lambda run, random: _pick(run["calls"], random).update(output={"a": "ord 1"}),
     "a call is gone": lambda run, random: run["calls"].pop(_at(run["calls"], random)),
     "a call twice": lambda run, random: run["calls"].append(deepcopy(_pick(run["calls"], random))),
@@ -64,7 +65,7 @@ ALTERED: Final[dict[str, Callable[[Json, Random], Any]]] = {
         verdict={"ok": True, "reasons": ["step 1 opened"], "caveats": []}
     ),
 }
-OF_CALLS: Final = {"other args", "another output", "a call is gone", "a call twice"}
+OF_CALLS: Final = {"other args", "another tool", "another output", "a call is gone", "a call twice"}
 
 
 def _at(array: list[Any], random: Random) -> int:
@@ -73,6 +74,14 @@ def _at(array: list[Any], random: Random) -> int:
 
 def _pick(array: list[Any], random: Random) -> Any:
     return array[_at(array, random)]
+
+
+def _call_other_tool(call: Json, run: Json, random: Random) -> None:
+    tools = run["proposal"]["compiled"]["manifests"]["tool_manifest"]
+    others = [
+        one["capability_id"] for one in tools if one["capability_id"] != call["capability_id"]
+    ]
+    call["capability_id"] = random.choice([*others, "no_such_tool"])
 
 
 def altered(run: Json, name: str, seed: int) -> Json:
@@ -105,3 +114,9 @@ def test_what_was_not_sent_as_it_was_opened_fails_policy_and_what_was_passes() -
     unnoticed = {name for name in ALTERED if not failed[name]}
     # When a step was opened, and what its verdict was, replay looks at; a score, at what was sent.
     assert unnoticed <= {"nothing", "said to have passed", "another time"}
+
+
+def test_after_a_call_of_another_tool_no_step_counts_as_opened() -> None:
+    for seed, run in enumerate(runs()):
+        changed = altered(run, "another tool", seed)
+        assert scores(changed) == score_model(changed)

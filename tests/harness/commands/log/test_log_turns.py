@@ -82,9 +82,7 @@ def test_filters_are_of_turns(critic: Critic, log: Path) -> None:
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize(
-    "command", [("log", "list"), ("log", "stats"), ("log", "verify"), ("replay",), ("report",)]
-)
+@pytest.mark.parametrize("command", [("log", "list"), ("log", "stats"), ("replay",), ("report",)])
 def test_what_ran_although_refused_is_an_exit_status(
     command: tuple[str, ...], critic: Critic, log: Path, tmp_path: Path
 ) -> None:
@@ -92,6 +90,19 @@ def test_what_ran_although_refused_is_an_exit_status(
     said = critic(*command, log, *more)
     assert said.status == 1
     assert RED in said.out + said.err
+    verified = critic("log", "verify", log)
+    assert (verified.status, RED in verified.out + verified.err) == (1, True)
+
+
+def test_what_ran_although_refused_before_the_records_that_are_replayed_is_no_answer_of_them(
+    critic: Critic, log: Path
+) -> None:
+    (red,) = (row["records"] for row in listed(critic, log, "--fate", RED))
+    with SqlDecisionLog.open_for_reading(log) as kept:
+        hashes = {raw.seq: raw.hash for raw in kept.raw()}
+    before, last = red[-1] - 1, red[-1]
+    assert critic("replay", log, "--since", f"{before}:{hashes[before]}").status == 1
+    assert critic("replay", log, "--since", f"{last}:{hashes[last]}").status == 0
 
 
 def test_an_open_turn_is_a_state(critic: Critic, tmp_path: Path) -> None:
