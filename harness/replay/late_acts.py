@@ -11,7 +11,7 @@ from evals.plan import Plan, Proposal, ToolStep
 from evals.run import Opening, Run, ToolCall
 from harness.canonical import canonical_json
 from harness.record import sha256, without_approvals
-from harness.replay.other_calls import find_other_calls
+from harness.replay.other_calls import read_other_calls
 
 
 class LateRun:
@@ -36,18 +36,12 @@ class LateRun:
                 values, calls = yes_about(case, doubts).until(opening.approvals[0].expires_at)
                 approved += values
                 waived += calls
-        others = [*find_other_calls(self._run.calls, self._settled_proposal())]
-        seen, spent = len(self._run.proposal.compiled.manifests.evidence_manifest), self._find_spent
+        other = read_other_calls(self._run.calls, self._settled_proposal())
+        sent, spent = self._find_sent(), [*self._find_spent()]
         return {
-            "sent": (
-                *self._find_sent(seen),
-                *(SentValues(seq=seen, values=one.sent) for one in others if one.sent),
-            ),
-            "spent": (*spent(), *(one.digest for one in others if one.spends)),
-            "possible_spent": (
-                *spent(),
-                *(one.digest for one in others if one.spends is not False),
-            ),
+            "sent": (*sent, *other.sent),
+            "spent": (*spent, *other.spent),
+            "possible_spent": (*spent, *other.possible_spent),
             "approved": tuple(approved),
             "waived": tuple(waived),
         }
@@ -68,8 +62,9 @@ class LateRun:
             if step in last and settled is not None:
                 yield last[step], settled, call
 
-    def _find_sent(self, seen: int) -> Iterator[SentValues]:
+    def _find_sent(self) -> Iterator[SentValues]:
         """Yield what was opened to be sent, each with how much was seen by then."""
+        seen = len(self._run.proposal.compiled.manifests.evidence_manifest)
         for opening, step, _ in self._openings_of_calls():
             tool = self._tools.get((step.adapter_id, step.capability_id))
             values = values_sent(step.args)

@@ -25,7 +25,7 @@ from evals.run import ToolCall
 from evals.side_table import Beside
 from harness.canonical import canonical_json, digest
 from harness.record import BegunRecord, DecisionRecord, LogRecord, sha256, without_approvals
-from harness.replay.other_calls import find_other_calls
+from harness.replay.other_calls import read_other_calls
 from harness.replay.session_entries import (
     BatchCall,
     BeginningEntry,
@@ -83,13 +83,12 @@ def _end_entry(record: DecisionRecord, proposal: Proposal) -> EndEntry | None:
             *(record.begun, statuses, tuple(made), tuple(possible)),
             **late.list_acts(),
         )
-    others = [*find_other_calls(record.run.calls, proposal)]
-    seen = len(proposal.compiled.manifests.evidence_manifest)
+    other = read_other_calls(record.run.calls, proposal)
     return EndEntry(
         *(record.begun, statuses, tuple(made), tuple(possible)),
-        sent=tuple(SentValues(seq=seen, values=one.sent) for one in others if one.sent),
-        spent=tuple(one.digest for one in others if one.spends),
-        possible_spent=tuple(one.digest for one in others if one.spends is not False),
+        sent=other.sent,
+        spent=other.spent,
+        possible_spent=other.possible_spent,
     )
 
 
