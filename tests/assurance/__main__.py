@@ -15,6 +15,7 @@ from tests.assurance.table import code_digest, keep, write
 
 LAYERS = (
     "model",
+    "late_plans",
     "proof",
     "deletion",
     "fuzz",

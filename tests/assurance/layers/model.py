@@ -33,8 +33,8 @@ FIELDS: Final[tuple[str, ...]] = ("check", "kind", "offending_step", "path", "ap
 CHUNK: Final = 500
 LATE: Final = "late plans"
 """Verified, and opened step by step, by calls that end in any way."""
-QUICK: Final = {"verify": 25_000, "score": 15_000, "consolidate": 20_000, LATE: 4_000}
-FULL: Final = {"verify": 450_000, "score": 250_000, "consolidate": 300_000, LATE: 1_000_000}
+QUICK: Final = {"verify": 25_000, "score": 15_000, "consolidate": 20_000}
+FULL: Final = {"verify": 450_000, "score": 250_000, "consolidate": 300_000}
 _NEAR: Final = 1e-12  # what two orders of adding the same few floats may differ by
 
 
@@ -235,8 +235,12 @@ def judge_all(counts: dict[str, int], workers: int) -> list[Told]:
 
 
 def run(*, quick: bool) -> list[Row]:
-    """Return the rows of this layer: one for each function and for late plans, one for all."""
-    counts = QUICK if quick else FULL
+    """Return the rows of this layer: one for each function, one for all."""
+    return rows_of(QUICK if quick else FULL)
+
+
+def rows_of(counts: dict[str, int]) -> list[Row]:
+    """Judge so many cases of each side, and return a row for each and one for all."""
     began = time.perf_counter()
     told = judge_all(counts, os.cpu_count() or 1)
     passed = time.perf_counter() - began

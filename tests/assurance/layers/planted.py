@@ -1,9 +1,10 @@
 """Layer `planted`: many small bugs, each of which some other layer must notice.
 
 Each bug meets the layers in turn, the cheapest first, until one notices it: the corpus, the model,
-the tests named after its file or nearest to it, and the laws. What none of them notices is met by
-types (mypy on the three packages) and by the tests of its folder in a copy of the project, and then
-by the whole suite. What noticed a bug must notice nothing without it.
+the tests named after its file or nearest to it (these first for a bug of the harness), and the
+laws. What none of them notices is met by types (mypy on the three packages) and by the tests of its
+folder in a copy of the project, and then by the whole suite. What noticed a bug must notice nothing
+without it.
 
 A full run takes all bugs. How many each layer noticed is in `fixtures/planted.json`, and by what
 each bug was noticed in `build/assurance/planted.json`. A quick run takes a fixed sample.
@@ -29,6 +30,7 @@ from tests.assurance.mutation.killers import (
     laws,
     load_libraries,
 )
+from tests.assurance.mutation.mutants import PACKAGES
 from tests.assurance.mutation.overlay import overlay
 from tests.assurance.planted.bug import Bug, planted
 from tests.assurance.planted.bugs import BUGS
@@ -107,10 +109,17 @@ def _first_notice(bug: Bug) -> Notice:
     """Return the cheapest layer that notices the bug, and what it noticed."""
     overlay(_texts(bug))
     tests = (*(files_of_tests(bug) or nearest(bug)), *tests_beside(bug))
-    for layer, killer in _killers(tests).items():
-        if noticed := guarded(killer):
+    killers = _killers(tests)
+    for layer in _in_order(bug):
+        if noticed := guarded(killers[layer]):
             return {layer: noticed}
     return {}
+
+
+def _in_order(bug: Bug) -> tuple[str, ...]:
+    """Return the layers that a bug meets in turn: cases and seeds run little of the harness."""
+    judging = any(file.startswith(PACKAGES) for file in bug.files)
+    return ("corpus", "model", "suite", "laws") if judging else ("suite", "corpus", "model", "laws")
 
 
 def files_of_tests(bug: Bug) -> tuple[str, ...]:
