@@ -12,11 +12,12 @@ from typing import Final, NamedTuple
 from evals.kinds import Fate
 from harness.audit.record_texts import RecordTexts, texts_of
 from harness.audit.tables.text_search import TextReader
+from harness.errors import UsageError, escape_text
 from harness.log.search.listing import Listed, Listing
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
-from harness.record.index_row import IndexRow
+from harness.record.index_row import IndexRow, name_column
 from harness.replay.index_check import IndexedReader
 
 FEW: Final = 500
@@ -119,3 +120,23 @@ class CheckedRows:
             return ""
         but = f", but for the first {self._checked} records here" if self._checked else ""
         return f"index not checked{but}: `critic log verify` compares it with the records"
+
+
+def trace_of_session(rows: CheckedRows, session: str) -> str:
+    """Return the trace of a session, as its records say: each has one.
+
+    Raises:
+        UsageError: no record is of this session, or its records name several traces.
+        harness.log.log_errors.LogError: the log cannot be read.
+    """
+    name = name_column(session)
+    found = [one.row for one in rows.rows(Filters(session=session)) if isinstance(one, CheckedRow)]
+    traces = {row.trace for row in found if row.session == name and row.trace is not None}
+    if len(traces) > 1:
+        raise UsageError(
+            f"the records of session {escape_text(session)} name {len(traces)} traces: "
+            "name one with --trace"
+        )
+    if not traces:
+        raise UsageError(f"no record is of session {escape_text(session)}")
+    return traces.pop()

@@ -13,7 +13,7 @@ from harness.audit.proofs.notes import in_base64
 from harness.audit.proofs.proof_files import inclusion_paths, stored_hashes
 from harness.audit.proofs.proved_records import check_recorded, input_bytes, sealed_parts
 from harness.commands.known_heads import print_head
-from harness.commands.log.checked_rows import CheckedRow, CheckedRows
+from harness.commands.log.checked_rows import CheckedRow, CheckedRows, trace_of_session
 from harness.commands.log.log_filters import damage_texts, warn
 from harness.commands.log.note_files import (
     LARGEST_PROOF,
@@ -41,11 +41,12 @@ def run(args: argparse.Namespace) -> int:
     with SqlDecisionLog.open_for_reading(args.log) as log:
         head, problems, note = log.head(), list(log.problems), ""
         numbers = sorted(set(args.record or ()))
-        if args.trace is not None:
+        if not numbers:
             rows = CheckedRows(log, Listing(log))
+            trace = args.trace if args.session is None else trace_of_session(rows, args.session)
             numbers = [
                 one.row.seq
-                for one in rows.rows(Filters(trace=args.trace))
+                for one in rows.rows(Filters(trace=trace))
                 if isinstance(one, CheckedRow)
             ]
             problems, note = rows.problems, rows.note

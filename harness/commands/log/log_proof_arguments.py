@@ -50,9 +50,11 @@ def _add_redact(actions: Commands) -> None:
         help="take out every part that holds this text or number, however it is spelled; may be "
         "repeated",
     )
-    redact.add_argument(
+    whose = redact.add_mutually_exclusive_group()
+    whose.add_argument(
         "--trace", metavar="ID", help="take out what was planned, known, run and said in this trace"
     )
+    whose.add_argument("--session", metavar="ID", help="the same for the trace of this session")
     redact.add_argument("--by", required=True, metavar="WHO", help="who takes it out")
     redact.add_argument("--because", required=True, metavar="TEXT", help="why it has to go")
 
@@ -104,6 +106,7 @@ def _add_pack(actions: Commands) -> None:
     pack.add_argument("log", metavar="LOG")
     which = pack.add_mutually_exclusive_group(required=True)
     which.add_argument("--trace", metavar="ID", help="every record of this trace")
+    which.add_argument("--session", metavar="ID", help="every record of this session's trace")
     which.add_argument(
         "--record",
         type=positive_number,

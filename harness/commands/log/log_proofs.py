@@ -26,6 +26,7 @@ from harness.audit.proofs.proof_files import (
 )
 from harness.audit.proofs.proved_records import content_of
 from harness.clock import SystemClock
+from harness.commands.log.checked_rows import CheckedRows, trace_of_session
 from harness.commands.log.note_files import (
     LARGEST_NOTE,
     LARGEST_PROOF,
@@ -41,6 +42,7 @@ from harness.commands.log.proof_checks import (
 )
 from harness.errors import UsageError, escape_text
 from harness.log.log_places import is_url
+from harness.log.search.listing import Listing
 from harness.log.sql import SqlDecisionLog
 from harness.replay.engine import Replayer
 from harness.whole_files import show_path
@@ -156,14 +158,20 @@ def _redact(args: argparse.Namespace) -> int:
     )
     from harness.audit.copies.value_search import SoughtValues  # noqa: PLC0415 - as above
 
-    if not (args.value or args.containing or args.trace):
-        raise UsageError("redact takes --value, --containing or --trace: say what to take out")
+    if not (args.value or args.containing or args.trace or args.session):
+        raise UsageError(
+            "redact takes --value, --containing, --trace or --session: say what to take out"
+        )
     sought = SoughtValues(args.containing) if args.containing else None
-    wanted = Wanted([value_named(one) for one in args.value], sought, args.trace)
+    values = [value_named(one) for one in args.value]
     if is_url(args.new):
         raise UsageError("a copy without some values goes to a file: name one")
     with SqlDecisionLog.open_for_reading(args.log) as log:
         said = {"by": args.by, "because": args.because}
+        trace = args.trace
+        if args.session is not None:
+            trace = trace_of_session(CheckedRows(log, Listing(log)), args.session)
+        wanted = Wanted(values, sought, trace)
         done = redact_log(log, Path(args.new), wanted, **said, now=SystemClock().now())
     for line in done.lines():
         sys.stdout.write(f"{line}\n")

@@ -4,11 +4,14 @@ import json
 import random
 import re
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from harness.audit.packs.pack_page import read_pack, render_pack
+from harness.log import SqlDecisionLog
 from harness.record import sha256
+from harness.record.index_row import name_column
 from harness.wire import parse_json
 from tests.harness.audit.packs.signed_packs import guarded_log, pack, places_in
 from tests.harness.audit.report.hostile_log import TRAPS, log_with
@@ -16,6 +19,7 @@ from tests.harness.commands.log.proving import ORIGIN, WHY, Signed, signed_log
 from tests.harness.console import Critic, Said
 from tests.harness.log.decisions import body_of, meddle, query
 from tests.support.effort import examples
+from tests.support.guarding import answers_to, call, close, desk, guard_of, open_
 
 pytest.importorskip("jinja2")
 
@@ -162,3 +166,49 @@ def test_a_pack_of_a_hostile_log_ends_no_element(signed: Signed) -> None:
     said = check(hostile, page)
     assert said.status == 0
     assert not set(said.out) & {"\x1b", "\r", "\u202e", "\u2028"}
+
+
+SPOKEN: Final = "Fall 17: R\u00fcckfrage"
+"""The id of a session that is no identifier, so that its trace is made of it."""
+
+
+def add_spoken_session(log: Path) -> str:
+    """Add a session of this id to a log that guards wrote, and return its trace."""
+    with SqlDecisionLog.open(log) as opened:
+        events = [open_(SPOKEN, request="Read x.md"), call("read_note", SPOKEN, "r1", name="x.md")]
+        answers_to(guard_of(desk(), log=opened), [*events, close(SPOKEN)])
+    rows = query(log, "SELECT DISTINCT session, trace FROM record_index")
+    return next(str(trace) for session, trace in rows if session == name_column(SPOKEN))
+
+
+def test_a_pack_of_a_session_holds_the_records_of_its_trace(critic: Critic, tmp_path: Path) -> None:
+    signed = guarded_log(critic, tmp_path)
+    trace = add_spoken_session(signed.log)
+    signed = signed._replace(checkpoint=signed.sign("grown", "--origin", ORIGIN))
+    page = pack(signed, "--session", SPOKEN)
+    assert read_pack(page.read_bytes(), "").records
+    assert pack(signed, "--trace", trace, name="again").read_bytes() == page.read_bytes()
+
+
+def test_a_session_is_redacted_by_its_id(critic: Critic, tmp_path: Path) -> None:
+    signed = guarded_log(critic, tmp_path)
+    trace = add_spoken_session(signed.log)
+    copies = [tmp_path / "one.db", tmp_path / "two.db"]
+    for wanted, copy in zip((("--session", SPOKEN), ("--trace", trace)), copies, strict=True):
+        assert critic("log", "redact", signed.log, copy, *wanted, *WHY).status == 0
+    kept = [query(one, "SELECT digest FROM inputs ORDER BY 1") for one in (*copies, signed.log)]
+    assert kept[0] == kept[1] != kept[2]
+    both = critic(
+        "log", "redact", signed.log, tmp_path / "x", "--session", "a", "--trace", "b", *WHY
+    )
+    assert "not allowed with" in both.err
+
+
+@pytest.mark.parametrize("action", ["pack", "redact"])
+def test_a_session_that_is_not_there_is_named(action: str, critic: Critic, tmp_path: Path) -> None:
+    signed = guarded_log(critic, tmp_path)
+    key = ("--checkpoint", signed.checkpoint, "--public-key", signed.public)
+    rest = {"pack": ("-o", tmp_path / "p", *key), "redact": (tmp_path / "new.db", *WHY)}[action]
+    said = critic("log", action, signed.log, *rest, "--session", "Fall 18\x1b")
+    assert (said.status, said.out) == (2, "")
+    assert said.err == "critic: no record is of session Fall 18\\u001b\n"
