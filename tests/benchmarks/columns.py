@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 
-from critic import Plan, Proposal, verify_proposal
+from critic import Plan, Proposal, RunContext, verify_proposal
 from harness.canonical import canonical_bytes
 from harness.replay.log_check import LogCheck
 from harness.what_if.columns.column_judging import PlanJudge
@@ -27,6 +27,7 @@ from harness.what_if.matrix import Matrix
 from harness.what_if.plan_answers import ANSWERS
 from harness.what_if.recorded_change import Alteration, ChangedInputs
 from harness.what_if.rejudging import RecordedPlan, RecordedPlans
+from harness.wire import build
 from tests.benchmarks import plans
 from tests.benchmarks.timing import Cost, of_thread
 
@@ -66,17 +67,21 @@ def drawn(count: int, seed: int = 1) -> tuple[Any, Any]:
     return lengths, rng.integers(0, STEPS, lengths.sum()).astype(np.int32)
 
 
-def write_plans(path: Path, count: int) -> None:
-    """Write a file of plans that differ as wholes, as an export does, and as it judges them."""
-    _write(path, count, np.zeros(count, np.uint8))
+def write_plans(path: Path, count: int, *, contexts: int = 1) -> None:
+    """Write a file of plans that differ as wholes, as an export does, and as it judges them.
+
+    Args:
+        contexts: how many contexts there are, of which the plans have one after the other.
+    """
+    rows = [_row(number) for number in range(contexts)]
+    _write(path, rows, count, np.zeros(count, np.uint8))
     judge = PlanJudge(Alteration())
     every = [judge.answers(group, group.judged) for group in PlanFile(path).groups()]
-    _write(path, count, np.concatenate(every))
+    _write(path, rows, count, np.concatenate(every))
 
 
-def _write(path: Path, count: int, answers: Any) -> None:
+def _write(path: Path, rows: list[Any], count: int, answers: Any) -> None:
     lengths, numbers = drawn(count)
-    row = _row()
     texts = [canonical_bytes(one).decode() for one in proposal(range(STEPS)).plan.steps]
     fields = [pyarrow.field("seq", pyarrow.int64()), *plan_fields()]
     schema = pyarrow.schema(fields).with_metadata(plan_metadata(LogCheck(), None))
@@ -86,7 +91,7 @@ def _write(path: Path, count: int, answers: Any) -> None:
             ends = starts[first : first + ROWS + 1]
             own, ends = numbers[ends[0] : ends[-1]], ends - ends[0]
             upto = first + len(ends) - 1
-            arrays = _repeated(row, upto - first)
+            arrays = _in_turn(rows, first, upto)
             arrays["answer"] = _texts(answers[first:upto], [one.text for one in ANSWERS])
             arrays["plan_steps"] = _lists(ends, _texts(own, texts))
             begins, positions = _repeats(ends, own)
@@ -96,18 +101,24 @@ def _write(path: Path, count: int, answers: Any) -> None:
             writer.write_table(pyarrow.Table.from_arrays([seq, *arrays.values()], schema=schema))
 
 
-def _row() -> Any:
-    """Return the row of a plan whose steps are left to be filled in."""
+def _row(number: int) -> Any:
+    """Return the row of a plan in a context, whose steps are left to be filled in."""
     whole = proposal([0])
+    # Sessions have limits of their own.
+    budget = {"bucket_tokens": 2**53 - 1 - number} if number else None
+    ctx = build(RunContext, whole.ctx.wire() | ({"run_budget": budget} if budget else {}))
+    whole = Proposal(ctx=ctx, compiled=whole.compiled, spec=whole.spec, plan=whole.plan)
     one = RecordedPlan(1, 0, None, whole, "digest", verify_proposal(whole))
     return next(RowWriter().rows(RecordedPlans(1, whole.spec.id, (one,))))
 
 
-def _repeated(row: Any, count: int) -> dict[str, Any]:
+def _in_turn(rows: list[Any], first: int, upto: int) -> dict[str, Any]:
     batch = PlanBatch()
-    batch.add(row)
+    for row in rows:
+        batch.add(row)
     once = dict(zip(COLUMNS, batch.arrays(), strict=True))
-    return {name: one.take(pyarrow.array(np.zeros(count, int))) for name, one in once.items()}
+    turns = pyarrow.array(np.arange(first, upto) % len(rows))
+    return {name: one.take(turns) for name, one in once.items()}
 
 
 def _texts(numbers: Any, texts: list[str]) -> Any:

@@ -16,17 +16,34 @@ _LIMIT: Final = 4.0
 _UNIT: Final = "verify of one of them"
 _JUDGED: Final = "what-if by columns, 1,000 plans"
 _READ: Final = f"{_JUDGED}, with the file and its context"
+_CONTEXTS: Final = {30: 11.0, 300: 56.0}
+"""The limits where the plans are of so many contexts: 0.8 and 4 us a plan of 71 us each."""
 
 
 def what_if_rows(folder: Path) -> list[Row | Unbuilt]:
     """Return the rows, or that they are not measured."""
     if find_spec("numpy") is None or find_spec("pyarrow") is None:
         missing = "pip install 'plan-critic[columnar]'"
-        return [Unbuilt(_JUDGED, _UNIT, _LIMIT, missing), Unbuilt(_READ, _UNIT, None, missing)]
+        limits = {_JUDGED: _LIMIT, _READ: None}
+        limits |= {_in_contexts(count): limit for count, limit in _CONTEXTS.items()}
+        return [Unbuilt(name, _UNIT, limit, missing) for name, limit in limits.items()]
     from tests.benchmarks import columns  # noqa: PLC0415 - needs both
 
     path = folder / "plans.parquet"
     columns.write_plans(path, PLANS)
     one, judged = columns.verifying_cost(), shared(columns.judging_cost(path), _THOUSANDS)
     read = shared(columns.reading_cost(path), _THOUSANDS)
-    return [Row(_JUDGED, _UNIT, _LIMIT, judged, one), Row(_READ, _UNIT, None, read, one)]
+    rows: list[Row | Unbuilt] = [
+        Row(_JUDGED, _UNIT, _LIMIT, judged, one),
+        Row(_READ, _UNIT, None, read, one),
+    ]
+    for count, limit in _CONTEXTS.items():
+        path = folder / f"plans-{count}.parquet"
+        columns.write_plans(path, PLANS, contexts=count)
+        cost = shared(columns.reading_cost(path), _THOUSANDS)
+        rows.append(Row(_in_contexts(count), _UNIT, limit, cost, one))
+    return rows
+
+
+def _in_contexts(count: int) -> str:
+    return f"{_READ.removesuffix(' and its context')}, of {count} contexts"

@@ -6,12 +6,14 @@ Rule 2: what the whole plan decides is left to `harness.what_if.columns.kernel`:
         classes that the spec requires, the order of the steps, repeats and sums.
 Rule 3: what bits cannot say is judged plan by plan: approvals, which are of one plan; turns of a
         guard, whose plan is made anew; a spec with more outputs and classes than there are bits.
+Rule 4: contexts that differ only in limits share the facts of steps: limits are of a plan.
 """
 
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final, NamedTuple
+from weakref import WeakValueDictionary
 
 from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunBudget
 from critic.checks import CHECKS
@@ -29,6 +31,7 @@ from evals.kinds import (
     RefusalKind,
 )
 from evals.plan import SHELL_ADAPTER
+from harness.canonical import canonical_json
 from harness.record import sha256
 from harness.record.index_row import EPOCH, MICROSECOND
 from harness.what_if.changed_turns import Unjudgeable
@@ -37,8 +40,11 @@ from harness.what_if.columns.plan_rows import RowReader, row_context
 from harness.what_if.recorded_change import ChangedInputs, InputsBySpec
 from harness.wire import parse
 
-_MOST_FACTS: Final = 50_000  # of one setting: they are forgotten together
+_MOST_FACTS: Final = 200_000  # of all settings: they are forgotten together
 _MOST_TIMES: Final = 16  # of one context: as above
+_MOST_HELD: Final = 1 << 26
+"""About how many bytes all contexts take: those that were not used for longest are forgotten."""
+_SIZE_READ: Final = 16  # bytes that a character of a context takes once it is read
 _DESTRUCTIVE_RANK: Final = MODE_RANK["destructive"]
 
 _FOUND: Final[tuple[tuple[Check, RefusalKind, bool], ...]] = tuple(
@@ -101,7 +107,7 @@ class Setting:
         budget: the limits.
     """
 
-    def __init__(self, proposal: Proposal) -> None:
+    def __init__(self, proposal: Proposal, tables: "StepTables") -> None:
         """Judge in the context of a proposal, whatever its plan."""
         self._ctx, self._compiled, self._spec = proposal.ctx, proposal.compiled, proposal.spec
         names = [*dict.fromkeys(self._spec.required_outputs)]
@@ -113,7 +119,8 @@ class Setting:
         self.outputs: Final = sum(self._outputs.values())
         self.classes: Final = sum(self._classes.values())
         self.budget: Final = self._ctx.run_budget or RunBudget()
-        self._facts: dict[str, StepFacts] = {}
+        self._tables: Final = tables
+        self._facts: Final = tables.table_of(proposal)
 
     def facts(self, step: str) -> StepFacts:
         """Return the facts of a step, given as JSON.
@@ -123,9 +130,8 @@ class Setting:
         """
         found = self._facts.get(step)
         if found is None:
-            if len(self._facts) >= _MOST_FACTS:
-                self._facts.clear()
-            found = self._facts[step] = self._find_bits(step)
+            found = self._find_bits(step)
+            self._tables.add(self._facts, step, found)
         return found
 
     def _find_bits(self, step: str) -> StepFacts:
@@ -155,12 +161,60 @@ def _bit(found: Found) -> int:
     return _BITS[found.check, found.kind, found.approvable]
 
 
+class StepTable(dict[str, StepFacts]):
+    """The facts of steps by their texts.
+
+    Attributes:
+        judged_by: the manifests and the spec by which they were found.
+    """
+
+    def __init__(self, *judged_by: object) -> None:
+        """Start empty."""
+        super().__init__()
+        self.judged_by: Final = judged_by  # so that their ids are not given to others
+
+
+class StepTables:
+    """The tables in use, by all that steps are judged by, and how many facts they have."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._tables: Final[WeakValueDictionary[tuple[int, int, str], StepTable]] = (
+            WeakValueDictionary()
+        )
+        self._count = 0
+
+    def table_of(self, proposal: Proposal) -> StepTable:
+        """Return the table of a context: the same one where only limits differ."""
+        compiled, spec, ctx = proposal.compiled, proposal.spec, proposal.ctx.wire()
+        ctx.pop("run_budget", None)
+        # Steps and tokens that are spent count for a plan; calls, for the step that repeats one.
+        ctx["spent"] = ctx.get("spent", {}).get("calls")
+        key = id(compiled), id(spec), sha256(canonical_json(ctx))
+        found = self._tables.get(key)
+        if found is None:
+            found = self._tables[key] = StepTable(compiled, spec)
+        return found
+
+    def add(self, table: StepTable, step: str, facts: StepFacts) -> None:
+        """Add the facts of a step. If all tables have too many, all are emptied before."""
+        if self._count >= _MOST_FACTS:
+            for one in self._tables.values():
+                one.clear()
+            self._count = 0
+        self._count += 1
+        table[step] = facts
+
+
 class TimedSettings:
     """The settings of a shared context under a change: one for each time that matters."""
 
-    def __init__(self, proposal: Proposal | None, expiries: tuple[datetime, ...]) -> None:
+    def __init__(
+        self, proposal: Proposal | None, expiries: tuple[datetime, ...], tables: StepTables
+    ) -> None:
         """Take the changed proposal, or None where each plan has to be judged by itself."""
         self._proposal, self._kept = proposal, dict[int, Setting]()
+        self._tables: Final = tables
         self._expiries = expiries
         self.expiries: Final = [(moment - EPOCH) // MICROSECOND for moment in expiries]
         """When evidence or an approval of a value expires, in microseconds since 1970."""
@@ -178,7 +232,9 @@ class TimedSettings:
                 raise ValueError("these plans are judged one by one")
             if len(self._kept) >= _MOST_TIMES:
                 self._kept.clear()
-            found = self._kept[expired] = Setting(self._move_moment(self._proposal, expired))
+            found = self._kept[expired] = Setting(
+                self._move_moment(self._proposal, expired), self._tables
+            )
         return found
 
     def _move_moment(self, proposal: Proposal, expired: int) -> Proposal:
@@ -191,12 +247,18 @@ class TimedSettings:
 
 
 class ChangedSettings:
-    """Makes settings, and keeps those that it made last."""
+    """Makes settings, and keeps those that were used last, as many as fit."""
 
-    def __init__(self, changed: ChangedInputs | InputsBySpec, most: int = 8) -> None:
+    def __init__(self, changed: ChangedInputs | InputsBySpec, most: int = _MOST_HELD) -> None:
+        """Take the change.
+
+        Args:
+            most: about how many bytes the settings may hold.
+        """
         self._changed, self._most = changed, most
-        self._reader = RowReader()
-        self._kept: dict[tuple[str, str, str], TimedSettings] = {}
+        self._reader, self._tables = RowReader(), StepTables()
+        self._kept: dict[tuple[str, str, str], tuple[TimedSettings, int]] = {}
+        self._held = 0
 
     def settings_of(self, ctx: str, compiled: str, spec: str) -> TimedSettings:
         """Return what the texts of a shared context become.
@@ -205,12 +267,16 @@ class ChangedSettings:
             harness.wire.InvalidInput: the texts are not a context.
         """
         key = ctx, compiled, spec
-        found = self._kept.pop(key, None)
+        found, held = self._kept.pop(key, (None, 0))
         if found is None:
             found = self._make_settings(*key)
-        self._kept[key] = found  # the last that was used
-        if len(self._kept) > self._most:
-            del self._kept[next(iter(self._kept))]
+            # The reader keeps what manifests and specs become.
+            held = _SIZE_READ * len(ctx) + len(compiled) + len(spec)
+            self._held += held
+        self._kept[key] = found, held  # the last that was used
+        while self._held > self._most and len(self._kept) > 1:
+            _, gone = self._kept.pop(next(iter(self._kept)))
+            self._held -= gone
         return found
 
     def _make_settings(self, ctx: str, compiled: str, spec: str) -> TimedSettings:
@@ -221,19 +287,21 @@ class ChangedSettings:
             plan=Plan(steps=(), declared_outputs=()),
         )
         if recorded.ctx.approvals:
-            return TimedSettings(None, ())
+            return TimedSettings(None, (), self._tables)
         try:
             would_be = self._changed.proposal(recorded, sha256(compiled.encode()))
         except Exception:
             # The plans are judged one by one, and what fails there is named.
-            return TimedSettings(None, ())
+            return TimedSettings(None, (), self._tables)
         if isinstance(would_be, Unjudgeable) or _names(would_be.spec) > _MOST_NAMES:
-            return TimedSettings(None, ())
+            return TimedSettings(None, (), self._tables)
         if _has_effects(recorded.compiled) or _has_effects(would_be.compiled):
-            return TimedSettings(None, ())  # what commands do hangs on the steps of their calls
+            return TimedSettings(
+                None, (), self._tables
+            )  # what commands do hangs on the steps of their calls
         if recorded.spec.late or would_be.spec.late:  # steps of a late plan hang on one another
-            return TimedSettings(None, ())
-        return TimedSettings(would_be, _expiries(would_be))
+            return TimedSettings(None, (), self._tables)
+        return TimedSettings(would_be, _expiries(would_be), self._tables)
 
 
 def _has_effects(compiled: CompiledContext) -> bool:
