@@ -57,8 +57,8 @@ def _of_setting(name: str) -> Plant:
     def plant(patch: pytest.MonkeyPatch) -> None:
         real = column_facts.Setting.__init__
 
-        def made(self: column_facts.Setting, proposal: Any) -> None:
-            real(self, proposal)
+        def made(self: column_facts.Setting, *given: Any) -> None:
+            real(self, *given)
             object.__setattr__(self, name, 0)
 
         patch.setattr(column_facts.Setting, "__init__", made)
