@@ -179,6 +179,8 @@ def _cannot_listen(shown: str, error: Exception) -> UsageError:
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _KEEP_ALIVE_S: Final = 75
+_TURN_S: Final = 0.0005
+"""How long a thread that judges a large body may go on while the loop has a small one to answer."""
 _TICKS: Final = 10
 """Of the ten in a second, after so many it is seen whether the server is to end."""
 
@@ -202,7 +204,7 @@ def run_app(
         lifespan: whether it is told of its start and its end.
         limit: says when it ends by itself.
     """
-    with _note_signals() as received:
+    with _note_signals() as received, _short_turns():
         lines = [f"serving on {url_of(bound)}{path}", *([note] if note else [])]
         server = _AnnouncedServer(_config(app, grace_s, lifespan), lines, limit)
         asyncio.run(server.serve(sockets=[bound]))
@@ -247,6 +249,17 @@ class _AnnouncedServer(uvicorn.Server):
         await super().startup(sockets=sockets)
         sys.stdout.write("".join(f"{line}\n" for line in self._lines))
         sys.stdout.flush()
+
+
+@contextmanager
+def _short_turns() -> Iterator[None]:
+    """Let threads take shorter turns than by default: an answer waits for several of them."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_TURN_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import sysconfig
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event, Thread
 from time import perf_counter_ns, sleep
 from typing import Final
 
@@ -23,6 +24,8 @@ from tests.support.paths import FIXTURES, ROOT
 
 _BODY: Final = FIXTURES / "refund" / "plan_b.json"
 _REQUESTS: Final = 200
+_LARGE: Final = 1_000_000
+_MS: Final = 1e6  # nanoseconds
 _SERVED: Final = "critic hook, served"
 _STARTED: Final = "critic hook, served by what an earlier hook started"
 _WAIT_S: Final = 30
@@ -85,17 +88,65 @@ def _started(folder: Path, alone: list[str], given: Path) -> list[str]:
 def _answer_rows() -> list[Row]:
     verify = start([sys.executable, "-m", "harness.cli", "serve", "--port", "0"])
     echo = start([sys.executable, "-m", "tests.benchmarks.echo"])
+    beside = start([sys.executable, "-m", "harness.cli", "serve", "--port", "0"])
     return [
+        *(
+            Row(
+                f"POST /v1/verify, {name}",
+                "a bare echo of the same body",
+                4.0,
+                of_answers(verify, "/v1/verify", share),
+                of_answers(echo, "/echo", share),
+                "wall",
+            )
+            for name, share in (("p50", 0.5), ("p99", 0.99))
+        ),
         Row(
-            f"POST /v1/verify, {name}",
-            "a bare echo of the same body",
-            4.0,
-            of_answers(verify, "/v1/verify", share),
-            of_answers(echo, "/echo", share),
+            "POST /v1/verify beside bodies of 1 MB, p99",
+            "1 ms",
+            20.0,
+            of_answers_beside(beside),
+            lambda _batch: _MS,
             "wall",
-        )
-        for name, share in (("p50", 0.5), ("p99", 0.99))
+        ),
     ]
+
+
+def large_body() -> bytes:
+    """Return a proposal of 1 MB: the small one, with much evidence."""
+    body = json.loads(_BODY.read_bytes())
+    items = body["compiled"]["manifests"]["evidence_manifest"]
+    size = len(json.dumps({**items[0], "id": "more_1000"}, separators=(",", ":")))
+    items += [{**items[0], "id": f"more_{number}"} for number in range(_LARGE // size)]
+    return json.dumps(body, separators=(",", ":")).encode()
+
+
+def of_answers_beside(url: str) -> Cost:
+    """Return the time of small answers while another connection sends a large body after another.
+
+    One in a hundred takes longer.
+    """
+
+    def cost(_batch: int) -> float:
+        is_over = Event()
+        with _connected(url) as connection, _connected(url) as other:
+            large = _request(url, "/v1/verify", large_body())
+            feeding = Thread(target=_feed, args=(other, large, is_over))
+            feeding.start()
+            try:
+                small = _request(url, "/v1/verify", _BODY.read_bytes())
+                taken = [_one(connection, small) for _ in range(_REQUESTS)]
+            finally:
+                is_over.set()
+                feeding.join()
+        return percentile(taken, 0.99)
+
+    return cost
+
+
+def _feed(connection: socket.socket, request: bytes, is_over: Event) -> None:
+    while not is_over.is_set():
+        _one(connection, request)
 
 
 def hook_command() -> list[str]:
@@ -117,18 +168,27 @@ def start(command: list[str]) -> str:
 
 def of_answers(url: str, path: str, share: float) -> Cost:
     """Return the time that this share of the answers takes at most, on one connection."""
-    host, _, port = url.removeprefix("http://").partition(":")
-    body = _BODY.read_bytes()
-    head = f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
-    request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    request = _request(url, path, _BODY.read_bytes())
 
     def cost(_batch: int) -> float:
-        with socket.create_connection((host, int(port)), timeout=30) as connection:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with _connected(url) as connection:
             taken = [_one(connection, request) for _ in range(_REQUESTS)]
         return percentile(taken, share)
 
     return cost
+
+
+def _connected(url: str) -> socket.socket:
+    host, _, port = url.removeprefix("http://").partition(":")
+    connection = socket.create_connection((host, int(port)), timeout=30)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
+
+
+def _request(url: str, path: str, body: bytes) -> bytes:
+    host = url.removeprefix("http://")
+    head = f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 def _one(connection: socket.socket, request: bytes) -> int:

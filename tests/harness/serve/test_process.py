@@ -15,7 +15,14 @@ import httpx
 import pytest
 
 from harness.log import SqlDecisionLog
-from harness.serve.running import bind_tcp, bind_unix, is_loopback, release_unix
+from harness.serve.running import (
+    IdleLimit,
+    bind_tcp,
+    bind_unix,
+    is_loopback,
+    release_unix,
+    run_app,
+)
 from tests.harness.console import Critic
 from tests.harness.serve.asking import JSON, ServiceProcess, event_path, serving, started
 from tests.support.examples import HOSTILE, PLAN_A, PLAN_B, is_safe
@@ -255,3 +262,31 @@ def test_with_tokens_it_serves_elsewhere(folder: Path) -> None:
 def test_loopback_is_told_from_elsewhere() -> None:
     assert all(map(is_loopback, ("127.0.0.1", "127.9.9.9", "::1", "localhost", "LOCALHOST")))
     assert not any(map(is_loopback, ("", "0.0.0.0", "::", "10.0.0.1", "127.0.0.1.x", "é")))  # noqa: S104
+
+
+class Over(IdleLimit):
+    """Ends a service at once."""
+
+    def __init__(self) -> None:
+        """Wait for nothing."""
+
+    def is_over(self, requests: int) -> bool:
+        return requests == 0
+
+
+def test_small_answers_wait_for_short_turns_of_other_threads(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    usual, seen = sys.getswitchinterval(), list[float]()
+
+    async def app(_scope: Any, receive: Any, send: Any) -> None:
+        for stage in ("startup", "shutdown"):
+            await receive()
+            seen.append(sys.getswitchinterval())
+            await send({"type": f"lifespan.{stage}.complete"})
+
+    bound = bind_tcp("127.0.0.1", 0, has_tokens=False)
+    assert run_app(app, bound, 1, lifespan="on", limit=Over()) == 0
+    assert all(one <= usual / 5 for one in seen)
+    assert (len(seen), sys.getswitchinterval()) == (2, usual)
+    assert capsys.readouterr().out.startswith("serving on http://127.0.0.1:")
