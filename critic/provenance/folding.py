@@ -18,6 +18,7 @@ from functools import cache, lru_cache
 from typing import Final
 from unicodedata import ucd_3_2_0
 
+from critic.provenance.link_signs import unescape_markup
 from evals.canonical_json import canonical_json
 
 SEPARATORS: Final = (
@@ -44,10 +45,6 @@ _WIDTHLESS: Final = re.compile(
 _SCHEME: Final = re.compile("(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,19}://")
 _SLASHES: Final = re.compile(r"[/\\]+")
 _IDEOGRAPHIC_STOP: Final = "\u3002"
-_ESCAPED_SIGN: Final = re.compile(
-    "(?:&#0{0,6}46;|&#x0{0,6}2e;|&period;|%2e)"
-    "|(&#0{0,6}47;|&#x0{0,6}2f;|&sol;)|(&#0{0,6}58;|&#x0{0,6}3a;|&colon;)"
-)
 _ESCAPED_SPACE: Final = re.compile(r"(?<![/\\])(?<!https:)(?<!http:)\\[nrt]", re.IGNORECASE)
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _PARTING: Final = re.compile("[\u2025\u2026\u2116]|[\xaa\xba](?=[0-9])")
@@ -139,18 +136,12 @@ def wide_links(text: str) -> str:
 
     Readers of pages and of hosts take some other spellings for a dot, a slash and a colon.
     """
-    folded = unescape_breaks(text)
+    folded = unescape_markup(unescape_breaks(text))
     if folded.isascii():
         folded = folded.lower()
     else:
         folded = _folded_widely(folded).replace(_IDEOGRAPHIC_STOP, ".")
-    if "&" in folded or "%2e" in folded:
-        folded = _ESCAPED_SIGN.sub(_sign_of, folded)
     return _SPACE.sub(" ", folded)
-
-
-def _sign_of(escape: re.Match[str]) -> str:
-    return "/" if escape[1] else ":" if escape[2] else "."
 
 
 def unescape_breaks(text: str) -> str:

@@ -10,10 +10,17 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
+from critic.provenance.authorities import (
+    BRACKETED_HOST,
+    HOST,
+    IN_HOST,
+    NUMBERED_HOST,
+    WIDE_REST,
+    odd_links_in,
+)
 from critic.provenance.boundaries import ENDS_BESIDE, ScriptPattern, compile_pattern, run_of
 from critic.provenance.folding import (
     QUOTES,
-    SEPARATORS,
     WORD,
     collapse_spaces,
     compatible,
@@ -39,10 +46,6 @@ from critic.provenance.link_signs import (
     has_escapes,
 )
 
-_IN_HOST: Final = f"[^{SEPARATORS.replace('-/', '-,./', 1)}]"
-"""A word or a hyphen: what stands between the dots of a host."""
-
-_HOST: Final = rf"{_IN_HOST}++(?:\.{_IN_HOST}++)*+"
 _NO_PAGE: Final = rf"{LINK_SPACES}<>\"'`|\\^{{}}()\[\]{LINK_QUOTES}"
 _IN_PAGE: Final = f"[^{_NO_PAGE}{LINK_CLOSING}]"
 _PLAIN: Final = f"[^{_NO_PAGE}{LINK_CLOSING}{LINK_OPENING}{LINK_STOPS}]"
@@ -58,12 +61,12 @@ _PAGE: Final = (
 _IN_ASCII_PAGE: Final = r"[^\x00-\x20<>\"'`|\\^{}()\[\]]"
 _ASCII_PAGE: Final = rf"(?:{_IN_ASCII_PAGE}++|\({_IN_ASCII_PAGE}*+\))*+"
 """The same in a text of ASCII alone, whose pattern is compiled when this module is imported."""
-_WIDE_REST: Final = (
+_REST: Final = (
     r"(?::[0-9]{1,5})?(?:[/\\?#][^\x00-\x20\x85\u1680\u180e\u2028\u2029"
     rf"<>\"'`|^{{}}()\[\]{LINK_QUOTES}]*)?"
 )
 _NARROW: Final = re.compile(
-    rf"(?:(?:https?:)?//)?({_HOST}(?::[0-9]{{1,5}})?)(/[^?#]*)?(\?[^#]*)?(#.*)?", re.IGNORECASE
+    rf"(?:(?:https?:)?//)?({HOST}(?::[0-9]{{1,5}})?)(/[^?#]*)?(\?[^#]*)?(#.*)?", re.IGNORECASE
 )
 _BEFORE_AT: Final = rf"(?:{WORD}|[.:%+~-])"
 """What may follow a host that is the beginning of an address, or of a user part."""
@@ -81,14 +84,14 @@ _USER: Final = rf"(?:{_BEFORE_AT}|[!$&'()*,;=]){{0,64}}+"
 
 def _narrow_in_text(host: str, page: str) -> str:
     return (
-        rf"(?i)(?:(?<![A-Za-z0-9+./@-])(?:https?:|(?<!:))//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST}))"
+        rf"(?i)(?:(?<![A-Za-z0-9+./@-])(?:https?:|(?<!:))//|(?<!{WORD})(?<![.:/@%+~\\-])(?={IN_HOST}++\.{IN_HOST}))"
         rf"{host}(?!{_BEFORE_AT}*+@)(?!{_USER}@)(?!{_GOES_ON})"
         rf"(?P<rest>(?::[0-9]{{1,5}})?(?:[/?#]{page})?)"
     )
 
 
 _NARROW_IN_TEXT: Final = ScriptPattern(
-    _narrow_in_text(_HOST, _ASCII_PAGE), _narrow_in_text(_HOST, _PAGE)
+    _narrow_in_text(HOST, _ASCII_PAGE), _narrow_in_text(HOST, _PAGE)
 )
 _LABEL: Final = run_of("-,./", ENDS_BESIDE)
 _NARROW_BESIDE: Final = _narrow_in_text(rf"{_LABEL}(?:\.{_LABEL})++", _PAGE)
@@ -110,7 +113,7 @@ _JOINED: Final = (
 _NUMBERS: Final = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _MASK: Final = re.compile("/[0-9]{1,2}")
 """What makes a network of four numbers, or stands behind those of a version."""
-_LABEL_BEHIND: Final = rf"{_STOP_AS_DOT}{_IN_HOST}++(?:\.|{_STOP_AS_DOT}){_IN_HOST}"
+_LABEL_BEHIND: Final = rf"{_STOP_AS_DOT}{IN_HOST}++(?:\.|{_STOP_AS_DOT}){IN_HOST}"
 """What goes on with a host where a stop is read as a dot."""
 _PAIRS: Final = frozenset(("<|", "||", "[|", "{}"))
 _MARKS: Final = "*_~"
@@ -121,14 +124,12 @@ _SHORT: Final = re.compile(r"(?:[A-Za-z]\.){2,}[A-Za-z]++")
 _HOST_ENDS: Final = re.compile(r"(?<=[A-Za-z0-9])(?=[^\x00-\x7f]|_++\Z)")
 _HOST_BEGINS: Final = re.compile(r"(?<=[^\x00-\x7f])(?=[A-Za-z0-9])")
 _MOST_PARTS: Final = 12
-_NUMBERED_HOST: Final = r"(?:[0-9]{4,10}|0x[0-9a-f]{4,8})(?=[/?#:])"
-_BRACKETED_HOST: Final = r"\[[0-9a-f.]*:[0-9a-f:.]{1,60}(?:%[^\s\]/]{1,60})?\]"
 _WIDE_IN_TEXT: Final = re.compile(
     r"(?:(?P<scheme>(?:[a-z][a-z0-9+.-]{0,19}:[/\\]{2}|(?<![a-z])https?:)[/\\]*+"
-    rf"|(?<![:/\\a-z0-9])[/\\]{{2,}}+(?={_IN_HOST}++\.{_IN_HOST}|{_NUMBERED_HOST}|{_BRACKETED_HOST}))"
+    rf"|(?<![:/\\a-z0-9])[/\\]{{2,}}+(?={IN_HOST}++\.{IN_HOST}|{NUMBERED_HOST}(?=[/?#:])|{BRACKETED_HOST}))"
     r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?[.%]*+"
-    rf"|(?<!{WORD})(?<![@-])(?<!(?<!\.)\.)(?={_IN_HOST}++\.{_IN_HOST})(?!{_HOST}{_BEFORE_AT}{{0,64}}+@))"
-    rf"(?P<host>{_HOST}|{_BRACKETED_HOST})(?:{_FINAL_DOT})?(?P<rest>{_WIDE_REST})"
+    rf"|(?<!{WORD})(?<![@-])(?<!(?<!\.)\.)(?={IN_HOST}++\.{IN_HOST})(?!{HOST}{_BEFORE_AT}{{0,64}}+@))"
+    rf"(?P<host>{HOST}|{BRACKETED_HOST})(?:{_FINAL_DOT})?(?P<rest>{WIDE_REST})"
 )
 _CAPITAL: Final = "A-Z\xc0-\xd6\xd8-\xde\u0391-\u03a9\u0400-\u042f"
 _SENTENCE: Final = rf"([^{_CAPITAL}]+)\.[{_CAPITAL}](?:(?![{_CAPITAL}]){WORD})++"
@@ -270,9 +271,11 @@ def wide_links_in(text: str) -> Iterator[tuple[WebLink, Looks]]:
     for scheme, host, rest in dict.fromkeys(found):
         link = _wide_link(host, rest)
         is_link = scheme is not None or host.startswith("www.")
-        looks = "link" if is_link else _looks_in_text(link)
+        looks = "link" if is_link else _looks_in_text(link, rest)
         yield link, looks
         yield from _links_beside(host, looks)
+    for host, rest in dict.fromkeys(odd_links_in(text)):
+        yield _wide_link(host, rest), "link"
 
 
 def hosts_beside(host: str) -> Iterator[str]:
@@ -287,7 +290,7 @@ def _links_beside(host: str, looks: Looks) -> Iterator[tuple[WebLink, Looks]]:
     for at in islice(_HOST_ENDS.finditer(host), _MOST_PARTS):
         link = _wide_link(host[: at.start()].lstrip("_"), "")
         is_new = looks == "words" and "." in link.host
-        yield link, _looks_in_text(link) if is_new else "words"
+        yield link, _looks_in_text(link, "") if is_new else "words"
 
 
 def _each_wide(text: str) -> Iterator[re.Match[str]]:
@@ -322,10 +325,11 @@ def looks_like_link(text: str) -> bool:
     return host.startswith("www.") or looks != "words"
 
 
-def _looks_in_text(link: WebLink) -> Looks:
+def _looks_in_text(link: WebLink, rest: str) -> Looks:
     """Return what a reader may take it for: with something behind it, a file name may be a host."""
-    ending, has_page = last_label(link.host), link.path != ""
-    if ending in FILE_HOSTS and (has_page or link.has_query):
+    ending = last_label(link.host)
+    has_page = link.path != "" or link.has_query or (link.rest != "" and rest[0] in "/\\")
+    if ending in FILE_HOSTS and has_page:
         return "link"
     if "/" in link.path and _NUMBERS.fullmatch(link.host) is not None:
         return "words" if _MASK.fullmatch(link.path + link.rest) else "link"
