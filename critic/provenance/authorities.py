@@ -70,9 +70,11 @@ def odd_links_in(text: str) -> Iterator[OddLink]:
         has_scheme = begin[0][0] not in "/\\"
         is_attribute = before != "" and before in _IN_ATTRIBUTE
         if has_scheme or is_attribute or ("@" in whole and has_page):
-            rest = _match(_REST, text, end)
-            found = (OddLink(host, port + rest) for host, port in _read(whole))
-            yield from (one for one in found if has_scheme or _IS_HOST.fullmatch(one.host))
+            found = [one for one in _read(whole) if has_scheme or _IS_HOST.fullmatch(one[0])]
+            if found:
+                rest = _match(_REST, text, end)
+                at = max(at, end + len(rest))  # a page is read once
+                yield from (OddLink(host, port + rest) for host, port in found)
 
 
 def _authority_at(text: str, start: int, quote: str) -> str:
