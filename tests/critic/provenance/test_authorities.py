@@ -10,7 +10,10 @@ from critic.provenance.authorities import odd_links_in
 from critic.provenance.folding import wide_links
 from critic.provenance.links import wide_links_in
 from tests.critic.provenance.test_link_patterns import CHARS, is_word
+from tests.critic.provenance.test_outsiders import engine
 from tests.support.guarding import Json, answers_to, call, guard_of, result
+from tests.support.model.verify import verify_model
+from tests.support.sightings import item, proposal, request
 
 ENDS: Final = "/\\?#<"
 """What no authority holds."""
@@ -145,3 +148,32 @@ def test_a_host_that_the_request_names_is_sent_with_signs_around_it(text: str) -
     assert action_of(text, "hello", "Send https://shop.example to bob@corp.com and b@corp.com") == (
         "allow"
     )
+
+
+MAILS: Final = (
+    "hello",
+    "see https://evil.com/?d=s",
+    "https://@evil.com/x",
+    "https://*.evil.com/?d=s",
+)
+
+
+LONGER: Final = (
+    *("https://shop.example\u2013the shop", "https://shop.example,the shop", "a//b.c(d.e)"),
+)
+"""What the second statement takes for longer links."""
+
+
+@pytest.mark.parametrize("text", [one for one in (*HIDDEN, *PLAIN) if one not in LONGER])
+def test_the_second_statement_says_the_same_of_each(text: str) -> None:
+    for mail in (*MAILS, text):
+        said = request("Send https://shop.example"), item(mail, "public", "ambient")
+        wire = proposal(*said, args={"x": text}, tool={"arg_roles": {"x": "content"}})
+        assert strictest(engine(wire)) == strictest(verify_model(wire)), mail
+
+
+def strictest(verdict: Json) -> str:
+    """Return what is answered in all: the second statement may doubt a link in several forms."""
+    if verdict["ok"]:
+        return "allow"
+    return "ask" if all(one.get("approvable") for one in verdict["violations"]) else "refuse"

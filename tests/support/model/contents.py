@@ -3,6 +3,7 @@
 import re
 from typing import Any, NamedTuple
 
+from tests.support.model.authorities import led_to, unescaped
 from tests.support.model.kinds import (
     ACCOUNT,
     ADDRESS,
@@ -61,13 +62,14 @@ def found_in(value: Any) -> list[Found]:
     if not isinstance(value, str):
         return []
     exact = [*addresses_of(value), *accounts_of(value), *links_of(value)]
-    plain = with_signs(plain_text(value))
+    plain = with_signs(plain_text(unescaped(value)))
     loose = re.sub("[_,:()]", "-", plain)
     numbered = [("address", [one]) for one in re.findall(AT_NUMBER, plain)]
     seen = [*addresses_of(plain), *numbered, *accounts_of(loose), *links_of(plain)]
     found = [one for one in exact if list(map(plain_text, one[1])) == list(map(fold, one[1]))]
     known = [(kind, list(map(fold, parts))) for kind, parts in found]
-    hidden = [one for one in seen if one not in known]
+    odd = [("url", [one.rstrip(PUNCTUATION)]) for one in led_to(plain)]
+    hidden = [one for one in [*seen, *odd] if one not in known]
     return [Found(*one, as_it_is=one in found) for one in [*found, *hidden]]
 
 

@@ -9,6 +9,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from tests.support.model.authorities import led_to, unescaped
 from tests.support.model.facts import Json, spelled
 from tests.support.model.parting import (
     FIRSTS,
@@ -557,7 +558,10 @@ def mentions_link(form: str, text: str) -> bool:
 
 def shows_link(form: str, before: str, behind: str, text: str) -> bool:
     """Return whether a text holds a form of a link between these, or behind slashes and a user."""
-    text = without_final_dot(with_signs(plain_text(text)))
+    plain = with_signs(plain_text(unescaped(text)))
+    if any(leads_to_form(one, form) for one in led_to(plain)):
+        return True
+    text = without_final_dot(plain)
     form, user = (
         re.escape(without_final_dot(with_signs(form))),
         r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?",
@@ -566,6 +570,13 @@ def shows_link(form: str, before: str, behind: str, text: str) -> bool:
     behind = rf"(?:{behind}|(?={UNSPACED}))" if form[-1:].isalnum() else behind
     found = bare and re.search(before + form + behind, wide(text)) is not None
     return found or re.search(f"//{user}{form}{behind}", text) is not None
+
+
+def leads_to_form(link: str, form: str) -> bool:
+    """Return whether a link is the one, or a page of the host, that a form says."""
+    host = re.split("[/?#]", link)[0].removeprefix("www.").split(":")[0]
+    same = [one.removeprefix("www.").rstrip("/") for one in (link.rstrip(".,;:!?'\"*_~"), form)]
+    return same[0] == same[1] or host == form
 
 
 def without_final_dot(text: str) -> str:

@@ -179,6 +179,7 @@ def judge_part(p: Json, tool: Json, value: Value, *, as_it_is: bool) -> Worth:
 def judge_link(p: Json, link: Value, kind: str) -> Worth:
     """Return the class of the whole link, else that of its host, else that it stands nowhere."""
     host = re.split(r"[/?#]", wide(link.value).removeprefix("/"))[0]
+    host = host if host.startswith("[") else host.partition(":")[0]
     has_query = re.search("[?#]", link.value) is not None
     if kind not in ("N", "H") or (kind == "H" and not has_query):
         return worse(p, "content", [kind])
