@@ -6,6 +6,7 @@ Rule 2: an address or account number is judged by the longest of its parts that 
         that end at a separator, so that a word behind it hides nothing.
 """
 
+import re
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeVar
 
@@ -13,8 +14,7 @@ from critic.provenance.folding import narrow, unescape_breaks, wide, wide_links
 from critic.provenance.host_names import may_be_file
 from critic.provenance.links import (
     WebLink,
-    links_in,
-    parts_in,
+    all_links_in,
     wide_link_of,
     wide_links_in,
 )
@@ -23,13 +23,16 @@ from critic.provenance.value_kinds import (
     account_parts,
     address_parts,
     addresses_in,
-    wide_accounts_in,
     wide_form,
 )
+from critic.provenance.wide_accounts import find_wide_accounts
 
 MOST_VALUES: Final = 10_000
 """How many values of one plan are judged. Each of them takes tens of microseconds."""
 _AS_LINK: Final = "https://"
+_DIGIT: Final = re.compile("[0-9]")
+_IN_LINK: Final = re.compile(r"[.:/\\]")
+"""The signs of which each link has one."""
 _Found = TypeVar("_Found", bound=Hashable)
 
 
@@ -57,20 +60,29 @@ class ContentValue(NamedTuple):
 
 def content_values(text: str) -> Iterator[ContentValue]:
     """Yield what is judged in a text, each once: of a kind, one more than is judged of a plan."""
-    small, folded = narrow(text), wide(text)
+    folded = wide(text)
+    if "@" in folded:
+        yield from _addresses(narrow(text), folded)
+    if _DIGIT.search(folded):
+        yield from _accounts(narrow(text), folded)
+    yield from _links(text)
+
+
+def _addresses(small: str, folded: str) -> Iterator[ContentValue]:
     addresses = {part for one in addresses_in(small) for part in _ends(one)}
     for parts in _first_of(address_parts(folded)):
         forms = (
             Sought("address", one if one in addresses else "", wide_form(one)) for one in parts
         )
         yield ContentValue(parts[0], tuple(forms))
+
+
+def _accounts(small: str, folded: str) -> Iterator[ContentValue]:
     numbers = _first_of(account_parts(folded))
-    lengths = {len(one) for parts in numbers for one in parts}
-    accounts = {*wide_accounts_in(small, lengths)}
+    accounts = find_wide_accounts(small, {one for parts in numbers for one in parts})
     for parts in numbers:
         forms = (Sought("account", one if one in accounts else "", one) for one in parts[::-1])
         yield ContentValue(parts[-1], tuple(forms))
-    yield from _links(text)
 
 
 def _first_of(found: Iterable[_Found]) -> Iterable[_Found]:
@@ -88,13 +100,15 @@ def _ends(address: str) -> Iterator[str]:
 
 
 def _links(text: str) -> Iterator[ContentValue]:
-    exact: dict[str, list[WebLink]] = {}
+    folded, exact = wide_links(text), dict[str, list[WebLink]]()
+    if not _IN_LINK.search(folded):
+        return
     plain = unescape_breaks(text)
-    for link, _ in (*links_in(plain), *parts_in(plain)):
+    for link, _ in all_links_in(plain):
         wide_link = wide_link_of(wide_links(_AS_LINK + link.key))
         if wide_link is not None:
             exact.setdefault(wide_link.key, []).append(link)
-    for link, looks in _first_of(wide_links_in(wide_links(text))):
+    for link, looks in _first_of(wide_links_in(folded)):
         if looks == "words":
             continue
         forms = [

@@ -19,14 +19,13 @@ from critic.provenance.authorities import (
     odd_links_in,
 )
 from critic.provenance.boundaries import ENDS_BESIDE, ScriptPattern, compile_pattern, run_of
+from critic.provenance.dot_segments import may_go_up
 from critic.provenance.folding import (
     QUOTES,
     WORD,
     collapse_spaces,
-    compatible,
     has_control,
     small,
-    wide,
 )
 from critic.provenance.host_names import (
     FILE_HOSTS,
@@ -134,8 +133,6 @@ _WIDE_IN_TEXT: Final = re.compile(
 _CAPITAL: Final = "A-Z\xc0-\xd6\xd8-\xde\u0391-\u03a9\u0400-\u042f"
 _SENTENCE: Final = rf"([^{_CAPITAL}]+)\.[{_CAPITAL}](?:(?![{_CAPITAL}]){WORD})++"
 """A link, and behind its full stop the word that begins a sentence."""
-_DOTS: Final = re.compile(r"\.{1,2}(?![A-Za-z0-9_.-]|[^\x00-\x7f])")
-_DOTS_IN_BRACES: Final = re.compile(r"[{,]\.{1,2}[,}]")
 _MOST_SEGMENTS: Final = 64
 
 
@@ -180,27 +177,17 @@ def link_of(text: str) -> WebLink | None:
     return WebLink(name, "".join(f"/{one}" for one in segments), (query or "") + (fragment or ""))
 
 
-def may_go_up(segments: Iterable[str]) -> bool:
-    """Return whether a program may read a segment as dots or as several: `..;x`, or wide dots."""
-    return any(map(_may_be_dots, segments))
-
-
-def _may_be_dots(segment: str) -> bool:
-    plain, seen = segment, segment
-    if not segment.isascii():
-        plain, seen = compatible(segment), wide(segment)
-    in_braces = "{" in seen and _DOTS_IN_BRACES.search(seen) is not None
-    return in_braces or "/" in plain or "\\" in plain or _DOTS.match(seen) is not None
-
-
 def links_in(text: str) -> Iterator[tuple[WebLink, bool]]:
     """Yield the narrow links in a text, each spelling once, and whether it may be no page."""
     return _read_links(spelled for spelled, is_whole in _each_narrow(text) if is_whole)
 
 
-def parts_in(text: str) -> Iterator[tuple[WebLink, bool]]:
-    """Yield as links what stands in a text and may be only a part of one."""
-    return _read_links(spelled for spelled, is_whole in _each_narrow(text) if not is_whole)
+def all_links_in(text: str) -> Iterator[tuple[WebLink, bool]]:
+    """Yield the narrow links in a text, and as links what may be only a part of one."""
+    whole, parts = dict[str, None](), dict[str, None]()
+    for spelled, is_whole in _each_narrow(text):
+        (whole if is_whole else parts)[spelled] = None
+    return _read_links([*whole, *parts])
 
 
 def _read_links(spellings: Iterable[str]) -> Iterator[tuple[WebLink, bool]]:
@@ -215,8 +202,13 @@ def _each_narrow(text: str) -> Iterator[tuple[str, bool]]:
     patterns = [_NARROW_IN_TEXT.of(text)]
     if not text.isascii():
         patterns.append(compile_pattern(_NARROW_BESIDE))
+    whole = set[str]()
     for match in (match for one in patterns for match in one.finditer(text)):
+        if match[0] in whole:
+            continue  # it is known, and as more than a part
         found, is_whole = match[0].rstrip(LINK_ENDS), _is_whole(match)
+        if is_whole:
+            whole.add(match[0])
         sentence = compile_pattern(_SENTENCE).fullmatch(found)
         if sentence is None:
             yield found, is_whole

@@ -15,7 +15,7 @@ from critic.provenance.boundaries import ALL_CHANGES, ScriptPattern
 from critic.provenance.day_forms import Day, days_in, keys_of
 from critic.provenance.folding import narrow, small, wide, wide_links
 from critic.provenance.holders import Holders, ItemText, Shown, earlier_of
-from critic.provenance.links import hosts_beside, links_in, parts_in, wide_links_in
+from critic.provenance.links import all_links_in, hosts_beside, links_in, wide_links_in
 from critic.provenance.mailboxes import mailboxes_in
 from critic.provenance.texts import NARROW, PATHS, WIDE, Reading, Texts, as_written
 from critic.provenance.value_kinds import (
@@ -243,8 +243,7 @@ def _all_links(entry: ItemText) -> Iterator[_Key]:
 
 def _hosts(entry: ItemText) -> Iterator[_Key]:
     text = entry.text(as_written)
-    links = (*links_in(text), *parts_in(text))
-    found = [link.host for link, no_host in links if not no_host]
+    found = [link.host for link, no_host in all_links_in(text) if not no_host]
     return (("url", one) for host in found for one in (host, *hosts_beside(host)))
 
 

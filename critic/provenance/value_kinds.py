@@ -19,6 +19,7 @@ from critic.provenance.accounts import (
     wide_account_form,
 )
 from critic.provenance.addresses import ADDRESS, address_parts, addresses_in, wide_addresses_in
+from critic.provenance.dot_segments import may_go_up
 from critic.provenance.folding import (
     QUOTES,
     SEPARATORS,
@@ -37,7 +38,6 @@ from critic.provenance.links import (
     link_of,
     links_in,
     looks_like_link,
-    may_go_up,
     wide_link_of,
 )
 from critic.provenance.wide_accounts import WIDELY_SEPARATED, account_parts, wide_accounts_in

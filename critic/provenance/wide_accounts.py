@@ -34,6 +34,18 @@ def wide_accounts_in(text: str, lengths: Collection[int] | None = None) -> Itera
         yield from _all_joined(groups) if lengths is None else _joined_to(groups, lengths)
 
 
+def find_wide_accounts(text: str, sought: Collection[str]) -> set[str]:
+    """Return those of some numbers that `wide_accounts_in` yields of a wide text."""
+    wanted = {one for one in sought if _SHORTEST <= len(one) <= _LONGEST and _DIGIT.search(one)}
+    begins = {one[:length] for one in wanted for length in range(1, _SHORTEST + 1)}
+    found = set[str]()
+    for groups in _wide_runs_in(text) if wanted else ():
+        for at, group in enumerate(groups):
+            if group[:_SHORTEST] in begins:
+                found |= wanted.intersection(accumulate(groups[at : at + MOST_GROUPS]))
+    return found
+
+
 def _wide_runs_in(text: str) -> Iterator[list[str]]:
     """Yield the groups of each run with a digit."""
     more = () if text.isascii() else (GROUP, PARTED_GROUP)

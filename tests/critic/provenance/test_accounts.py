@@ -7,11 +7,13 @@ from itertools import pairwise
 from typing import Any, Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from critic.provenance.accounts import accounts_in, by_lines
 from critic.provenance.folding import WORD
 from critic.provenance.value_kinds import read_value
-from critic.provenance.wide_accounts import account_parts, wide_accounts_in
+from critic.provenance.wide_accounts import account_parts, find_wide_accounts, wide_accounts_in
 from tests.support.sightings import answer, item, proposal, request
 
 CHARS: Final = [*map(chr, range(0x100)), *map(chr, range(0x2000, 0x2060)), "\u2212"]
@@ -345,3 +347,18 @@ def test_numbers_of_a_length_are_those_of_all_that_have_it(count: int) -> None:
             assert {*wide_accounts_in(text, (length,))} == {
                 one for one in every if len(one) == length
             }
+
+
+@given(
+    groups=st.lists(st.sampled_from(("1", "a1", "de89", "b", "12345", "x" * 30)), min_size=1),
+    gap=st.sampled_from((" ", "-", "; ", "\n")),
+    more=st.lists(st.text("ade189", max_size=9)),
+)
+def test_numbers_that_are_sought_are_found_where_any_are(
+    groups: list[str], gap: str, more: list[str]
+) -> None:
+    text = gap.join(groups)
+    every = {*wide_accounts_in(text)}
+    parts = {one[start:end] for one in every for start in (0, 1) for end in (-1, len(one))}
+    sought = every | parts | {*more}
+    assert find_wide_accounts(text, sought) == sought & every

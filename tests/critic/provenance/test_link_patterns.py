@@ -5,16 +5,16 @@ from typing import Final
 
 import pytest
 
+from critic.provenance.dot_segments import may_go_up
 from critic.provenance.folding import WORD, small
 from critic.provenance.host_names import may_be_file, names_no_host
 from critic.provenance.link_signs import has_escapes
 from critic.provenance.links import (
+    all_links_in,
     hosts_beside,
     link_of,
     links_in,
     looks_like_link,
-    may_go_up,
-    parts_in,
     wide_link_of,
     wide_links_in,
 )
@@ -184,7 +184,7 @@ def keys(text: str) -> list[str]:
 
 def all_keys(text: str) -> list[str]:
     """Return the links that a text names, and those that may be parts of longer ones."""
-    return [*keys(text), *(link.key for link, _ in parts_in(text))]
+    return [link.key for link, _ in all_links_in(text)]
 
 
 def wide_keys(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from critic.provenance.links import links_in, parts_in, wide_links_in
+from critic.provenance.links import all_links_in, links_in, wide_links_in
 from tests.support.model.facts import Json
 from tests.support.sightings import answer, item, proposal, request
 
@@ -108,7 +108,8 @@ def test_a_host_ends_where_the_sentence_goes_on(behind: str) -> None:
 
 def read(text: str) -> tuple[list[str], list[str]]:
     """Return the links that a text names, and those that may be a part of what it names."""
-    links, parts = list(links_in(text)), list(parts_in(text))
+    links = list(links_in(text))
+    parts = [one for one in all_links_in(text) if one not in links]
     return [one.key for one, _ in links], [one.key for one, _ in parts]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from critic.provenance.day_forms import Day
 from critic.provenance.holders import ItemText, Shown
-from critic.provenance.links import links_in
+from critic.provenance.links import all_links_in
 from critic.provenance.place import Place
 from critic.provenance.texts import NARROW, WIDE
 from critic.provenance.value_kinds import read_value
@@ -181,9 +181,9 @@ def test_an_index_reads_each_entry_once(monkeypatch: pytest.MonkeyPatch) -> None
 
     def counted(text: str) -> Any:
         read.append(text)
-        return links_in(text)
+        return all_links_in(text)
 
-    monkeypatch.setattr("critic.provenance.place.links_in", counted)
+    monkeypatch.setattr("critic.provenance.place.all_links_in", counted)
     place = Place()
     for at in range(3):
         place.add(entry(f"see a{at}.example", ref=f"e{at}"))
