@@ -7,7 +7,8 @@ Rule 2: a wide link is anything that a program may turn into one: any scheme or 
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from functools import lru_cache
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from critic.provenance.authorities import (
@@ -179,19 +180,25 @@ def link_of(text: str) -> WebLink | None:
 
 def links_in(text: str) -> Iterator[tuple[WebLink, bool]]:
     """Yield the narrow links in a text, each spelling once, and whether it may be no page."""
-    return _read_links(spelled for spelled, is_whole in _each_narrow(text) if is_whole)
+    return iter(_links_of(text)[0])
 
 
 def all_links_in(text: str) -> Iterator[tuple[WebLink, bool]]:
     """Yield the narrow links in a text, and as links what may be only a part of one."""
+    return chain(*_links_of(text))
+
+
+@lru_cache(maxsize=1)  # the indexes of a place ask one after the other
+def _links_of(text: str) -> tuple[tuple[tuple[WebLink, bool], ...], ...]:
+    """Return the links in a text, and the parts of links."""
     whole, parts = dict[str, None](), dict[str, None]()
     for spelled, is_whole in _each_narrow(text):
         (whole if is_whole else parts)[spelled] = None
-    return _read_links([*whole, *parts])
+    return tuple(_read_links(whole)), tuple(_read_links(parts))
 
 
 def _read_links(spellings: Iterable[str]) -> Iterator[tuple[WebLink, bool]]:
-    for one in dict.fromkeys(spellings):
+    for one in spellings:
         link = link_of(one)
         if link is not None:
             yield link, names_no_host(one)
