@@ -65,7 +65,7 @@ class CallValues:
             yield from _values_in_content(as_content, place.path, name)
 
     def _asked_for(self, pair: NamePair, place: Placed, role: Role) -> Aim:
-        names = tuple(name for name in place.path if isinstance(name, str))
+        names = place.spelled  # another name makes no noun: the agent chose it
         key = (pair, role, names, place.kind)
         found = self._asked.get(key)
         if found is None:
@@ -75,7 +75,7 @@ class CallValues:
             own = nouns_of(tool, "_".join(names), place.kind)
             rank = MODE_RANK[tool.approval_mode]
             found = Aim(role, pair, rank, place.kind, Nouns(own, self._others - own))
-            if len(self._asked) >= _MOST_ASKED:  # an agent names the members of objects
+            if len(self._asked) >= _MOST_ASKED:
                 self._asked.clear()
             self._asked[key] = found
         return found

@@ -27,7 +27,8 @@ _WITH_NAMES: Final = AIMED_AT | {"content"}
 class Placed(NamedTuple):
     """A scalar in the arguments: where it is, what it is, its roles, each once, and its kind.
 
-    `is_name`: whether it is the name of the member that stands there.
+    `is_name`: whether it is the name of the member that stands there. `spelled`: the names on the
+    way to it that are those of the argument, or spelled in the manifest: an agent chooses others.
     """
 
     path: tuple[str | int, ...]
@@ -35,6 +36,7 @@ class Placed(NamedTuple):
     roles: tuple[Role, ...]
     kind: str | None = None
     is_name: bool = False
+    spelled: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -95,10 +97,10 @@ def placed_values(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[Placed]:
     open_values = [(Placed((), args, tree.roles), (tree,))]
     while open_values:
         place, trees = open_values.pop()
-        path, value, roles, kind, _ = place
+        path, value, roles, kind, _, spelled = place
         if type(value) is dict:
             members: list[tuple[str | int, Any]] = sorted(value.items(), key=itemgetter(0))
-            yield from _names(path, value, roles, kind, trees)
+            yield from _names(place, trees)
         elif type(value) is list:
             members = list(enumerate(value))
         else:
@@ -108,7 +110,16 @@ def placed_values(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[Placed]:
             below = trees[0].trees_below(key) if len(trees) == 1 else _all_below(trees, key)
             given = _with_roles(roles, below) if below else roles
             inner_kind = _kind_in(below) or kind
-            open_values.append((Placed((*path, key), inner, given, inner_kind), below))
+            names = (
+                (*spelled, key) if type(key) is str and _is_spelled(path, key, trees) else spelled
+            )
+            open_values.append(
+                (Placed((*path, key), inner, given, inner_kind, spelled=names), below)
+            )
+
+
+def _is_spelled(path: tuple[str | int, ...], name: str, trees: tuple[RoleTree, ...]) -> bool:
+    return not path or any(name in tree.inner for tree in trees)
 
 
 def _all_below(trees: tuple[RoleTree, ...], key: str | int) -> tuple[RoleTree, ...]:
@@ -122,18 +133,13 @@ def _kind_in(trees: tuple[RoleTree, ...]) -> str | None:
     return None
 
 
-def _names(
-    path: tuple[str | int, ...],
-    members: Mapping[str, Any],
-    roles: tuple[Role, ...],
-    kind: str | None,
-    trees: tuple[RoleTree, ...],
-) -> Iterator[Placed]:
+def _names(place: Placed, trees: tuple[RoleTree, ...]) -> Iterator[Placed]:
     """Yield the names of members, where the call is aimed at what holds them, or sends it."""
+    path, members, roles, kind, _, spelled = place
     named = tuple(role for role in roles if role in _WITH_NAMES)
     for name in sorted(members) if named and path else ():
         if name and not any(name in tree.inner for tree in trees):
-            yield Placed((*path, name), name, named, kind, is_name=True)
+            yield Placed((*path, name), name, named, kind, is_name=True, spelled=spelled)
 
 
 def _with_roles(roles: tuple[Role, ...], trees: tuple[RoleTree, ...]) -> tuple[Role, ...]:

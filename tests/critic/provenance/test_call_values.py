@@ -4,6 +4,8 @@ from typing import Any, Final
 
 from critic import ToolCapability
 from critic.provenance.call_values import CallValues, target_keys
+from tests.support.model.facts import Json
+from tests.support.sightings import answer, proposal, request
 
 ROLES: Final = {"album": "object", "basket": "object", "/order/id": "object", "note": "content"}
 
@@ -57,12 +59,27 @@ def test_elements_of_a_list_may_differ_in_their_kind() -> None:
 
 def test_names_that_an_agent_makes_up_are_not_kept_for_ever() -> None:
     """A policy finds the values of all its sessions, as long as it lives."""
-    values, names = CallValues(TOOLS), [f"n{number}" for number in range(2500)]
-    args = {"album": dict.fromkeys(names, "x-1")}
-    found = [*values.values_of(("a", "move"), args)]
+    pair = ("a", "tell")
+    values = CallValues({pair: tool("tell")})  # each scalar is a recipient
+    args = dict.fromkeys((f"n{number}" for number in range(2500)), "x-1")
+    found = [*values.values_of(pair, args)]
     assert len(values._asked) <= 1000
-    told = [one.asked.nouns.own for one in found if one.written == "x-1"]
-    assert told == [
-        one.asked.nouns.own for one in values.values_of(("a", "move"), args) if one.written == "x-1"
-    ]
-    assert len({*told}) == len(names)
+    told = [one.asked.nouns.own for one in found]
+    assert told == [one.asked.nouns.own for one in values.values_of(pair, args)]
+    assert len({*told}) == len(args)
+
+
+def test_a_name_that_an_agent_chooses_is_no_noun() -> None:
+    pair = ("a", "close")
+    roles: Any = {"/updates/*/id": "object", "/named/order/id": "object"}
+    values = CallValues({pair: tool("close", arg_roles=roles)})
+    args = {"updates": {"order": {"id": 12}}, "named": {"order": {"id": 12}}}
+    named, chosen = (one.asked.nouns.own for one in values.values_of(pair, args))
+    assert ("order" in named, "order" in chosen) == (True, False)
+
+
+def test_a_short_number_is_not_named_by_what_the_agent_calls_its_record() -> None:
+    tool_: Json = {"arg_roles": {"/x/*/id": "object"}}
+    said = request("Cancel order 12")
+    for args in ({"x": [{"id": 12}]}, {"x": {"order": {"id": 12}}}):
+        assert answer(proposal(said, args=args, tool=tool_)) == "refuse"

@@ -40,9 +40,9 @@ def test_roles_are_those_of_names_and_places(arg_roles: Json, expected: list[obj
 def test_without_any_role_every_scalar_is_a_recipient(arg_roles: Json | None) -> None:
     every = list(placed_values(roles_tree(arg_roles), {"a": [1, {"b": None}], "c": {}}))
     assert every == [
-        Placed(("a", 0), 1, ("recipient",)),
-        Placed(("a", 1, "b"), "b", ("recipient",), is_name=True),
-        Placed(("a", 1, "b"), None, ("recipient",)),
+        Placed(("a", 0), 1, ("recipient",), spelled=("a",)),
+        Placed(("a", 1, "b"), "b", ("recipient",), is_name=True, spelled=("a",)),
+        Placed(("a", 1, "b"), None, ("recipient",), spelled=("a",)),
     ]
     assert list(without_role(roles_tree(arg_roles), {"a": 1})) == []
 
