@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from evals.capability import Role
+from evals.escaping import pointer
 from harness.policy.analysis.guessing.guess_tables import (
     GUESSED_TIER_OF,
     IN_AN_EVENT,
@@ -29,6 +30,8 @@ _MOST_LEVELS: Final = 3
 _NULL: Final = {"type": "null"}
 _BY_NAME: Final[tuple[Role, ...]] = ("recipient", "time", "attribute", "content", "object")
 _COMPARED: Final = frozenset({"recipient", "object", "locator"})
+_NAMED: Final = _COMPARED | {"content", "secret"}
+"""The roles in which the names of members are values, too."""
 _NUMBER_THAT_NAMES: Final = frozenset({"id", "ids", "identifier", "no", "number", "account"})
 _RUNS: Final = frozenset({"run", "exec", "execute", "pay", "refund", "charge", "deploy"})
 _TITLES: Final = frozenset({"title", "heading", "headline", "caption", "entry"})
@@ -89,9 +92,30 @@ def guess_roles(
         if (found := guess(traits, snake_case(argument), schema)) is None:
             continue
         roles[argument] = found
+        if found.role in _NAMED:
+            roles |= dict.fromkeys(_members_of(argument, given), found)
         if found.role in _COMPARED and (kind := _kind_of(snake_case(argument), schema)):
             kinds[argument] = kind
     return roles, kinds
+
+
+def _members_of(argument: str, given: Any) -> list[str]:
+    """Return pointers to the members of records, whose names are then no values of the agent."""
+    schema: Mapping[str, Any] = given if isinstance(given, dict) else {}
+    path = [argument]
+    for _ in range(_MOST_LEVELS):
+        choices = schema.get("anyOf")
+        others = [one for one in choices if one != _NULL] if isinstance(choices, list) else []
+        if len(others) == 1 and isinstance(others[0], dict):
+            schema = others[0]
+        elif isinstance(schema.get("items"), dict):
+            schema = schema["items"]
+            path.append("*")
+        else:
+            break
+    members = schema.get("properties")
+    names = members if isinstance(members, dict) else ()
+    return [pointer(*path, name) for name in names if name != "*"]  # which stands for any
 
 
 def _innermost(given: Any) -> Mapping[str, Any]:

@@ -550,3 +550,26 @@ def test_what_a_server_describes_without_end_is_guessed_at_once() -> None:
     for long in ("a_" * 50_000, "amount" * 30_000 + "!", "amount" * 30_000 + "_url"):
         assert guess("send", args={long: {"type": "string"}}).roles
     assert guess("get_x", args={"x" * 300 + "_url": {}}).tier.tier == "network"
+
+
+PERSON = {"type": "object", "properties": {"email": {"type": "string"}, "a/b": {}, "*": {}}}
+RECORDS = [
+    ({"type": "array", "items": PERSON}, "/to/*"),
+    ({"anyOf": [{"type": "array", "items": PERSON}, {"type": "null"}]}, "/to/*"),
+    ({"type": "array", "items": {"anyOf": [PERSON, {"type": "null"}]}}, "/to/*"),
+    (PERSON, "/to"),
+]
+
+
+@pytest.mark.parametrize(("schema", "place"), RECORDS)
+def test_members_of_records_have_the_role_of_their_argument_by_name(
+    schema: dict[str, Any], place: str
+) -> None:
+    found = roles(guess("send_mail", args={"to": schema, "body": {"type": "string"}}))
+    members = dict.fromkeys((f"{place}/email", f"{place}/a~1b"), "recipient")
+    assert found == {"to": "recipient", **members, "body": "content"}
+
+
+def test_a_record_of_a_text_or_of_any_members_has_no_further_roles() -> None:
+    for schema in ({"type": "string"}, {"type": "object"}, {"items": True}, {"properties": True}):
+        assert [*roles(guess("send_mail", args={"to": schema}))] == ["to"]
