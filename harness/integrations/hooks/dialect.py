@@ -197,7 +197,7 @@ class Dialect(ABC):
     def cannot_ask(self, event: str, reason: str) -> HookAnswer:
         """Refuse what a person would have to be asked about, and say what to do."""
         how = f"{self.title} cannot ask about this through a hook: make the call yourself, name its"
-        what = f"{how} values in your request, or change the policy"
+        what = f"{how} values in your request, or change the policy and begin a new session"
         return self.deny(event, f"{reason.rstrip('.')}. {what}")
 
     def fail_closed(self, event: str | None, reason: str) -> HookAnswer:

@@ -1,5 +1,6 @@
 """The policies that are shipped for the tools of each agent."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.harness.integrations.hooks.agents import (
     QWEN_CODE,
     Agent,
 )
+from tests.support.paths import ROOT
 from tests.support.shell_worlds import World
 
 SHELLS = {
@@ -211,3 +213,18 @@ def test_no_patch_writes_there_either() -> None:
         for path in ("a.py", "src/critic.py", ".github/x.yml"):
             patch = f"*** Begin Patch\n*** {verb}: {path}\n+.git/x"
             assert judge.is_valid({"command": patch, "cwd": "/w"}), patch
+
+
+def test_the_page_names_the_versions_of_the_agents_that_the_tests_start() -> None:
+    pinned = json.loads((ROOT / ".ci" / "agents" / "package.json").read_text())["dependencies"]
+    page = (ROOT / ".github" / "docs" / "hooks.md").read_text(encoding="utf-8")
+    agents = {
+        "Claude Code": "@anthropic-ai/claude-code",
+        "Codex": "@openai/codex",
+        "Gemini CLI": "@google/gemini-cli",
+        "Qwen Code": "@qwen-code/qwen-code",
+    }
+    for name, package in agents.items():
+        said = {one for one in re.findall(rf"{name}\s([0-9.]+[0-9])", page) if one.count(".") == 2}
+        assert pinned[package] in said, name
+        assert said - {pinned[package]} <= {"2.1.295"}, "since when Claude Code fails closed"
