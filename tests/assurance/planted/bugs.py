@@ -20,6 +20,7 @@ from tests.assurance.planted.integration_bugs import INTEGRATION_BUGS
 from tests.assurance.planted.journal_bugs import JOURNAL_BUGS
 from tests.assurance.planted.late_bugs import LATE_BUGS
 from tests.assurance.planted.life_bugs import LIFE_BUGS
+from tests.assurance.planted.link_bugs import LINK_BUGS
 from tests.assurance.planted.log_bugs import LOG_BUGS
 from tests.assurance.planted.member_bugs import MEMBER_BUGS
 from tests.assurance.planted.near_bugs import NEAR_BUGS
@@ -65,6 +66,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *AUDIT_BUGS,
     *FILE_BUGS,
     *RECORD_BUGS,
+    *LINK_BUGS,
     *LOG_BUGS,
     *REPLAY_BUGS,
     *WHAT_IF_BUGS,

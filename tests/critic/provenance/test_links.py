@@ -172,6 +172,13 @@ def test_a_link_that_may_go_on_is_only_a_part_of_one(text: str) -> None:
     assert OPEN[text] not in links
 
 
+@pytest.mark.parametrize("first", ["https://b.example/{x}", "https://b.example/"])
+def test_a_link_is_read_as_a_whole_where_any_place_has_it_so(first: str) -> None:
+    both = {"https://b.example/{x}", "https://b.example/"}
+    (second,) = both - {first}
+    assert "b.example" in read(f"see {first} now or {second} then")[0]
+
+
 def answer_for(value: str, *items: Json, mode: str = "delegated") -> str:
     tool: Json = {"arg_kinds": {"x": "url"}, "approval_mode": mode}
     return answer(proposal(*items, args={"x": value}, tool=tool))
