@@ -12,10 +12,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.audit.copies.redaction import Wanted, redact_log, value_named
+from harness.audit.report.report_page import WIDTH
 from harness.log import SqlDecisionLog
 from tests.harness.audit.report.hostile_log import TRAPS, log_with
 from tests.harness.audit.report.pages import page_of, strings, text_of
 from tests.harness.log.decisions import NOON, decision, filled, judged, meddle, proposal, run_of
+from tests.harness.log.guard_logs import write_guard_log
 from tests.harness.log.search.searched import varied
 from tests.support.effort import examples
 from tests.support.guarding import ASKS, answers_to, call, desk, guard_of, yes
@@ -194,3 +196,14 @@ def test_values_that_were_taken_out_are_no_damage_and_nothing_is_claimed_of_the_
     assert "2 records checked: 1 " in said
     assert "1 with values taken out." in said
     assert "hold together" not in said
+
+
+def test_no_date_of_the_chart_is_cut_at_its_edge(tmp_path: Path) -> None:
+    write_guard_log(tmp_path / "guard.db")
+    found = re.findall(
+        r'<text class="tick[^"]*" x="([0-9.]+)" y="[^"]*" text-anchor="(\w+)">(\d{4}-[^<]*)',
+        text_of(tmp_path / "guard.db"),
+    )
+    assert len(found) > 2
+    for at, anchor, _ in found:
+        assert float(at) + {"middle": 36, "end": 0}[anchor] <= WIDTH
