@@ -44,15 +44,23 @@ def _outputs(plan: Json) -> Json:
     return {name: _OUTPUTS[name] for name in plan["declared_outputs"]}
 
 
-def run_of_plan(number: int, size: int, steps: int = STEPS) -> Run:
+def run_of_plan(number: int, size: int, steps: int = STEPS, trace: str = plans.TRACE) -> Run:
     """Return the run of plan `number`: each step called once, as planned."""
     proposed = proposal(number, size, steps)
+    if trace != plans.TRACE:
+        of_trace = {"trace_id": trace}
+        proposed = Proposal(
+            ctx=proposed.ctx.model_copy(update=of_trace),
+            compiled=proposed.compiled,
+            spec=proposed.spec,
+            plan=proposed.plan.model_copy(update=of_trace),
+        )
     wire = plans.plan_wire(steps, number, size)
     facts = build(
         RunFacts,
         {
             "run_id": f"run_{number}",
-            "trace_id": plans.TRACE,
+            "trace_id": trace,
             "outputs": _outputs(wire),
             "calls": _calls(wire),
             **MEASURED,
@@ -61,11 +69,11 @@ def run_of_plan(number: int, size: int, steps: int = STEPS) -> Run:
     return facts.run_of(proposed)
 
 
-def decision(number: int, size: int) -> Decision:
+def decision(number: int, size: int, trace: str = plans.TRACE) -> Decision:
     """Return the decision about plan `number`, which was run."""
-    executed = run_of_plan(number, size)
+    executed = run_of_plan(number, size, trace=trace)
     report = consolidate(
-        trace_id=plans.TRACE,
+        trace_id=trace,
         decision_key=executed.proposal.spec.id,
         verify=verify_proposal(executed.proposal),
         score=score(executed),

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from functools import cache, partial
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -88,8 +88,11 @@ def _highest(program: str) -> int:
 
 
 def fill(path: Path, records: int) -> None:
-    """Write a log of about so many records: plans, and a tenth of guarded sessions, closed."""
-    made = cache(partial(decision, size=_TOOLS))
+    """Write a log of about so many records: plans, and a tenth of guarded sessions, closed.
+
+    Each plan has a trace of its own, but that the first ones come again.
+    """
+    made = cache(lambda number: decision(number, _TOOLS, f"trace_{number}"))
     with SqlDecisionLog.open(path) as log:
         guard, sessions = guard_with(log), count()
         for plans in range(0, records * 9 // 10, _PLANS):
