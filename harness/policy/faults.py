@@ -25,7 +25,7 @@ from critic import (
 from critic.session import RESERVED_IDS
 from critic.session.session_rules import is_default_class
 from evals.envelope import Envelope
-from evals.escaping import escape_name, pointer
+from evals.escaping import escape_line, escape_name, pointer
 from evals.pointers import is_pointer, values_at
 from harness.policy.envelopes import (
     AcceptedFinding,
@@ -162,7 +162,7 @@ def word_fault(message: str, value: Any, path: str) -> str:
         if _fits(path, pattern) and message.startswith("must be"):
             return f"must be {forms}"
     if isinstance(value, str) and message == "must be an array":
-        return f"must be an array: write [{json.dumps(value)[:200]}]"
+        return f"must be an array: write [{escape_line(json.dumps(value))[:200]}]"
     if isinstance(value, str) and message.startswith("not a JSON pointer"):
         return f"{escape_name(value)} is {message}"
     if isinstance(value, str) and message.startswith("input should be"):

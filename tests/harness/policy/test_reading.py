@@ -247,6 +247,7 @@ NEEDED = '[guard]\nsafety_mode = "network"\n[spec]\nid = "s"\nrequired_outputs =
         (NEEDED + "[guard.budget]\nmax_steps = nan", 7, "must be an integer"),
         ("guard = 1\nspec = 2\n", 1, "must be an object"),
         (NEEDED + f'[[tool]]\n"{"k" * 900}" = 1', 7, "unknown key"),
+        (f"record_fields = '<b>'\n{NEEDED}", 1, r'write ["\u003cb>"]'),
     ],
 )
 def test_what_is_no_document_is_refused_with_its_line(text: str, line: int, words: str) -> None:
