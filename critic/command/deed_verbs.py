@@ -89,7 +89,7 @@ _IS_FOR: Final = frozenset(
 _STATES: Final = frozenset(("is", "was", "are", "fails", "failed", "works", "work", "does"))
 _COLLECTIONS: Final = frozenset(
     (
-        *("onto", "queue", "stack", "array", "heap", "deque", "item", "items", "element"),
+        *("onto", "into", "queue", "stack", "array", "heap", "deque", "item", "items", "element"),
         *("elements", "token", "tokens", "node", "nodes"),
     )
 )

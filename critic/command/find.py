@@ -33,7 +33,7 @@ _ALONE: Final = frozenset(
 _NAMES: Final = frozenset(
     (
         *("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex"),
-        *("-lname", "-ilname"),
+        *("-lname", "-ilname", "-samefile"),
     )
 )
 """Tests of names: what is found may have them, though no name narrows what is."""
@@ -42,6 +42,7 @@ _COMPARES: Final = frozenset(("-newer", "-anewer", "-cnewer", "-samefile"))
 """Tests against a file, of which no more than its times and its number are read."""
 
 _REGEX_SIGNS: Final = re.compile(r"\.\*|[^\w.-]")
+_WORD: Final = re.compile(r"\w")
 _FOLLOWS: Final = ("-L", "-follow")
 _PRINTS_MORE: Final = frozenset(("-printf", "-ls"))
 _WIDENS: Final = frozenset(("-o", "-or", "!", "-not", "(", ","))
@@ -54,11 +55,13 @@ def strip_anchors(expression: str) -> str:
     return expression.replace("\\", "").strip("^$")
 
 
-def _last_name(test: str, value: str) -> str:
-    """Return a pattern of the names that a test may be about."""
-    if "regex" not in test:
-        return value.rpartition("/")[2]
-    return "*" + _REGEX_SIGNS.split(strip_anchors(value))[-1]
+def _names_in(test: str, value: str) -> list[str]:
+    """Return patterns of the names that a test may be about: of files, and of their folders."""
+    if "regex" in test:
+        parts = _REGEX_SIGNS.split(strip_anchors(value))
+        return [f"*{parts[-1]}", *filter(_WORD.search, parts[:-1])]
+    *folders, last = value.split("/")
+    return [last, *filter(_WORD.search, folders)]
 
 
 @dataclass(slots=True)
@@ -176,7 +179,7 @@ class _Reader:
             if text == "-name" and not read.name and not read.deletes and not read.commands:
                 read.name = value if value and "/" not in value else _ANY_NAME
             elif text in _NAMES and not self._negates:
-                read.others.append(f"**/{_last_name(text, value)}")
+                read.others += [f"**/{name}" for name in _names_in(text, value)]
         elif text == "-delete":
             read.deletes = True
         elif text == "-exec":

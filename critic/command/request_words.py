@@ -40,6 +40,18 @@ _MEANT: Final = {
 }
 """What stems of a request mean, by the stem of the word that asks for it."""
 
+_DEEDS: Final = {
+    "start": re.compile(
+        r"\bstart(?:s|ing|ed)?\b(?!\s+(?:by|with|from|over|at|on|out|again|and|to|working)\b)"
+    ),
+    "format": re.compile(
+        r"\b(?:re)?format(?:s|ted)?\s*(?:$|[.,;:!?)&])|\b(?:re)?formatting\b"
+        r"|\b(?:re)?format(?:s|ted)?\s+(?:(?!(?:in|of|for|from|to|inside|as)\b)\S+\s+){0,3}?"
+        r"(?:code|codebase|files?|folders?|project|repo|repository|sources?|everything|all|it|them"
+        r"|this|that|and|tests?|modules?|imports?|with|using|[\w./*-]*[./][\w./*-]*)(?!\w)"
+    ),
+}
+"""Where a text asks for these deeds: not in "start by reading" and "format the date"."""
 _RUNS_SERVER: Final = re.compile(
     r"\b(?:re-?)?run\s+(?:(?:the|a|my|our|this)\s+)?(?:(?:dev|development|local|web|api)\s+)?"
     r"(?:server|app|application)\b"
@@ -206,7 +218,8 @@ def _words_of(text: str) -> _Words:
 def _said_stems(text: str) -> frozenset[str]:
     stems = _stems(text)
     meant = {_MEANT[stem] for stem in stems & _MEANT.keys()}
-    return stems | meant | ({"start"} if _RUNS_SERVER.search(text) else set())
+    other = {stem for stem, is_meant in _DEEDS.items() if not is_meant.search(text)}
+    return (stems - other) | meant | ({"start"} if _RUNS_SERVER.search(text) else set())
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 Rule 1: a path is the object of a word that deletes: it stands right after it, or after words for a
         file or a folder, or in a list that begins so. `Remove the import from a.py` names none, and
-        neither do `Remove a.py imports` and `Remove foo (a.py)`.
+        neither do `Remove a.py imports`, `Remove a.py from the index` and `Remove foo (a.py)`.
 Rule 2: a list goes on over `and` and commas, and ends with its sentence.
 """
 
@@ -30,9 +30,20 @@ _PLACES: Final = frozenset(
 """Words after which a path says where something is."""
 _FOLLOW: Final = frozenset(
     (
-        *("from", "please", "too", "now", "then", "as", "since", "because", "if", "when", "before"),
+        *("please", "too", "now", "then", "since", "because", "if", "when", "before"),
         *("after", "completely", "entirely", "again", "it", "they", "which", "afterwards", "once"),
     )
+)
+_ARTICLES: Final = frozenset(("the", "this", "that", "my", "our", "your", "a", "here"))
+_WHERE_FILES_ARE: Final = frozenset(
+    (
+        *("disk", "disc", "repo", "repository", "project", "folder", "directory", "codebase"),
+        *("workspace", "checkout", "filesystem", "drive", "machine", "computer", "source", "tree"),
+    )
+)
+"""From where a path is removed as a file. From anything else, only its mention is."""
+_REASON_BEGINS: Final = frozenset(
+    ("it", "they", "we", "nobody", "nothing", "i", "you", "this", "that", "these", "those")
 )
 _JOINS: Final = frozenset(("and", "or", "&", "plus"))
 _PATH: Final = re.compile(r"[\w./~-]+")
@@ -64,17 +75,31 @@ def _find_list(words: Sequence[str], at: int) -> int:
 
 
 def _names_from(words: Sequence[str], at: int) -> Iterator[str]:
+    """Yield the names of a list of paths, none if something of the files is meant."""
+    names = list[str]()
     while at < len(words) and _is_path(words[at]):
         sign = words[at].rstrip(_AROUND)[-1:]
-        follows = words[at + 1].rstrip(_ENDS).lower() if at + 1 < len(words) else ""
-        if follows and sign not in _ENDS and follows not in _JOINS | _FOLLOW:
-            return  # `a.py imports`: something of the file
-        yield _name_of(words[at])
-        if sign and sign != "," and sign in _ENDS:
-            return
+        is_last = sign not in {"", ","} and sign in _ENDS
+        if sign not in _ENDS and not _is_end_of_list(words[at + 1 : at + 5]):
+            return  # `a.py imports`, `a.py from the index`: something of the file
+        names.append(_name_of(words[at]))
+        if is_last:
+            break
         at += 1
         while at < len(words) and words[at].lower() in _JOINS | _FILES:
             at += 1
+    yield from names
+
+
+def _is_end_of_list(behind: Sequence[str]) -> bool:
+    """Return whether a path may be what is deleted, by the words behind it."""
+    plain = [word.strip(_AROUND).rstrip(_ENDS).lower() for word in behind]
+    if not plain or plain[0] in _JOINS | _FOLLOW:
+        return True
+    if plain[0] == "from":
+        rest = [word for word in plain[1:] if word not in _ARTICLES]
+        return bool(rest) and rest[0] in _WHERE_FILES_ARE
+    return plain[0] == "as" and plain[1:2] != [] and plain[1] in _REASON_BEGINS
 
 
 def _is_path(word: str) -> bool:

@@ -29,6 +29,13 @@ _LISTS: Final = frozenset(
         *("project", "it", "them", "modules", "node_modules", "gems", "crates", "dev", "missing"),
     )
 )
+_SYNCING: Final = frozenset(("uv", "poetry", "pdm", "pipenv", "pip", "rye", "hatch", "conda"))
+_LISTED: Final = frozenset(
+    (
+        *("dependencies", "dependency", "deps", "packages", "requirements", "lockfile", "lock"),
+        *("environment", "env", "venv", "virtualenv", "everything"),
+    )
+)
 _SENTENCE_WORDS: Final = """
     its what whatever these those my your new some any each every one two more less better other
     another to in on for from with into by at as is are be if or but so then when not no only
@@ -74,7 +81,7 @@ def read_packages(text: str) -> frozenset[str]:
 def asks_for_list(text: str) -> bool:
     """Return whether a text in small letters asks to install what a file lists."""
     words = [word.strip(_AROUND) for word in text.split()]
-    if not {"sync", "syncing", "ci"}.isdisjoint(words):
+    if any(_syncs(words, at) for at in range(len(words))):
         return True
     return any(
         word in ("install", "installing", "installs")
@@ -82,6 +89,15 @@ def asks_for_list(text: str) -> bool:
         for at, word in enumerate(words)
         for text_ends in (at + 1 == len(words),)
     )
+
+
+def _syncs(words: Sequence[str], at: int) -> bool:
+    """Return whether a word, as in `uv sync`, has all installed that a file lists."""
+    before = words[at - 1] if at else ""
+    if words[at] == "ci":
+        return before in _MANAGERS
+    is_of_list = not {*words[at + 1 : at + 4]}.isdisjoint(_LISTED)
+    return words[at] in ("sync", "syncing") and (before in _SYNCING or is_of_list)
 
 
 def _is_installing(words: Sequence[str], at: int, word: str) -> bool:

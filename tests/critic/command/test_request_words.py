@@ -5,6 +5,7 @@ import time
 import pytest
 
 from critic.command.request_words import RequestedDeeds
+from harness.policy.shell_settings import shipped_table
 from tests.support.command_tables import SMALL_TABLE
 from tests.support.shell_worlds import World, judge_steps
 
@@ -56,6 +57,13 @@ def test_a_deletion_is_asked_for_by_the_name_of_what_is_deleted(
         ("The bug is in src/old.py. Remove that file", False),
         ("Delete nothing but look at src/old.py", False),
         ("Delete src/old.py, then stop. Sorry, do not touch src/old.py", False),
+        ("Remove src/old.py from git", False),
+        ("Remove src/old.py from the docs index", False),
+        ("Remove src/old.py from coverage", False),
+        ("Can you remove src/old.py and b.py as dependencies?", False),
+        ("Remove a.py and src/old.py from the list", False),
+        ("Remove src/old.py from disk", True),
+        ("Remove src/old.py as it is not used", True),
         ("Remove the import from src/new.py and delete src/old.py", True),
         ("Remove the two obsolete config files src/new.py, `src/old.py` and x.py.", True),
         ("Delete the file src/old.py from the repository", True),
@@ -488,3 +496,34 @@ def test_a_push_is_ordered_where_an_order_stands(request_: str) -> None:
 )
 def test_a_deploy_is_ordered_where_an_order_stands(request_: str, is_asked: bool) -> None:
     assert asked(request_, "npm run deploy") is is_asked
+
+
+@pytest.mark.parametrize(
+    ("request_", "command", "is_asked"),
+    [
+        ("push the button code into src/x.py", "git push", False),
+        ("Fix the bug and push it into production", "git push", False),
+        ("Fix the bug and push", "git push", True),
+        ("Sync the docs with the code", "uv sync", False),
+        ("Sync the dependencies", "uv sync", True),
+        ("Run uv sync", "uv sync", True),
+        ("sync everything", "uv sync", True),
+        ("Fix the CI", "npm ci", False),
+        ("Run npm ci and the tests", "npm ci", True),
+        ("start by reading the docs", "npm start", False),
+        ("start with the tests in tests/", "npm start", False),
+        ("Read the docs, then start the dev server", "npm start", True),
+        ("Start the app on port 80", "npm start", True),
+        ("Format the date properly in a.py", "npx prettier --write .", False),
+        ("Format dates in a.py as ISO", "npx prettier --write .", False),
+        ("Format the code", "npx prettier --write .", True),
+        ("Please format everything with prettier", "npx prettier --write .", True),
+        ("Fix the formatting", "npx prettier --write .", True),
+        ("Format src/a.py", "npx prettier --write .", True),
+    ],
+)
+def test_a_word_that_means_something_else_asks_for_no_deed(
+    request_: str, command: str, is_asked: bool
+) -> None:
+    steps = WORLD.read(command, shipped_table("common-1")).steps
+    assert RequestedDeeds([request_], WORLD.root).ask_for(steps[-1]) is is_asked
