@@ -26,6 +26,7 @@ from harness.integrations.hooks.options_file import (
     user_options_file,
     write_tables,
 )
+from harness.integrations.hooks.protected_paths import is_writable_by_agents
 from harness.policy import InvalidPolicy, read_policy
 from harness.whole_files import replace_file
 from harness.wire import InvalidInput, parse_finite_json
@@ -269,6 +270,9 @@ def install_hook(agent: str, project: Path | None, given: Mapping[str, str]) -> 
         raise UsageError(f"{_show_path(path)}: {error}: correct it first") from None
     table = {**tables.get(agent, _first_options(agent)), **given}
     policy = options.parent / table.get("policy", f"{agent}.toml")
+    for name in ("policy", "state", "log"):
+        if name in given:
+            _require_out_of_reach(name, options.parent / given[name])
     yield _write_policy(agent, policy)
     if tables.get(agent) == table:
         yield f"{_show_path(options)}: the options are there already"
@@ -285,6 +289,15 @@ def install_hook(agent: str, project: Path | None, given: Mapping[str, str]) -> 
     if settings.get("disableAllHooks"):
         yield "note: disableAllHooks is set there: no hook runs until you take it out"
     yield from (f"note: {note}" for note in installation.notes)
+
+
+def _require_out_of_reach(name: str, path: Path) -> None:
+    """Refuse a place that the agent may write: it would change what guards it."""
+    if is_writable_by_agents(path):
+        raise UsageError(
+            f"--{name} {_show_path(path)}: an agent that works there may write it, and so change "
+            "what guards it: put it into the folder .critic of the project, or out of the project"
+        )
 
 
 def _first_options(agent: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ The policy refuses such a call by a schema, and a schema says only that an argum
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from critic import Refused
@@ -18,6 +19,13 @@ _UNSAID: Final = re.compile(r"is not what \S+ takes\. Correct it\.$")
 _PROTECTED: Final = (
     "is protected: agents, their guard or git obey what is there. Only a person can change it."
 )
+
+
+def is_writable_by_agents(path: Path) -> bool:
+    """Return whether an agent may write a file: it is in a repository, under no protected name."""
+    real = path.resolve()
+    root = next((one for one in real.parents if (one / ".git").exists()), None)
+    return root is not None and _PATH.search(f"/{real.relative_to(root)}") is None
 
 
 def word_protected(ruling: Ruling, args: Any) -> Ruling:

@@ -319,3 +319,20 @@ def test_a_project_that_is_not_there_is_told(critic: Critic, tmp_path: Path) -> 
     said = install(critic, CLAUDE_CODE, tmp_path / "none")
     assert (said.status, said.out) == (2, "")
     assert critic("hook", "install", "nobody").status == 2
+
+
+@pytest.mark.parametrize("name", ["policy", "state", "log"])
+def test_what_guards_an_agent_is_not_put_where_it_may_write(
+    critic: Critic, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / ".git").mkdir()
+    place = tmp_path / "team" / "guard"
+    said = install(critic, CLAUDE_CODE, tmp_path, f"--{name}", str(place))
+    assert (said.status, said.out) == (2, "")
+    assert f"--{name} {place}: an agent that works there may write it" in said.err
+    assert said.err.endswith(
+        "put it into the folder .critic of the project, or out of the project\n"
+    )
+    assert [*tmp_path.iterdir()] == [tmp_path / ".git"]
+    for inside in (tmp_path / ".critic" / "guard", tmp_path.parent / "team-guard"):
+        assert install(critic, CLAUDE_CODE, tmp_path, f"--{name}", str(inside)).status == 0
