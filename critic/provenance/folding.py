@@ -127,6 +127,8 @@ def narrow(text: str) -> str:
 
 def wide(text: str) -> str:
     """Return the wide form of a text."""
+    if text.isascii() and text.isalnum():
+        return text.lower()  # as numbers and names of members are
     folded = text.lower() if text.isascii() else _folded_widely(text)
     return _SPACE.sub(" ", _SLASHES.sub("/", _SCHEME.sub("", folded)))
 
@@ -136,6 +138,8 @@ def wide_links(text: str) -> str:
 
     Readers of pages and of hosts take some other spellings for a dot, a slash and a colon.
     """
+    if text.isascii() and text.isalnum():
+        return text.lower()
     folded = unescape_markup(unescape_breaks(text))
     if folded.isascii():
         folded = folded.lower()
