@@ -34,8 +34,9 @@ def run(args: argparse.Namespace) -> int:
     document = _read_policy(args.policy)
     tasks = _read_all(args.tasks, "task")
     attacks = _read_all(args.attacks, "attack") if args.attacks else []
-    _require_tools(document, args.tasks, tasks)
+    _require_tools(document, args.tasks, tasks, "tasks")
     _require_calls(args.attacks, attacks)
+    _require_tools(document, args.attacks, attacks, "attacks")
     tried = _try_tasks(document, tasks, attacks)
     for line in (wire_lines if args.json else trial_lines)(tried):
         sys.stdout.write(f"{line}\n")
@@ -146,9 +147,9 @@ def _lines_of(name: str) -> Iterator[tuple[int, bytes]]:
 
 
 def _require_tools(
-    document: PolicyDocument, names: Sequence[str], tasks: Sequence[RecordedTask]
+    document: PolicyDocument, names: Sequence[str], tasks: Sequence[RecordedTask], kind: str
 ) -> None:
-    """Reject tasks of another agent.
+    """Reject tasks or attacks of another agent: none of its attacks would pass.
 
     Raises:
         UsageError: the policy has none of the tools that they call.
@@ -158,7 +159,7 @@ def _require_tools(
         shown = ", ".join(map(escape_name, sorted(called)[:_MOST_NAMED]))
         raise UsageError(
             f"{escape_line(names[0])}: the policy has none of the tools that are called ({shown}): "
-            "give the tasks of its own agent"
+            f"give the {kind} of its own agent"
         )
 
 

@@ -162,6 +162,14 @@ def test_an_attack_without_calls_is_one_line(critic: Critic, folder: Path) -> No
     assert "a1 makes no call: the last calls event of a session is the attack" in said.err
 
 
+def test_attacks_of_another_agent_are_one_line(critic: Critic, folder: Path) -> None:
+    (folder / "other.jsonl").write_text(lines(task("x", ("fly", {}, 1), id="a1")))
+    said = critic("try", "shop.toml", "good.jsonl", "--attacks", "other.jsonl")
+    assert (said.status, said.out) == (2, "")
+    words = "the policy has none of the tools that are called (fly)"
+    assert said.err == f"critic: other.jsonl: {words}: give the attacks of its own agent\n"
+
+
 @pytest.mark.parametrize("name", ["shop.toml", "./good.jsonl", "attacks.jsonl"])
 def test_a_patch_is_never_written_over_what_is_read(
     critic: Critic, folder: Path, name: str
