@@ -187,10 +187,16 @@ def _replace(text: str, start: int, end: int, new: str, of: TaskEdit) -> str:
     line_end = written.find("\n", last)
     line_end = len(written) if line_end < 0 else line_end
     comment = written[last:line_end].strip()
-    if comment.startswith(_MARK):
-        return written
-    kept = f"; {comment.lstrip('# ')}" if comment else ""
-    return f"{written[:last]}  {_mark_of(of)}{kept}{written[line_end:]}"
+    return f"{written[:last]}  {_mark_over(comment, of)}{written[line_end:]}"
+
+
+def _mark_over(comment: str, of: TaskEdit) -> str:
+    """Return the mark of an edit for a line with a comment, with all tasks that it names."""
+    if not comment.startswith(f"{_MARK} "):
+        return f"{_mark_of(of)}; {comment.lstrip('# ')}" if comment else _mark_of(of)
+    named, sign, kept = comment.removeprefix(f"{_MARK} ").partition(";")
+    tasks = dict.fromkeys((*named.split(", "), *map(_plain, of.tasks)))
+    return f"{_MARK} {', '.join(tasks)}{sign}{kept}"
 
 
 def _insert_line(text: str, after: int, line: str) -> str:

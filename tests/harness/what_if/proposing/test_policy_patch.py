@@ -95,6 +95,17 @@ def test_the_text_reads_as_the_edited_policy(name: str) -> None:
     assert both.digest() == apply_edits(policy, [one.edit for one in every]).digest()
 
 
+def test_a_line_of_several_edits_names_the_tasks_of_each() -> None:
+    edits = [
+        TaskEdit(PolicyEdit("scope", "mail"), ("t1", "t2")),
+        TaskEdit(PolicyEdit("scope", "pay_back"), ("t2", "t3")),
+    ]
+    written = write_edits(POLICY, edits)
+    assert 'scope = ["mail", "pay_back"]  # from task t1, t2, t3\n' in written
+    commented = POLICY.replace("[guard]", '[guard]\nscope = ["get_order"]  # guessed: so')
+    assert "  # from task t1, t2, t3; guessed: so\n" in write_edits(commented, edits)
+
+
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("task", HOSTILE_IDS)
 def test_no_id_of_a_task_writes_anything_but_a_comment(task: str) -> None:
