@@ -9,7 +9,7 @@ Rule 3: without a verb in the name, the tier stays open, and is written as `dest
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -122,9 +122,9 @@ def guess_tier(
     named = list(_verbs_of_name(words))
     reads = bool(named) and all(found.tier == "read_only" for found in named)
     told = list(_verbs_of_text(OPENS_TO_READ.sub("reads", text.lower()) if reads else text))
-    doubt = _why_open(words, named, told, arguments) or _says_otherwise(words, named, told, text)
+    doubt = _why_open(words, named, told, arguments, text)
     found = max((*named, *told), key=lambda one: one.rank, default=None)
-    if found is None or (doubt and found.tier != "destructive"):
+    if found is None or doubt:
         return TierGuess("destructive", doubt, is_open=True)
     ours = [snake_case(one) for one in arguments]
     found = _of_whose_things(words, found, text, ours)
@@ -246,14 +246,25 @@ def _why_open(
     named: Sequence[_Found],
     told: Sequence[_Found],
     arguments: Collection[str],
+    description: str,
 ) -> str:
     """Return why a person has to decide the tier, or nothing."""
     highest = max((*named, *told), key=lambda one: one.rank, default=None)
     if highest is None:
         return "no known verb in its name"
     if highest.tier == "destructive":
+        return _destroying_noun(words, (*named, *told))
+    doubts = _doubts(words, named, highest, arguments)
+    return next(doubts, "") or _says_otherwise(words, named, told, description)
+
+
+def _destroying_noun(words: Sequence[str], found: Iterable[_Found]) -> str:
+    """Return that the one verb that destroys is a noun, as in `refund_window`, or nothing."""
+    destroying = {one.why for one in found if one.tier == "destructive"}
+    is_noun = destroying == {*words[:1]} and words[-1] in ABOUT
+    if not is_noun or destroying & (STAYS_A_VERB | PLAIN_DESTRUCTION):
         return ""
-    return next(_doubts(words, named, highest, arguments), "")
+    return f"{words[0]} is a noun before {words[-1]}"
 
 
 def _doubts(

@@ -121,6 +121,8 @@ def test_a_tier_follows_from_the_verbs(name: str, description: str, tier: str) -
         ("l\u00f6schen", "Best\u00e4tigt.", {}),
         ("plumber", "Sends a plumber.", {}),
         ("refund_window", "Returns the window.", {}),
+        ("refund_policy", "", {}),
+        ("transfer_limit", "", {}),
         ("check_out", "Checks a guest out.", {}),
         ("get_rid_of", "", {}),
         ("recommend_person", "Sends a profile to somebody.", {}),
@@ -142,7 +144,7 @@ def test_a_tier_follows_from_the_verbs(name: str, description: str, tier: str) -
 )
 def test_what_no_verb_decides_is_open(name: str, description: str, arguments: Any) -> None:
     found = guess(name, description, args=arguments).tier
-    assert (found.tier, found.is_open) == ("destructive", name != "refund_window")
+    assert (found.tier, found.is_open) == ("destructive", True)
 
 
 @pytest.mark.parametrize(
