@@ -23,6 +23,7 @@ from harness.policy.analysis.derive_tools import (
     explain_bad_name,
     plain_schema,
     public_functions,
+    public_members,
     result_of_function,
     result_of_schema,
     why_not_derived,
@@ -32,6 +33,10 @@ from harness.wire import InvalidInput
 _WAIT_S: Final = 60
 _MOST_LEVELS: Final = 12
 _MOST_SEEN: Final = 60
+WHAT_TO_NAME: Final = (
+    "write MODULE:OBJECT, and after the colon the agent, the graph, the server or toolset, or a "
+    "list of functions"
+)
 _HANDS_OVER: Final = "hands the conversation to another agent, whose tools are judged as well"
 
 
@@ -75,17 +80,20 @@ def _show_kind(found: Any) -> str:
 
 def _advise(found: Any) -> str:
     """Return what to write instead, on one line."""
-    members = vars(found) if isinstance(found, ModuleType) else {}
-    named = [name for name, value in members.items() if name[:1] != "_" and _may_have_tools(value)]
+    named = names_with_tools(found) if isinstance(found, ModuleType) else []
     if named:
         return f"write one of these after the colon: {', '.join(map(escape_name, named[:10]))}"
-    return (
-        "write MODULE:OBJECT, and after the colon the agent, the graph, the server or toolset, or "
-        "a list of functions"
-    )
+    return WHAT_TO_NAME
 
 
-def _may_have_tools(value: Any) -> bool:
+def names_with_tools(found: Any) -> list[str]:
+    """Return the public names of what may have tools in a module or an object."""
+    members = getattr(found, "__dict__", {}).items()
+    return [name for name, value in members if name[:1] != "_" and may_have_tools(value)]
+
+
+def may_have_tools(value: Any) -> bool:
+    """Return whether an object is one whose tools can be read, or a list of such."""
     if isinstance(value, list | tuple):
         return any(inspect.isfunction(one) or _reads_of(one) for one in value)
     return not isinstance(value, type) and _reads_of(value) is not None
@@ -111,8 +119,7 @@ class _Reader:
 
     def _read(self, found: Any) -> Iterator[ToolDraft]:
         if isinstance(found, ModuleType):
-            for name, function in public_functions(found):
-                yield from self._function(name, function)
+            yield from self._module(found)
         elif isinstance(found, list | tuple):
             yield from self.all_in(found)
         elif inspect.isfunction(found):
@@ -121,6 +128,17 @@ class _Reader:
             yield from read(self, found)
         elif self._open[1:]:
             self.leave_out(found)
+
+    def _module(self, module: ModuleType) -> Iterator[ToolDraft]:
+        """Yield the drafts of its tools, and of the public functions behind none of them."""
+        tools = [one for _, one in public_members(module) if _reads_of(one) in _READ_ONE_TOOL]
+        drafts = [*self.all_in(tools)]
+        yield from drafts
+        names = {draft.capability_id for draft in drafts}
+        behind = [function for one in tools for function in _functions_behind(one)]
+        for name, function in public_functions(module):
+            if name not in names and not any(function is one for one in behind):
+                yield from self._function(name, function)
 
     def _function(self, name: str, function: Callable[..., Any]) -> Iterator[ToolDraft]:
         if self.is_name(name):
@@ -393,6 +411,14 @@ _READS: Final[Mapping[tuple[str, str], _Read]] = {
     ("mcp", "MCPServer"): _read_fastmcp,
 }
 """How the objects of a package are read, by a class that they are of."""
+
+_READ_ONE_TOOL: Final = (_read_langchain_tool, _read_openai_tool, _read_pydantic_tool)
+
+
+def _functions_behind(tool: Any) -> Iterator[Any]:
+    """Yield the functions that a tool calls."""
+    yield from (getattr(tool, name, None) for name in ("func", "coroutine", "function"))
+    yield _function_behind(getattr(tool, "on_invoke_tool", None))
 
 
 def _names_of_classes(found: Any) -> set[str]:

@@ -206,20 +206,30 @@ def drafts_of_module(module: ModuleType) -> list[ToolDraft]:
     drafts = [draft_of_function(adapter, name, function) for name, function in functions]
     if not drafts:
         shown = escape_name(module.__name__)
-        raise InvalidInput("", f"the module {shown} has no public function: define one")
+        raise InvalidInput(
+            "",
+            f"the module {shown} has no public function: define one, or read an agent or the tools "
+            "of a framework with --from-agent MODULE:OBJECT",
+        )
     return drafts
 
 
 def public_functions(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield the public functions of a module by name, in the order of its text.
 
-    Public are the functions in `__all__`, else those defined in the module without a leading
-    underscore.
+    Without `__all__`, those that the module imports are not its own.
     """
+    is_listed = hasattr(module, "__all__")
+    for name, value in public_members(module):
+        if inspect.isfunction(value) and (is_listed or value.__module__ == module.__name__):
+            yield name, value
+
+
+def public_members(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """Yield what is in `__all__`, else what has no leading underscore, in the order of the text."""
     listed = getattr(module, "__all__", None)
     for name, value in vars(module).items():
-        own = getattr(value, "__module__", None) == module.__name__ and not name.startswith("_")
-        if inspect.isfunction(value) and (own if listed is None else name in listed):
+        if name in listed if listed is not None else not name.startswith("_"):
             yield name, value
 
 
@@ -338,6 +348,8 @@ def why_not_derived(error: Exception) -> str:
     """Return why a schema cannot be derived, on one line that is safe to print."""
     known = (PydanticUserError, PydanticInvalidForJsonSchema, ValueError)
     text = str(error).partition("\n")[0] if isinstance(error, known) else type(error).__name__
+    if isinstance(error, NameError):
+        text = f"its module does not define {error.name or 'a name of its annotations'}"
     return escape_line(text)[:200]
 
 

@@ -196,6 +196,44 @@ def test_what_has_no_tools_is_one_line_with_what_to_write(found: Any, words: str
     assert "\n" not in caught.value.message
 
 
+TOOL_MODULES = {
+    "langchain": "from langchain_core.tools import tool as mark",
+    "openai": "from agents import function_tool as mark",
+    "pydantic": "from pydantic_ai import Tool as mark",
+}
+
+
+@pytest.mark.parametrize("framework", TOOL_MODULES)
+def test_a_module_has_the_tools_of_a_framework_and_its_functions(framework: str) -> None:
+    text = f"""{TOOL_MODULES[framework]}
+@mark
+def refund(order_id: str) -> str:
+    "Pays an order back."
+def find(order_id: str) -> str:
+    "Finds an order."
+def _wipe(order_id: str) -> str:
+    "Wipes an order."
+_wipe_tool = mark(_wipe)
+find_tool = mark(find)
+TOOLS = [refund]
+"""
+    found = drafts(module(text, f"own.{framework}"))
+    assert found.keys() == {"refund", "find"}
+    assert found["refund"].description == "Pays an order back."
+    assert set((found["refund"].args_schema or {})["properties"]) == {"order_id"}
+
+
+def test_a_tool_of_another_name_takes_the_place_of_its_function() -> None:
+    text = """from langchain_core.tools import tool
+def _pay(order_id: str): "Pays."
+def send(order_id: str): "Sends."
+paying, sending = tool("pay")(_pay), tool("post")(send)
+"""
+    assert drafts(module(text, "own.renamed")).keys() == {"pay", "post"}
+    text = f"{text}__all__ = ['paying', 'send']\n"
+    assert drafts(module(text, "own.listed")).keys() == {"pay", "send"}
+
+
 def test_one_tool_may_be_met_twice_and_two_of_one_name_may_not() -> None:
     own = module()
     assert len(read([own.get_parcel, [own.get_parcel]]).drafts) == 1
