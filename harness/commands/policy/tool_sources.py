@@ -17,7 +17,13 @@ from harness.failures import describe_error
 from harness.guard import CallsEvent, ResultEvent, SessionEvent, parse_event
 from harness.integrations.mcp.mcp_listing import list_server
 from harness.integrations.mcp.mcp_pins import Pin, pin_of
-from harness.policy.analysis.derive_agent import AgentTools, tools_of_object
+from harness.policy.analysis.derive_agent import (
+    WHAT_TO_NAME,
+    AgentTools,
+    may_have_tools,
+    names_with_tools,
+    tools_of_object,
+)
 from harness.policy.analysis.derive_mcp import drafts_of_mcp
 from harness.policy.analysis.derive_tools import (
     ToolDraft,
@@ -130,14 +136,25 @@ def read_agent(named: str) -> AgentTools:
 
 def _object_at(module: ModuleType, path: str, shown: str) -> Any:
     found: Any = module
-    for name in path.split(".") if path else ():
+    names = path.split(".") if path else []
+    for depth, name in enumerate(names):
         if not hasattr(found, name):
-            known = [one for one in vars(module) if one[:1] != "_"] if found is module else []
-            listed = f"it has {', '.join(map(escape_name, known[:20]))}" if known else ""
-            near = escape_line(nearest(name, known))
-            raise UsageError(f"there is no {shown}: {near}{listed}".rstrip(" :"))
+            has_tools = found is not module and may_have_tools(found)
+            known = shown.removesuffix(escape_name(".".join(["", *names[depth:]])))
+            advice = f"write {known}" if has_tools else _what_is_there(found, name)
+            raise UsageError(f"there is no {shown}: {advice}")
         found = getattr(found, name)
     return found
+
+
+def _what_is_there(found: Any, name: str) -> str:
+    """Return the nearest name of a module or object, and those that may have tools."""
+    near = escape_line(
+        nearest(name, [one for one in getattr(found, "__dict__", {}) if one[0] != "_"])
+    )
+    known = names_with_tools(found)
+    listed = f"what may have tools is {', '.join(map(escape_name, known[:20]))}"
+    return f"{near}{listed if known else WHAT_TO_NAME}"
 
 
 def _from_mcp(server: str) -> SourceTools:

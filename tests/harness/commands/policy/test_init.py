@@ -105,7 +105,8 @@ def test_tools_are_derived_from_a_module_of_this_folder(folder: Path) -> None:
         ("x = (", "let it be imported without an error"),
         ("import no_such_library", "run critic in the environment of the agent"),
         ("raise ValueError('\\x1b[31m')", "cannot import own_broken: ValueError: \\u001b"),
-        ("x = 1", "the module own_broken has no public function"),
+        ("x = 1", "the module own_broken has no public function: define one, or"),
+        ("x = 1", "tools of a framework with --from-agent MODULE:OBJECT"),
     ],
 )
 def test_a_module_that_cannot_be_used_is_one_safe_line(
@@ -206,9 +207,10 @@ def test_several_sources_have_an_adapter_each(critic: Critic, folder: Path) -> N
 @pytest.mark.parametrize(
     ("named", "words"),
     [
-        ("own_odd.py:gone", "there is no own_odd.py:gone: it has number, TOOLS, broken"),
-        ("own_odd.py:TOLS", "there is no own_odd.py:TOLS: did you mean TOOLS? it has number"),
-        ("own_odd.py:TOOLS.gone", "there is no own_odd.py:TOOLS.gone\n"),
+        ("own_odd.py:gone", "there is no own_odd.py:gone: what may have tools is broken\n"),
+        ("own_odd.py:TOLS", "there is no own_odd.py:TOLS: did you mean TOOLS? what may have"),
+        ("own_odd.py:broken.a.b", "there is no own_odd.py:broken.a.b: write own_odd.py:broken\n"),
+        ("own_odd.py:TOOLS.gone", "there is no own_odd.py:TOOLS.gone: write MODULE:OBJECT"),
         ("own_odd.py:number", "number has no tools, it is of type int: write MODULE:OBJECT"),
         ("own_odd.py:broken", "cannot read the tools of own_odd.py:broken: "),
         ("own_gone:agent", "'own_gone': run critic in the folder of the module"),
