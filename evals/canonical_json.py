@@ -96,7 +96,16 @@ def canonical_json(value: Any) -> bytes:
 
 
 def canonical_bytes(envelope: Envelope) -> bytes:
-    """Return the canonical bytes of an envelope: absent fields omitted, defaults written."""
+    """Return the canonical bytes of an envelope: absent fields omitted, defaults written.
+
+    Raises:
+        TypeError: it is another value.
+    """
+    if not isinstance(envelope, Envelope):
+        raise TypeError(
+            f"only an envelope has a digest, and this is of type {type(envelope).__name__}: build "
+            "one, such as Plan(...) or harness.wire.build(Plan, value), or take canonical_json"
+        )
     return canonical_json(envelope.wire())
 
 

@@ -42,6 +42,11 @@ __all__ = [
 
 EnvelopeT = TypeVar("EnvelopeT", bound=Envelope)
 
+_BYTES_NEEDED: Final = (
+    "JSON is read from bytes, and this is of type {}: give a text as text.encode(), and a value "
+    "that is parsed already to harness.wire.build"
+)
+
 MAX_DOCUMENT_BYTES: Final = 32 * 1024 * 1024
 """The largest document that is parsed, unless the caller sets another limit."""
 
@@ -69,7 +74,10 @@ def parse_json(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
 
     Raises:
         InvalidInput: the bytes are not exactly one strict JSON document within the limit.
+        TypeError: a text or a parsed value is given for the bytes.
     """
+    if not isinstance(data, bytes | bytearray):
+        raise TypeError(_BYTES_NEEDED.format(type(data).__name__))
     if len(data) > max_bytes:
         raise InvalidInput("", f"{len(data)} bytes is over the limit of {max_bytes} bytes")
     if not data or data.isspace():

@@ -58,7 +58,6 @@ _FIXES: Final = {
     "dict_type": "must be an object",
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
-    "union_tag_not_found": "missing discriminator: add the field that says which kind it is",
 }
 
 
@@ -228,9 +227,18 @@ def _names_a_choice(
     return in_list and places[-2:-1] in (["steps"], ["requires_evidence"])
 
 
+_STEPS: Final = ("steps",)
+
+
 def _message(details: ErrorDetails) -> str:
-    pattern = details.get("ctx", {}).get("pattern")
-    if pattern in _PATTERNS:
+    context = details.get("ctx", {})
+    if (pattern := context.get("pattern")) in _PATTERNS:
         return _PATTERNS[pattern]
+    if details["type"] == "tuple_type" and isinstance(details["input"], str):
+        return 'must be an array: write ["..."] for one text'
+    if details["type"] == "union_tag_not_found":
+        field = str(context["discriminator"]).strip("'")
+        kinds = ': "tool" for a call, "reason" for none' if details["loc"][-2:-1] == _STEPS else ""
+        return f"the field {field} is missing, which says what it is: add it{kinds}"
     text = _FIXES.get(details["type"], details["msg"].replace(" after validation", ""))[:_LONGEST]
     return text[:1].lower() + text[1:] if text[1:2].islower() else text

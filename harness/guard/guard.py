@@ -18,7 +18,6 @@ from threading import Lock
 from typing import Any, Final, Self
 
 from evals.escaping import escape_name
-from harness.canonical import canonical_bytes
 from harness.errors import HarnessError
 from harness.failures import describe_failure
 from harness.guard.answer_words import AnswerWords
@@ -51,6 +50,7 @@ from harness.guard.session_events import (
     OpenEvent,
     SessionEvent,
     SessionPlanEvent,
+    bytes_of_event,
     event_of,
     require_event_size,
 )
@@ -148,7 +148,7 @@ class Guard(EventMethods):
         require_scope(self._rules.tools, scope)
 
     def _answer(self, event: SessionEvent, note: str | None, *, raises: bool) -> Answer:
-        return self._answer_bytes(lambda: canonical_bytes(event), None, note, raises=raises)
+        return self._answer_bytes(lambda: bytes_of_event(event), None, note, raises=raises)
 
     def handle_line(self, data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Answer:
         """Handle one event as a line of JSON. Total, like `handle`."""

@@ -25,6 +25,7 @@ from evals.json_value import JsonObject, JsonValue, PresentJson, PresentObject, 
 from evals.pointers import InnerPointer, Pointer
 from evals.run import CallStatus
 from evals.timestamps import Time
+from harness.canonical import canonical_bytes
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, build, parse_json
 
 MAX_SPOKEN_BYTES: Final = 1024 * 1024
@@ -290,6 +291,22 @@ def event_of(value: Any) -> SessionEvent:
     if model is None:
         raise InvalidInput("/event", f"must be one of {', '.join(_EVENTS)}")
     return build(model, value)
+
+
+def bytes_of_event(event: SessionEvent) -> bytes:
+    """Return the canonical bytes of an event.
+
+    Raises:
+        InvalidInput: it is no event.
+    """
+    if not isinstance(event, _Event):
+        raise InvalidInput(
+            "",
+            f"an event is needed, and this is of type {type(event).__name__}: build one, such as "
+            "OpenEvent(...), call the method of its name, such as guard.open(...), or give JSON to "
+            "handle_line",
+        )
+    return canonical_bytes(event)
 
 
 def require_event_size(value: Any, size: int) -> None:

@@ -55,6 +55,14 @@ def test_the_bytes_are_read_back_as_the_same_value(value: Any) -> None:
     assert canonical_json(parse_json(spelled)) == spelled
 
 
+@pytest.mark.parametrize("value", ["x", {"a": 1}, None])
+def test_only_an_envelope_has_a_digest(value: Any) -> None:
+    kind = type(value).__name__
+    words = f"only an envelope has a digest, and this is of type {kind}: build one, such as Plan"
+    with pytest.raises(TypeError, match=words):
+        digest(value)
+
+
 @LAW
 @example(members={"\ue000": 1, "\U00010000": 2, 'a"': 3}, elements=[])
 @given(st.dictionaries(st.text(), json_values.values), st.lists(json_values.values))

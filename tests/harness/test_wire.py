@@ -183,6 +183,13 @@ def test_an_empty_document_is_refused(data: bytes) -> None:
     assert refused(data).message == "empty: expected one JSON document"
 
 
+@pytest.mark.parametrize("given", ["{}", {"a": 1}, None])
+def test_what_is_no_bytes_is_said_with_what_to_call(given: Any) -> None:
+    kind = type(given).__name__
+    with pytest.raises(TypeError, match=rf"bytes, and this is of type {kind}: .*text.encode\(\)"):
+        parse(Proposal, given)
+
+
 def test_a_byte_order_mark_is_refused() -> None:
     error = refused(b"\xef\xbb\xbf{}")
     assert error.message == "starts with a byte-order mark: save it as UTF-8 without one"

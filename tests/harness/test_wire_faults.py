@@ -21,6 +21,30 @@ def bent(change: Callable[[Json], object]) -> Json:
 
 
 @pytest.mark.parametrize(
+    ("change", "path", "message"),
+    [
+        (
+            lambda run: run["proposal"]["plan"]["steps"][1].pop("kind"),
+            "/proposal/plan/steps/1",
+            "the field kind is missing, which says what it is: add it: "
+            '"tool" for a call, "reason" for none',
+        ),
+        (
+            lambda run: run["proposal"]["spec"].update(required_outputs="a"),
+            "/proposal/spec/required_outputs",
+            'must be an array: write ["..."] for one text',
+        ),
+    ],
+)
+def test_an_error_says_what_to_write(
+    change: Callable[[Json], object], path: str, message: str
+) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        build(Run, bent(change))
+    assert (caught.value.path, caught.value.message) == (path, message)
+
+
+@pytest.mark.parametrize(
     ("change", "path"),
     [
         (lambda run: run.update(run_id="a b"), "/run_id"),

@@ -109,7 +109,16 @@ def _events(args: argparse.Namespace) -> Iterator[InputDocument]:
 def _answer_document(guard: Guard, document: InputDocument, limit: int) -> Answer:
     if document.error is not None:
         return EventError(error=EventFault(path="", message=document.error))
-    return guard.handle_line(document.data, limit)
+    answer = guard.handle_line(document.data, limit)
+    return _with_line(answer, document.line) if isinstance(answer, EventError) else answer
+
+
+def _with_line(answer: EventError, line: int | None) -> EventError:
+    """Return the error with the line of the stream, where it names a place in its line."""
+    message = answer.error.message.replace("at line 1 column", f"at line {line} column")
+    return EventError(
+        session=answer.session, error=EventFault(path=answer.error.path, message=message)
+    )
 
 
 def _exit_status(answer: Answer) -> int:

@@ -96,6 +96,14 @@ def test_an_answer_to_no_open_question_is_raised(session: str) -> None:
 YES = {"event": "answer", "plan_digest": "0" * 64, "yes": True, "approver": "emma"}
 
 
+def test_a_dict_for_an_event_says_what_to_build_or_call() -> None:
+    told: Any = guard_of(desk()).handle({"event": "open"})  # type: ignore[call-overload]
+    assert told.error.message == (
+        "an event is needed, and this is of type dict: build one, such as OpenEvent(...), call the "
+        "method of its name, such as guard.open(...), or give JSON to handle_line"
+    )
+
+
 def test_an_answer_without_its_plan_is_refused() -> None:
     guard = guard_of(desk())
     answers_to(guard, ASKS)

@@ -155,6 +155,13 @@ def test_a_line_over_the_limit_is_an_error_line(critic: Critic, policy: Path) ->
     assert said.status == 2
 
 
+def test_a_line_that_is_no_json_is_named_by_its_number(critic: Critic, policy: Path) -> None:
+    stdin = lines(open_(), "", CALLS, "{x}")
+    for form in ("json", "text"):
+        said = critic("guard", "--policy", policy, "--format", form, stdin=stdin)
+        assert "key must be a string at line 4 column 2" in said.lines[-1]
+
+
 def test_a_log_is_made_for_the_first_event_and_replays(
     critic: Critic, policy: Path, tmp_path: Path, place: LogPlace
 ) -> None:
