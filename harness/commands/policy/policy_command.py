@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -25,6 +26,9 @@ from harness.policy.policy_reading import fault_text, syntax_of
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
 
 _MOST_NAMED: Final = 20
+_MOST_NOTES: Final = 20
+"""How many notes of one rule are printed, unless notes fail the check."""
+_MOST_SOURCES: Final = 5
 
 
 def run(args: argparse.Namespace) -> int:
@@ -127,7 +131,7 @@ def _check_one(name: str, limit: int, drift: _Drift, *, as_json: bool, strict: b
         wire = {"file": name, "ok": not refused, "findings": listed}
         print_json({**wire, **({"accepted": others} if others else {}), **counted})
     else:
-        _tell_findings(name, found)
+        _tell_findings(name, found, most_notes=len(found) if strict else _MOST_NOTES)
         if strict:
             _tell_accepted(name, accepted)
         _tell_sum(name, document, found, len(accepted), ok=not failing)
@@ -176,10 +180,17 @@ def _tell_faults(name: str, error: InvalidInput, *, as_json: bool) -> None:
 _Located = list[tuple[int, LintFinding]]
 
 
-def _tell_findings(name: str, found: _Located) -> None:
+def _tell_findings(name: str, found: _Located, most_notes: int) -> None:
+    notes = Counter[str]()
     for line, finding in found:
+        notes[finding.rule] += finding.severity == "note"
+        if finding.severity == "note" and notes[finding.rule] > most_notes:
+            continue
         text = f"{finding.severity}: {finding.message} [{finding.rule}]"
         sys.stdout.write(f"{input_name(name)}: line {line}: {text}\n")
+    for rule, many in notes.items():
+        if many > most_notes:
+            sys.stdout.write(f"{input_name(name)}: note: and {many - most_notes} more [{rule}]\n")
 
 
 def _tell_accepted(name: str, accepted: list[tuple[int, AcceptedRisk]]) -> None:
@@ -219,7 +230,8 @@ def _reach(args: argparse.Namespace) -> int:
             told = row.tool, row.argument
             sys.stdout.write(f"{row.tool} {escape_name(row.argument)} ({row.role})\n")
         through = f", through {', '.join(row.through)}" if row.through else ""
-        sources = ", ".join(row.sources)
+        more = len(row.sources) - _MOST_SOURCES
+        sources = ", ".join(row.sources[:_MOST_SOURCES]) + (f" and {more} more" if more > 0 else "")
         sys.stdout.write(f"  {row.answer:<9}  {row.who}: {sources}{through}\n")
     return EXIT_OK
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.policy import Policy
+from harness.policy import Policy, parse_policy
 from tests.harness.commands.lines import GOOD_SAID, REFUSED_SAID, origins, read
 from tests.harness.console import Critic
 from tests.harness.policy.policies import GOOD
@@ -412,6 +412,48 @@ def test_reach_tells_who_can_choose_each_argument(critic: Critic, tmp_path: Path
     assert said.lines[1].startswith("  refused    anybody: read_file")
     rows = [json.loads(line) for line in critic("policy", "reach", path, "--format", "json").lines]
     assert {row["argument"] for row in rows} == {"to", "memo", "amount"}
+
+
+def policy_of_many(tmp_path: Path, many: int) -> Path:
+    """Write a policy of many tools that send, and as many that read what anybody wrote."""
+    wire = parse_policy(GOOD.encode()).policy.wire()
+    schema = {
+        "type": "object",
+        "properties": {"to": {"type": "string", "maxLength": 40}},
+        "required": ["to"],
+        "additionalProperties": False,
+    }
+    tool = {"adapter_id": "a", "args_schema": schema}
+    reads = {"approval_mode": "read_only", "result": {"author": "public"}}
+    sends = {"approval_mode": "network", "arg_roles": {"to": "recipient"}}
+    tools = [
+        {**tool, "capability_id": f"{verb}_{at}", **more}
+        for verb, more in (("list", reads), ("send", sends))
+        for at in range(many)
+    ]
+    guard = {"safety_mode": "destructive"}
+    kept = {name: wire[name] for name in ("spec", "provenance") if name in wire}
+    return saved(tmp_path, json.dumps({**kept, "guard": guard, "tool": tools}), "many.json")
+
+
+def test_of_many_tools_some_are_named_and_the_others_counted(
+    critic: Critic, tmp_path: Path
+) -> None:
+    path = policy_of_many(tmp_path, 23)
+    said = critic("policy", "check", path)
+    notes = [line for line in said.lines if line.endswith("[only_scope_allows]")]
+    assert len(notes) == 21
+    assert notes[-1] == f"{path}: note: and 3 more [only_scope_allows]"
+    strict = critic("policy", "check", "--strict", path)
+    assert strict.out.count("[only_scope_allows]") == 23
+    wire = json.loads(critic("policy", "check", "--format", "json", path).out)
+    assert [one["rule"] for one in wire["findings"]].count("only_scope_allows") == 23
+
+    said = critic("policy", "reach", path, "send_0")
+    names = "list_0, list_1, list_2, list_3, list_4 and 18 more"
+    assert any(line.endswith(f"anybody: {names}") for line in said.lines), said.lines
+    rows = critic("policy", "reach", path, "send_0", "--format", "json").lines
+    assert max(len(json.loads(row)["sources"]) for row in rows) == 23
 
 
 def test_reach_of_a_tool_that_is_not_there_is_told(critic: Critic, tmp_path: Path) -> None:
