@@ -120,6 +120,12 @@ def test_each_week_every_layer_of_the_assurance_is_run_in_full() -> None:
     assert ".venv/bin/python -m tests.assurance --dry" in script
 
 
+def test_the_package_says_where_it_runs() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    kinds = {one.partition(" :: ")[0] for one in project["classifiers"]}
+    assert {"Operating System", "Programming Language", "Typing"} <= kinds
+
+
 def test_the_marked_tests_are_left_out_by_default_and_only_they() -> None:
     options = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     addopts = shlex.split(options["tool"]["pytest"]["ini_options"]["addopts"])
