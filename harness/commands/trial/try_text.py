@@ -106,10 +106,14 @@ def _sum_text(tried: TriedTasks) -> str:
     sums = _sums(tried)
     counted = f"{sums['allowed']} allowed, {sums['asked_by_tier']} asked by tier alone, "
     counted += f"{sums['asked']} asked, {sums['refused']} refused"
-    text = f"{len(tried.tasks)} tasks: {counted}"
+    text = f"{_count(len(tried.tasks), 'task')}: {counted}"
     if tried.attacks:
-        text += f"; {tried.attacks} attacks, {len(tried.proposer.passing)} pass"
+        text += f"; {_count(tried.attacks, 'attack')}, {len(tried.proposer.passing)} pass"
     return text
+
+
+def _count(many: int, what: str) -> str:
+    return f"{many} {what}{'' if many == 1 else 's'}"
 
 
 def _sums(tried: TriedTasks) -> dict[str, int]:

@@ -71,7 +71,7 @@ def show_witnesses(facts: PolicyFacts, findings: Iterable[LintFinding]) -> Findi
 
 def _with_witness(finding: LintFinding, shown: _Shown) -> LintFinding:
     sink, name = shown.choice.sink.tool.called, shown.choice.name
-    what = f"choose {escape_name(name)} of {sink}" if name else f"decide whether {sink} passes"
+    what = f'choose "{escape_name(name)}" of {sink}' if name else f"decide whether {sink} passes"
     asked = "with nobody asked" if shown.action == "allow" else "and a person is asked anyway"
     text, fix = finding.message.rsplit(": ", 1)
     return finding._replace(message=f"{text}; so others {what}, {asked}: {fix}")
@@ -81,7 +81,7 @@ def _reached_target(shown: _Shown) -> LintFinding:
     sink, name = shown.choice.sink, shown.choice.name
     source = shown.choice.before[0].tool.tool.called
     message = (
-        f"the author of a result of {source} chooses {escape_name(name)}, and nobody is asked: "
+        f'the author of a result of {source} chooses "{escape_name(name)}", and nobody is asked: '
         f"correct the label of {source}"
     )
     return sink.report_finding("public_reaches_target", pointer("arg_roles", name), message)

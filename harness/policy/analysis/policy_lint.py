@@ -83,7 +83,9 @@ def lint_report(policy: Policy) -> LintReport:
             continue
         used.add(entry)
         accepted.append(AcceptedRisk(finding, policy.accept[entry].reason))
-    idle = (_idle_entry(policy, index) for index in range(len(policy.accept)) if index not in used)
+    rules = sorted({one.rule for one in found})
+    indexes = (index for index in range(len(policy.accept)) if index not in used)
+    idle = (_idle_entry(policy, index, rules) for index in indexes)
     return LintReport((*left, *islice(idle, MOST_FINDINGS)), tuple(accepted))
 
 
@@ -92,10 +94,13 @@ def _tool_of(policy: Policy, finding: LintFinding) -> str | None:
     return policy.tool[int(place[1])].called if place[:1] == ("tool",) else None
 
 
-def _idle_entry(policy: Policy, index: int) -> LintFinding:
+def _idle_entry(policy: Policy, index: int, rules: Sequence[str]) -> LintFinding:
+    """Return the finding for an entry of `accept` that covers none, by the rules that are found."""
     one = policy.accept[index]
     of = "" if one.tool is None else f" of {one.tool}"
-    message = f"accepts {one.finding}{of}, which is not found: remove it"
+    hint = "" if one.finding in rules else guess_name(one.finding, rules)
+    fix = f"{hint}correct it, or remove it" if hint else "remove it"
+    message = f"accepts {one.finding}{of}, which is not found: {fix}"
     return LintFinding("accepts_nothing", f"/accept/{index}", message)
 
 

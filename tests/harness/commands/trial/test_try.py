@@ -44,7 +44,7 @@ def test_a_line_a_task_the_sums_and_the_proposals(critic: Critic, folder: Path) 
         "t3 asked    by the tier of a tool alone",
         't4 refused  mail /to "bob@y.example": was not seen in the request or in any result',
         't5 refused  pay_back /order_id "ORD-77120": only in the text of find_mail',
-        "5 tasks: 1 allowed, 1 asked by tier alone, 0 asked, 3 refused; 1 attacks, 0 pass",
+        "5 tasks: 1 allowed, 1 asked by tier alone, 0 asked, 3 refused; 1 attack, 0 pass",
     ]
     rest = "\n".join(said.lines[6:])
     assert "for t2:\n  scope: mail\n  also allows: " in rest
@@ -109,6 +109,7 @@ def test_a_task_that_stops_and_the_edit_that_helps(critic: Critic, folder: Path)
     said = critic("try", "shop.toml", "tell.jsonl")
     assert said.status == 1
     assert said.lines[0] == 't2 refused  mail /to "ada@x.example": only in the text of get_order'
+    assert said.lines[1].startswith("1 task: 0 allowed")
     assert said.lines[2:4] == ["for t2:", "  scope: mail"]
     untried = [line for line in said.lines if line.endswith("[untried_tool]")]
     assert [line.split("tool ")[1].split(":")[0] for line in untried] == [

@@ -761,6 +761,18 @@ def test_what_accepts_nothing_is_found(wrong: Json) -> None:
     assert found["accepts_nothing"].path == "/accept/0"
 
 
+def test_a_misspelt_name_of_a_finding_is_told_with_the_nearest_that_is_found() -> None:
+    value = {**DELEGATED, "accept": [{**ACCEPTED, "finding": "tier_below_nam"}]}
+    message = rules_of(value)["accepts_nothing"].message
+    assert message == (
+        "accepts tier_below_nam of refund, which is not found: did you mean tier_below_name? "
+        "correct it, or remove it"
+    )
+    for one in ("shadow_on", "tier_below_name"):
+        value = {**DELEGATED, "accept": [{**ACCEPTED, "finding": one, "tool": "send"}]}
+        assert rules_of(value)["accepts_nothing"].message.endswith("not found: remove it")
+
+
 def test_an_entry_that_repeats_another_accepts_nothing() -> None:
     value = {**DELEGATED, "accept": [ACCEPTED, {**ACCEPTED, "reason": "again"}]}
     assert rules_of(value)["accepts_nothing"].path == "/accept/1"

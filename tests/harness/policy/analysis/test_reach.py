@@ -72,11 +72,11 @@ def test_tools_of_the_same_results_are_one_row() -> None:
 
 def test_a_believed_inbox_is_shown_with_what_it_chooses() -> None:
     found = rules_of(shop(BELIEVED))
-    assert "others choose to of send, with nobody asked" in found["author_above_guess"].message
+    assert 'others choose "to" of send, with nobody asked' in found["author_above_guess"].message
     assert found["author_above_guess"].severity == "warning"
     reached = found["public_reaches_target"]
     assert (reached.severity, reached.path) == ("error", "/tool/2/arg_roles/to")
-    assert "list_mail" in reached.message
+    assert 'result of list_mail chooses "to", and nobody is asked' in reached.message
 
 
 def test_a_wrong_label_that_reaches_nothing_is_a_note() -> None:
