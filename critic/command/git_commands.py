@@ -31,6 +31,12 @@ _LISTS_TAGS: Final = frozenset(("--list", "-l", "-n", "--contains", "--merged", 
 _LISTS_BRANCHES: Final = frozenset(
     ("--list", "-l", "--contains", "--merged", "--no-merged", "-a", "-r", "--show-current")
 )
+_PLAIN_SETTING: Final = re.compile(
+    r"(?i)(?:user\.(?:name|email|signingkey)|(?:core|color|init|pull|push|fetch|merge|rebase|diff|status|branch"
+    r"|commit|tag|log|help|rerere|submodule|advice|gc|pack|index|feature|alias|i18n|interactive)\.[\w.-]+"
+    r"|remote\.[\w-]+\.(?:url|pushurl|fetch))"
+)
+"""A setting that git reads and that holds no secret by its meaning."""
 _PLAIN_PATH: Final = re.compile(r"[\w./-]+")
 _DELETES_FILES: Final = frozenset(("-f", "-q", "-r", "--force", "--quiet"))
 _LOST: Final = "throws away changes that are not committed"
@@ -238,6 +244,15 @@ def _read_remote(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, dee
     deed.hosts.append(host)
 
 
+def _read_settings(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
+    """Read one setting by a plain name. Others may hold a token, and so may a list of all."""
+    apply_arguments(walk, entry, given, deed)
+    lists = given.names & {"-l", "--list"} and "--name-only" not in given.names
+    texts = [word.exact or "" for word in given.operands]
+    if lists or not all(map(_PLAIN_SETTING.fullmatch, texts)):
+        raise NotUnderstood("git config that may print a secret")
+
+
 _Reader = Callable[[LineWalk, ProgramEntry, GivenArguments, Deed], None]
 _BY_SUB: Final[dict[str, _Reader]] = {
     "restore": _read_restore,
@@ -251,6 +266,7 @@ _BY_SUB: Final[dict[str, _Reader]] = {
     "fetch": _read_remote,
     "pull": _read_remote,
     "push": _read_remote,
+    "config": _read_settings,
     "ls-remote": _read_remote,
     "remote/show": _read_remote,
     "remote/prune": _read_remote,
