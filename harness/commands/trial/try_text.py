@@ -19,7 +19,7 @@ from harness.what_if.proposing.edit_words import (
 )
 from harness.what_if.proposing.policy_edits import PolicyEdit
 from harness.what_if.proposing.policy_patch import TaskEdit
-from harness.what_if.proposing.task_judge import JudgedTask, TaskStop
+from harness.what_if.proposing.task_judge import TaskStop
 from harness.what_if.proposing.untried_tools import find_untried
 
 
@@ -80,7 +80,7 @@ def _task_lines(tried: TriedTasks) -> Iterator[str]:
     width = max(len(escape_name(one.task.id)) for one in tried.tasks)
     for one in tried.tasks:
         name = f"{escape_name(one.task.id):{width}}"
-        yield f"{name} {_outcome(one.judged):7}{_why(one.judged)}".rstrip()
+        yield f"{name} {one.judged.outcome:7}{_why(one)}".rstrip()
 
 
 def proposal_lines(tried: TriedTasks) -> Iterator[str]:
@@ -92,14 +92,11 @@ def proposal_lines(tried: TriedTasks) -> Iterator[str]:
             yield f"{escape_name(one.task.id)}: {one.uncured.why}"
 
 
-def _outcome(judged: JudgedTask) -> str:
-    return judged.outcome
-
-
-def _why(judged: JudgedTask) -> str:
-    if judged.stop is not None:
-        return f"  {stop_text(judged.stop)}"
-    return "  by the tier of a tool alone" if judged.outcome == "asked" else ""
+def _why(one: ProposedTask) -> str:
+    if one.judged.stop is not None:
+        misfit = "" if one.misfit is None else f"; {one.misfit}"
+        return f"  {stop_text(one.judged.stop)}{misfit}"
+    return "  by the tier of a tool alone" if one.judged.outcome == "asked" else ""
 
 
 def _sum_text(tried: TriedTasks) -> str:
@@ -173,6 +170,8 @@ def _task_wire(one: ProposedTask) -> dict[str, Any]:
         wire["by_tier_alone"] = judged.stop is None
     if judged.stop is not None:
         wire["stop"] = _stop_wire(judged.stop)
+    if one.misfit is not None:
+        wire["misfit"] = one.misfit
     if one.uncured is not None:
         wire["uncured"] = one.uncured.why
     return wire

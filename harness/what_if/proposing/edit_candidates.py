@@ -18,6 +18,7 @@ from harness.policy.analysis.guessing.result_guess import field_place
 from harness.policy.analysis.guessing.tier_guess import snake_case, words_of
 from harness.policy.analysis.named_labels import is_text_field, least_tier
 from harness.policy.envelopes import Policy, PolicyTool
+from harness.what_if.proposing.misfit_results import SeenResult, find_misfit
 from harness.what_if.proposing.policy_edits import (
     EDIT_ORDER,
     PolicyEdit,
@@ -71,13 +72,22 @@ def edit_candidates(
         *_scope_edits(policy, sinks),
         *_making_edits(seen, sinks),
         *_read_edits(seen),
-        *_role_edits(sinks, stop),
+        *(() if _misfit_among(policy, seen, stop) else _role_edits(sinks, stop)),
         *_follow_edits(seen, sinks),
         *_fresh_edits(policy, seen),
         *_empty_edits(sinks, stop),
     ]
     unique = dict.fromkeys(one for one in found if not (stop.is_unseen and one.kind in _INVENTING))
     return sorted(unique, key=lambda one: EDIT_ORDER[one.kind])
+
+
+def misfit_before(policy: Policy, task: RecordedTask, stop: TaskStop) -> str | None:
+    """Return which result before a stop is not what its class says, and why; or None."""
+    return _misfit_among(policy, _before(policy, task, stop)[0], stop)
+
+
+def _misfit_among(policy: Policy, seen: list[SeenCall], stop: TaskStop) -> str | None:
+    return find_misfit(policy, (SeenResult(one.tool, one.output) for one in seen), stop)
 
 
 def _before(

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from harness.policy.analysis.witness import Witness
 from harness.policy.envelopes import Policy
-from harness.what_if.proposing.edit_candidates import edit_candidates
+from harness.what_if.proposing.edit_candidates import edit_candidates, misfit_before
 from harness.what_if.proposing.edit_openings import (
     EditOpening,
     find_opened_plan,
@@ -60,7 +60,9 @@ class EditProposal(NamedTuple):
 class ProposedTask(NamedTuple):
     """A task as it was judged, with what would let it through: a proposal, or why there is none.
 
-    `judgements` is how often it was judged again.
+    Attributes:
+        misfit: the result before its stop that is not what its class says, and why.
+        judgements: how often it was judged again.
     """
 
     task: RecordedTask
@@ -68,6 +70,7 @@ class ProposedTask(NamedTuple):
     proposal: EditProposal | None = None
     uncured: UncuredStop | None = None
     judgements: int = 0
+    misfit: str | None = None
 
 
 class AllowedToo(NamedTuple):
@@ -132,14 +135,15 @@ class EditProposer:
         if judged.stop is None:
             return ProposedTask(task, judged)
         known = [edit for edit in self.known if edit.tool in task.tools]
+        misfit = misfit_before(self.policy, task, judged.stop)
         search = EditSearch(_Bench(self, task), known)
         found = search.find(judged)
         if not isinstance(found, FoundEdits):
-            return ProposedTask(task, judged, uncured=found, judgements=search.judgements)
+            return ProposedTask(task, judged, None, found, search.judgements, misfit)
         for edit in found.edits:
             self.known.setdefault(edit, []).append(task.id)
         proposal = EditProposal(*found, self.attacks_with(found.edits))
-        return ProposedTask(task, judged, proposal, judgements=search.judgements)
+        return ProposedTask(task, judged, proposal, None, search.judgements, misfit)
 
     def apply_edits(self, edits: Iterable[PolicyEdit], names: frozenset[str]) -> Policy | None:
         """Return the policy of some tools with edits; None if they do not fit it."""

@@ -118,6 +118,19 @@ def test_a_task_that_stops_and_the_edit_that_helps(critic: Critic, folder: Path)
     assert untried[0].startswith("shop.toml: line 23: note: ")
 
 
+def test_a_result_that_is_not_of_its_class_is_told_at_the_stop(
+    critic: Critic, folder: Path
+) -> None:
+    shaped = 'name = "order"\nschema = { type = "object", required = ["email", "eur"] }'
+    (folder / "shop.toml").write_text(POLICY.replace('name = "order"', shaped))
+    (folder / "tell.jsonl").write_text(lines(TELL))
+    why = "get_order's result is not what class order says: /eur is missing"
+    said = critic("try", "shop.toml", "tell.jsonl")
+    assert said.lines[0].endswith(f"only in the text of get_order; {why}")
+    [wire] = json.loads(critic("try", "shop.toml", "tell.jsonl", "--json").out)["tasks"]
+    assert wire["misfit"] == why
+
+
 BAD = [
     ("empty.jsonl", "", "no task in it: write session events"),
     (

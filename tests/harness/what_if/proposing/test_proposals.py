@@ -12,6 +12,7 @@ from harness.what_if.proposing.edit_candidates import edit_candidates
 from harness.what_if.proposing.edit_proposals import (
     EditProposal,
     EditProposer,
+    ProposedTask,
     propose_edits,
 )
 from harness.what_if.proposing.edit_words import edit_text, stop_text
@@ -53,6 +54,50 @@ def proposed(events: list[Json], policy: Policy = PARSED, **options: Any) -> Edi
 def texts(events: list[Json], policy: Policy = PARSED, **options: Any) -> list[str]:
     found = proposed(events, policy, **options)
     return [("? " if edit.needs_word else "") + edit_text(edit) for edit in found.edits]
+
+
+SHAPED = changed(
+    (
+        'fields = { order_id = "system" }           # guessed: by name\n',
+        'fields = { order_id = "system" }\n'
+        'schema = { type = "object", required = ["order_id", "lines"], properties = { lines = '
+        '{ type = "array", items = { type = "object", required = ["sku"] } } } }\n',
+    ),
+)
+SKU = [{"sku": "s"}]
+
+
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        ({"order_id": "ORD-883"}, "/lines is missing"),
+        ({"order_id": "ORD-883", "lines": [*SKU, {}]}, "/lines/1/sku is missing"),
+        ({"order_id": "ORD-883", "lines": 7}, "/lines does not satisfy type"),
+        ("ORD-883", "it is no JSON object or array"),
+        ('{"order_id": "ORD-883"}', "/lines is missing"),
+    ],
+)
+def test_a_result_that_is_not_of_its_class_is_told_and_no_role_is_proposed(
+    output: Any, why: str
+) -> None:
+    found = pays_back(output)
+    assert found.misfit == f"get_order's result is not what class order says: {why}"
+    assert found.judged.stop is not None
+    kinds = {edit.kind for edit in edit_candidates(SHAPED, found.task, found.judged.stop)}
+    assert "role" not in kinds
+    assert "system" in kinds
+
+
+def pays_back(output: Any) -> ProposedTask:
+    pays = ("pay_back", {"order_id": "ORD-883", "eur": 5}, "done")
+    events = task("Pay the order of Ada back, 5 EUR.", ("get_order", {}, output), pays)
+    return propose_edits(SHAPED, read(events)[0], now=NOW)
+
+
+def test_a_result_without_the_value_that_stops_is_not_told() -> None:
+    assert pays_back({"order_id": "ORD-1"}).misfit is None
+    assert pays_back({"order_id": "ORD-883", "lines": SKU}).misfit is None
+    assert propose_edits(PARSED, read(TELLS)[0], now=NOW).misfit is None
 
 
 def why_not(events: list[Json], policy: Policy = PARSED) -> str:
