@@ -297,7 +297,7 @@ def bytes_of_event(event: SessionEvent) -> bytes:
     """Return the canonical bytes of an event.
 
     Raises:
-        InvalidInput: it is no event.
+        InvalidInput: it is not an event.
     """
     if not isinstance(event, _Event):
         raise InvalidInput(

@@ -103,14 +103,11 @@ def _sum_text(tried: TriedTasks) -> str:
     sums = _sums(tried)
     counted = f"{sums['allowed']} allowed, {sums['asked_by_tier']} asked by tier alone, "
     counted += f"{sums['asked']} asked, {sums['refused']} refused"
-    text = f"{_count(len(tried.tasks), 'task')}: {counted}"
+    text = f"{len(tried.tasks)} task{'' if len(tried.tasks) == 1 else 's'}: {counted}"
     if tried.attacks:
-        text += f"; {_count(tried.attacks, 'attack')}, {len(tried.proposer.passing)} pass"
+        text += f"; {tried.attacks} attack{'' if tried.attacks == 1 else 's'}"
+        text += f", {len(tried.proposer.passing)} pass"
     return text
-
-
-def _count(many: int, what: str) -> str:
-    return f"{many} {what}{'' if many == 1 else 's'}"
 
 
 def _sums(tried: TriedTasks) -> dict[str, int]:
