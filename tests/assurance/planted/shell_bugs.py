@@ -39,7 +39,7 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "something-of-a-file-is-the-file",
         _DELETIONS,
         "what stands behind a path is not looked at",
-        "return  # `a.py imports`: something of the file",
+        "return  # `a.py imports`, `a.py from the index`: something of the file",
         "pass",
     ),
     slip(
