@@ -270,9 +270,7 @@ def install_hook(agent: str, project: Path | None, given: Mapping[str, str]) -> 
         raise UsageError(f"{_show_path(path)}: {error}: correct it first") from None
     table = {**tables.get(agent, _first_options(agent)), **given}
     policy = options.parent / table.get("policy", f"{agent}.toml")
-    for name in ("policy", "state", "log"):
-        if name in given:
-            _require_out_of_reach(name, options.parent / given[name])
+    _require_out_of_reach(options.parent, given)
     yield _write_policy(agent, policy)
     if tables.get(agent) == table:
         yield f"{_show_path(options)}: the options are there already"
@@ -291,13 +289,15 @@ def install_hook(agent: str, project: Path | None, given: Mapping[str, str]) -> 
     yield from (f"note: {note}" for note in installation.notes)
 
 
-def _require_out_of_reach(name: str, path: Path) -> None:
+def _require_out_of_reach(folder: Path, given: Mapping[str, str]) -> None:
     """Refuse a place that the agent may write: it would change what guards it."""
-    if is_writable_by_agents(path):
-        raise UsageError(
-            f"--{name} {_show_path(path)}: an agent that works there may write it, and so change "
-            "what guards it: put it into the folder .critic of the project, or out of the project"
-        )
+    for name in ("policy", "state", "log"):
+        if name in given and is_writable_by_agents(path := folder / given[name]):
+            raise UsageError(
+                f"--{name} {_show_path(path)}: an agent that works there may write it, and so "
+                "change what guards it: put it into the folder .critic of the project, or out of "
+                "the project"
+            )
 
 
 def _first_options(agent: str) -> dict[str, Any]:
