@@ -269,9 +269,8 @@ def install_hook(agent: str, project: Path | None, given: Mapping[str, str]) -> 
     except UsageError as error:
         raise UsageError(f"{_show_path(path)}: {error}: correct it first") from None
     table = {**tables.get(agent, _first_options(agent)), **given}
-    policy = options.parent / table.get("policy", f"{agent}.toml")
     _require_out_of_reach(options.parent, given)
-    yield _write_policy(agent, policy)
+    yield _write_policy(agent, options.parent / table.get("policy", f"{agent}.toml"))
     if tables.get(agent) == table:
         yield f"{_show_path(options)}: the options are there already"
     else:
