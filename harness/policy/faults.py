@@ -161,7 +161,7 @@ def word_fault(message: str, value: Any, path: str) -> str:
     for pattern, forms in _FORMS:
         if _fits(path, pattern) and message.startswith("must be"):
             return f"must be {forms}"
-    if isinstance(value, str) and message == "must be an array":
+    if isinstance(value, str) and message.startswith("must be an array"):
         return f"must be an array: write [{escape_line(json.dumps(value))[:200]}]"
     if isinstance(value, str) and message.startswith("not a JSON pointer"):
         return f"{escape_name(value)} is {message}"

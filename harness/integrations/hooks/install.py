@@ -269,7 +269,7 @@ def install_hook(agent: str, project: Path | None, given: Mapping[str, str]) -> 
     except UsageError as error:
         raise UsageError(f"{_show_path(path)}: {error}: correct it first") from None
     table = {**tables.get(agent, _first_options(agent)), **given}
-    _require_out_of_reach(options.parent, given)
+    yield from _places_within_reach(options.parent, given)
     yield _write_policy(agent, options.parent / table.get("policy", f"{agent}.toml"))
     if tables.get(agent) == table:
         yield f"{_show_path(options)}: the options are there already"
@@ -288,14 +288,14 @@ def install_hook(agent: str, project: Path | None, given: Mapping[str, str]) -> 
     yield from (f"note: {note}" for note in installation.notes)
 
 
-def _require_out_of_reach(folder: Path, given: Mapping[str, str]) -> None:
-    """Refuse a place that the agent may write: it would change what guards it."""
+def _places_within_reach(folder: Path, given: Mapping[str, str]) -> Iterator[str]:
+    """Yield a warning for each place that the agent may write: it could change what guards it."""
     for name in ("policy", "state", "log"):
         if name in given and is_writable_by_agents(path := folder / given[name]):
-            raise UsageError(
-                f"--{name} {_show_path(path)}: an agent that works there may write it, and so "
-                "change what guards it: put it into the folder .critic of the project, or out of "
-                "the project"
+            yield (
+                f"warning: --{name} {_show_path(path)}: an agent that works there may write it, "
+                "and so change what guards it: put it into the folder .critic of the project, or out "
+                "of the project"
             )
 
 
