@@ -294,8 +294,8 @@ def _places_within_reach(folder: Path, given: Mapping[str, str]) -> Iterator[str
         if name in given and is_writable_by_agents(path := folder / given[name]):
             yield (
                 f"warning: --{name} {_show_path(path)}: an agent that works there may write it, "
-                "and so change what guards it: put it into the folder .critic of the project, or out "
-                "of the project"
+                "and so change what guards it: put it into the folder .critic of the project, or "
+                "out of the project"
             )
 
 
