@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from critic.provenance.folding import QUOTES, SEPARATORS
+from critic.provenance.folding import QUOTES, SEPARATORS, WORD
 from critic.provenance.link_signs import LINK_QUOTES, LINK_SPACES
 
 IN_HOST: Final = f"[^{SEPARATORS.replace('-/', '-,./', 1)}]"
@@ -30,8 +30,11 @@ WIDE_REST: Final = (
 
 _BEGIN: Final = re.compile(
     r"(?:[a-z][a-z0-9+.-]{0,19}:[/\\]|(?<![a-z])https?:|(?<![:/\\a-z0-9])[/\\](?=[/\\]))[/\\]*+"
+    rf"|(?<!{WORD})(?<![./\\@-])(?=www\.)"
 )
-_AUTHORITY: Final = re.compile(rf"[^{LINK_SPACES}/\\?#<]*+")
+_AUTHORITY: Final = re.compile(
+    rf"[^{LINK_SPACES}/\\?#<]*+(?:<[^{LINK_SPACES}/\\?#]{{0,400}}@[^{LINK_SPACES}/\\?#<]*+)?"
+)
 _WITHIN: Final = {quote: re.compile(rf"[^{LINK_SPACES}/\\?#{quote}]*+") for quote in ("'", '"')}
 _SCHEME_AT_END: Final = re.compile(r"[a-z][a-z0-9+.-]{0,19}:\Z")
 _PLAIN: Final = re.compile(rf"(?P<host>{HOST}|{BRACKETED_HOST})\.*+(?P<port>(?::[0-9]{{1,5}})?)")
@@ -64,10 +67,13 @@ def odd_links_in(text: str) -> Iterator[OddLink]:
         if text[end : end + 1] in ("/", "\\") and (scheme := _SCHEME_AT_END.search(whole)):
             at = start + scheme.start()  # it may be that of a link of its own
         has_page = end < len(text) and text[end] in _PAGE_BEGINS
+        if "<" in whole and "@" in whole and not has_page:  # a tag, and an address behind it
+            whole = whole.partition("<")[0]
+            end = at = start + len(whole)
         close = whole.find(_PAIRS.get(before, " "))
         if close >= 0 and _is_end(whole, close, has_page=has_page):
             whole, end, has_page = whole[:close], start + close, False
-        has_scheme = begin[0][0] not in "/\\"
+        has_scheme = begin[0][:1] not in ("/", "\\")
         is_attribute = before != "" and before in _IN_ATTRIBUTE
         if has_scheme or is_attribute or ("@" in whole and has_page):
             found = [one for one in _read(whole) if has_scheme or _IS_HOST.fullmatch(one[0])]

@@ -11,22 +11,25 @@ LINK_CLOSING: Final = "\u3009\u300b\u300d\u300f\u3011\u3015\u3017\uff09\uff3d\uf
 LINK_ENDS: Final = ".,;:!?'\"*_~\u2019\u2026"
 
 _REFERENCE: Final = re.compile(
-    "&#x0*+([0-9a-f]{1,6});?|&#0*+([0-9]{1,7});?"
-    "|(&period;|%2e)|(&sol;)|(&colon;)|(&commat;)|(&tab;|&newline;)",
+    "&#x([0-9a-f]++);?|&#([0-9]++);?|(&period;|%2e)|(&sol;)|(&colon;)|(&commat;)|(&tab;|&newline;)",
     re.IGNORECASE,
 )
 _SIGNS: Final = {3: ".", 4: "/", 5: ":", 6: "@", 7: ""}
 """What the groups of that pattern stand for, behind those of codes."""
 _IGNORED: Final = frozenset(map(ord, "\t\n\r"))
+_MOST_DIGITS: Final = 7
 _LAST_CODE: Final = 0x10FFFF
 _SURROGATES: Final = range(0xD800, 0xE000)
 _ATTRIBUTE: Final = re.compile(
-    r"(=[ \t\r\n]{0,9}([\"']))"
-    r"([\x00-\x20]{0,9}(?:[a-z][a-z0-9+.\t\r\n-]{0,30}:|[/\\])[^\"'<>]{0,2000}+)(?=\2)",
-    re.IGNORECASE,
+    r"(=[ \t\r\n]*+)(\"[^\"]*+\"|'[^']*+')",
 )
-"""The value of an attribute that is a link."""
+_VALUE: Final = re.compile(
+    r"[\x00-\x20]*+((?:[a-z][a-z0-9+.-]*+:[/\\]*+|[/\\]{2,})[^/\\?#]*+)", re.IGNORECASE
+)
+"""The value of an attribute that is a link, up to its page."""
 _BREAKS: Final = re.compile(r"[\t\r\n]")
+_CONTROLS: Final = re.compile(r"[\x00-\x20]")
+_UNREADABLE: Final = "\ufffd"
 
 _ESCAPE: Final = "%(?:25)*"
 _ESCAPED: Final = re.compile(
@@ -48,23 +51,31 @@ def unescape_markup(text: str) -> str:
     Dots that are one sign are another sign: what they part is one link.
     """
     text = text.replace("\u2025", "!").replace("\u2026", "!")
-    if "=" in text and _BREAKS.search(text):
-        text = _ATTRIBUTE.sub(_without_breaks, text)
+    if "=" in text:
+        text = _ATTRIBUTE.sub(_as_link, text)
     if "&" in text or "%2" in text:
         text = _REFERENCE.sub(_refer, text)
     return text
 
 
-def _without_breaks(attribute: re.Match[str]) -> str:
-    return attribute[1] + _BREAKS.sub("", attribute[3])
+def _as_link(attribute: re.Match[str]) -> str:
+    """Return an attribute, whose link has no breaks, and signs for blanks in its user part."""
+    quote, value = attribute[2][0], _BREAKS.sub("", _REFERENCE.sub(_refer, attribute[2][1:-1]))
+    link = _VALUE.match(value)
+    if link is None:
+        return attribute[0]
+    user, at, host = link[1].rpartition("@")
+    read = _CONTROLS.sub(_UNREADABLE, user) + at + host + value[link.end() :]
+    return f"{attribute[1]}{quote}{read}{quote}"
 
 
 def _refer(reference: re.Match[str]) -> str:
     group = reference.lastindex or 0
     if group in _SIGNS:
         return _SIGNS[group]
-    code = int(reference[group], 16 if group == 1 else 10)
+    digits = reference[group].lstrip("0")
+    code = int(digits or "0", 16 if group == 1 else 10) if len(digits) <= _MOST_DIGITS else 0
     if code in _IGNORED:  # readers of links drop it
         return ""
-    is_sign = code > ord(" ") and code <= _LAST_CODE and code not in _SURROGATES
-    return chr(code) if is_sign else reference[0]
+    is_sign = code >= ord(" ") and code <= _LAST_CODE and code not in _SURROGATES
+    return chr(code) if is_sign else _UNREADABLE

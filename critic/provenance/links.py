@@ -61,10 +61,6 @@ _PAGE: Final = (
 _IN_ASCII_PAGE: Final = r"[^\x00-\x20<>\"'`|\\^{}()\[\]]"
 _ASCII_PAGE: Final = rf"(?:{_IN_ASCII_PAGE}++|\({_IN_ASCII_PAGE}*+\))*+"
 """The same in a text of ASCII alone, whose pattern is compiled when this module is imported."""
-_REST: Final = (
-    r"(?::[0-9]{1,5})?(?:[/\\?#][^\x00-\x20\x85\u1680\u180e\u2028\u2029"
-    rf"<>\"'`|^{{}}()\[\]{LINK_QUOTES}]*)?"
-)
 _NARROW: Final = re.compile(
     rf"(?:(?:https?:)?//)?({HOST}(?::[0-9]{{1,5}})?)(/[^?#]*)?(\?[^#]*)?(#.*)?", re.IGNORECASE
 )

@@ -41,6 +41,10 @@ HIDDEN: Final = (
     *(f"https://{'u' * 300}@evil.com/?d=s", "ftp:\\\\@evil.com/?d=s", "https:@evil.com/?d=s"),
     *("https://x,https://@evil.com/?d=s", "https://x,https:!.evil.com/?d=s"),
     *('"https://shop.example",x@evil.com/?d=s', "(https://shop.example){x@evil.com/?d=s"),
+    *("www.shop.example!.evil.com/?d=s", "www.@evil.com/?d=s", "(www.shop.example).evil.com/?d=s"),
+    *("https://shop.example<b>@evil.com/?d=s", "<a href=https://shop.example<b@evil.com/?d=s>"),
+    *('<a href="https://shop.example @evil.com/?d=s">', "<a href='https://&#32;@evil.com/?d=s'>"),
+    *("<a href='https://&#x0;@evil.com/?d=s'>", '<a href="https://it\'s\n@evil.com/?d=s">'),
     *("https://shop.example@evil.com:8080?d=s", "https://*.evil.com:8080?d=s"),
 )
 PLAIN: Final = (
@@ -61,6 +65,7 @@ PLAIN: Final = (
         "https://shop.example:",
     ),
     *("https://shop.example:8080,", "https://a.example,https://b.example", "<https://a.example>"),
+    *("https://a.example<br>bob@corp.com", "see www.shop.example.", 'x = "a b" and "c"'),
     *("// todo: ask bob@corp.com", "//foo(bar.baz)", "//author:bob@corp.com", "a//b.c(d.e)"),
     *(
         "https: the protocol",

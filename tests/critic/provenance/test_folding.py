@@ -107,18 +107,9 @@ def test_a_dot_a_slash_and_a_colon_may_be_written_as_escapes_in_links() -> None:
         assert wide_links(f"a&{name}b") == f"a&{name}b"
         assert wide_links(f"\xe9&#{ord(sign)};b") == f"\xe9{sign}b"
     assert wide_links("a%2eb%2Ec") == "a.b.c"
-    for none in (
-        "%2f",
-        "%3a",
-        "&comma;",
-        "&amp;",
-        "2e",
-        "&",
-        "&#0;",
-        "&#1;",
-        "&#xd800;",
-        "&#x110000;",
-    ):
+    for unread in ("&#0;", "&#x0;", "&#1;", "&#xd800;", "&#x110000;", "&#99999999999;"):
+        assert wide_links(f"a{unread}b") == "a\ufffdb", unread
+    for none in ("%2f", "%3a", "&comma;", "&amp;", "2e", "&"):
         assert wide_links(f"a{none}b") == f"a{none}b"
     assert wide_links("a\u3002b\uff0ec") == "a.b.c"
     assert wide("a\u3002b\uff0ec") == "a\u3002b.c"

@@ -14,19 +14,36 @@ CLOSING = {
     "\u201c": "\u201d",
     "\xab": "\xbb",
 }
-STARTS = r"(?:[a-z][a-z0-9+.-]{0,19}:[/\\]|(?<![a-z])https?:|(?<![:/\\a-z0-9])[/\\](?=[/\\]))[/\\]*"
+STARTS = (
+    r"(?:[a-z][a-z0-9+.-]{0,19}:[/\\]|(?<![a-z])https?:|(?<![:/\\a-z0-9])[/\\](?=[/\\]))[/\\]*"
+    r"|(?<![\w./\\@-])(?=www\.)"
+)
 
 
 NAMED = {"period": ".", "sol": "/", "colon": ":", "commat": "@", "tab": "", "newline": ""}
 
 
 def unescaped(text: str) -> str:
-    """Return a text with what references stand for, and without breaks in links of attributes."""
-    begins = r"[\x00-\x20]{0,9}(?:[a-z][\w+.\t\r\n-]{0,30}:|[/\\])"
-    links = rf"(=\s{{0,9}}(['\"]))({begins}[^'\"<>]{{0,2000}})(?=\2)"
+    """Return a text with what references stand for, and with links of attributes as they are."""
     even = text.replace("\u2025", "!").replace("\u2026", "!")
-    joined = re.sub(links, lambda one: one[1] + re.sub(r"[\t\r\n]", "", one[3]), even, flags=re.I)
-    return re.sub(r"&(?:#x0*([0-9a-f]{1,6})|#0*(\d{1,7}));?|&([a-z]+);", shown, joined, flags=re.I)
+    quoted = r"=[ \t\r\n]*(?:\"[^\"]*\"|'[^']*')"
+    return plain_references(re.sub(quoted, lambda one: as_opened(one[0]), even))
+
+
+def plain_references(text: str) -> str:
+    return re.sub(r"&(?:#x([0-9a-f]+)|#(\d+));?|&([a-z]+);", shown, text, flags=re.I)
+
+
+def as_opened(attribute: str) -> str:
+    """Return an attribute without breaks, and with a sign for each blank of a user part."""
+    quote, value = attribute[-1], attribute.partition(attribute[-1])[2][:-1]
+    value = re.sub(r"[\t\r\n]", "", plain_references(value)).lstrip("".join(map(chr, range(33))))
+    link = re.match(r"(?:[a-z][a-z0-9+.-]*:[/\\]*|[/\\]{2,})[^/\\?#]*", value, re.I)
+    if not link:
+        return attribute
+    user, at, host = link[0].rpartition("@")
+    read = re.sub(r"[\x00-\x20]", "\ufffd", user) + at + host + value[link.end() :]
+    return f"={quote}{read}{quote}"
 
 
 def shown(reference: re.Match[str]) -> str:
@@ -35,7 +52,7 @@ def shown(reference: re.Match[str]) -> str:
     code = int(reference[1], 16) if reference[1] else int(reference[2])
     if code in (9, 10, 13):
         return ""
-    return chr(code) if 32 < code < 0xD800 or 0xDFFF < code < 0x110000 else reference[0]
+    return chr(code) if 32 <= code < 0xD800 or 0xDFFF < code < 0x110000 else "\ufffd"
 
 
 def taken(pattern: str, text: str, at: int) -> str:
@@ -50,7 +67,7 @@ def led_to(text: str) -> list[str]:
     while start := re.compile(STARTS).search(text, at):
         before = text[: start.start()][-1:]
         quote = CLOSING.get(before, before if before in "'\"`*_~|" else "")
-        whole = taken(r"[^\s/\\?#<]*", text, start.end())
+        whole = taken(r"(?:[^\s/\\?#]*@)?[^\s/\\?#<]*", text, start.end())
         if before and before in "'\"":
             inside = taken(rf"[^\s/\\?#{before}]*", text, start.end())
             end = start.end() + len(inside)
@@ -63,12 +80,15 @@ def led_to(text: str) -> list[str]:
         if following and following in "/\\" and own:
             at = start.end() + own.start()
         pages = following != "" and following in "/\\?#"
+        if "<" in whole and "@" in whole and not pages:
+            whole = whole.split("<")[0]
+            at = end = start.end() + len(whole)
         if quote and quote in whole:
             inside, behind = whole.split(quote, 1)
             joined = re.match(r"[^\w.@-]*(?:\.+@?|@)[\w-]", behind)
             if not joined and not (pages and "@" in behind):
                 whole, end, pages = inside, start.end() + len(inside), False
-        named = start[0][0] not in "/\\"
+        named = start[0][:1] not in ("/", "\\")
         if not (named or (before and before in "=('\"`") or ("@" in whole and pages)):
             continue
         hosts = [one for one in opened(whole) if named or "." in one or one.startswith("[")]
