@@ -2,7 +2,8 @@
 
 Rule 1: a value was sent wherever a text of a system would grant it, and wherever one mentions it.
 Rule 2: a system shows some of what it got in its own spelling. So what was sent counts in that
-        one, too: escapes, dots in paths, ports and zeros resolved, and any sign between groups.
+        one, too: markup read, escapes, dots in paths, ports and zeros resolved, and any sign
+        between groups.
 """
 
 import re
@@ -12,6 +13,7 @@ from critic.provenance.boundaries import compile_pattern
 from critic.provenance.folding import SEPARATORS, write_scalar
 from critic.provenance.holders import ItemText, Shown
 from critic.provenance.place import Place
+from critic.provenance.rendered_texts import rendered_forms
 from critic.provenance.value_kinds import Sought
 from critic.provenance.written_lists import leaves
 from evals.context import SentValues
@@ -50,7 +52,8 @@ class SentIndex:
     def add(self, sent: SentValues) -> None:
         """Add what one call sent, after all that was sent before it."""
         told = [write_scalar(one) for value in sent.values for one in leaves(value, every=True)]
-        texts = [*told, *filter(None, map(_shown_of, told))]
+        read = [*told, *(form for one in told for form in rendered_forms(one))]
+        texts = [*read, *filter(None, map(_shown_of, read))]
         item = EvidenceItem(id=f"{_SENT}{len(self._seqs)}", classification="sent")
         # As fields too, of which short numbers are values.
         self._place.add(ItemText(item, texts, texts))

@@ -64,8 +64,8 @@ PURE = words("""
 """)
 PURE_IMPORTS = words("""
     abc base64 bisect calendar collections collections.abc contextlib copy dataclasses datetime
-    difflib enum functools hashlib heapq itertools json math operator re string tomllib types typing
-    urllib.parse
+    difflib enum functools hashlib heapq html itertools json math operator re string tomllib types
+    typing urllib.parse
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785 unicodedata
 """)
 # For cancellation, without starting an event loop; for locks; for the version, when asked for; for

@@ -6,6 +6,7 @@ from tests.assurance.planted.bug import Bug, Edit, slip
 from tests.assurance.planted.provenance_bugs import FILES
 
 _LEDGER: Final = "critic/session/ledger.py"
+_RENDERED: Final = "critic/provenance/rendered_texts.py"
 _STANDING: Final = "critic/provenance/standing.py"
 _VALUES: Final = "critic/session/session_values.py"
 
@@ -302,6 +303,27 @@ _WHAT_A_SESSION_ADDS: Final[tuple[Bug, ...]] = (
         "what a call writes is not kept as sent",
         'if tool is not None and tool.capability.approval_mode == "read_only":\n',
         'if tool is not None and tool.capability.approval_mode != "read_only":\n',
+    ),
+    slip(
+        "echo-without-its-markup",
+        _RENDERED,
+        "a value that was sent with a tag in it counts as a system's word where that is gone",
+        "_TAG.sub(gap, shown)",
+        "shown",
+    ),
+    slip(
+        "echo-of-a-reference",
+        _RENDERED,
+        "a value that was sent with a reference of HTML counts as the word of whoever reads it",
+        'unescape(_LONG_CODE.sub("", text))',
+        '_LONG_CODE.sub("", text)',
+    ),
+    slip(
+        "echo-of-an-escape",
+        _RENDERED,
+        "a value that was sent with an escape counts as the word of a system that reads it",
+        "_ESCAPE.sub(_read_escape, text)",
+        "text",
     ),
     slip(
         "waived-with-other-targets",

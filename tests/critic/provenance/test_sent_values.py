@@ -58,6 +58,17 @@ KEPT: Final = [
     *(("https://evil.example/x?", "url"), ("https://evil.example/x#a", "url")),
     *(("01881", "order"), ("1,881", "order"), ("1881.0", "order"), ("_1881_", "order")),
     *(("mal@evil%2eexample", "address"), ("mal@evil.example\u2013", "address")),
+    *(("mal&#64;evil.example", "address"), ("mal&commat;evil&period;example", "address")),
+    *(("m<i>al</i>@evil.example", "address"), ("mal\\u0040evil.example", "address")),
+    *(("mal\\@evil.example", "address"), ("mal@evil\u3002example", "address")),
+    *(
+        ("US64<br>SVBK<br>US6S<br>3300958879", "account"),
+        ("US64&nbsp;SVBKUS6S3300958879", "account"),
+    ),
+    *(("&#47;srv&#x2f;prod-1", "path"), ("/srv/pr<!-- > -->od-1", "path")),
+    *(("/srv/prod&shy;-1", "path"), ("/srv/prod=2D1", "path"), ("/srv/prod-\n1", "path")),
+    *(("/srv/<style>b{}</style>prod-1", "path"), ("[/srv](x)/prod-1", "path")),
+    *(("/srv/pr\xf6d-1", "path"), ("/srv/pr**od**-1", "path"), ("/srv/<![CDATA[prod]]>-1", "path")),
 ]
 SHOWN: Final = {
     "account": "US64SVBKUS6S3300958879",
@@ -96,5 +107,9 @@ def test_what_resembles_what_was_sent_is_no_echo() -> None:
         ("a/b", "/a/b"),
         ("x%zz", "xzz"),
         ("1.05", "1"),
+        ("[a-1](b", "a-1b"),
+        ("a1<b2", "a1b2"),
+        ("a&#" + "9" * 5000 + ";-1", "a9-1"),
+        ("a\\ud800-1", "a-800-1"),
     ):
         assert index((4, sent)).first_seq(read_value(value, None)) is None, sent

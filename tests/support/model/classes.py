@@ -11,7 +11,9 @@ reached one, `X` of any other or only in the wide form, `L` a field of a led rec
 
 import re
 from collections.abc import Callable
+from html import unescape
 from posixpath import normpath
+from unicodedata import ucd_3_2_0
 
 from tests.support.model.facts import RANKS, Json, same_pair, scalars, unexpired
 from tests.support.model.kinds import (
@@ -229,7 +231,44 @@ def is_sent_as(value: Value, text: str) -> bool:
 
 
 def shown_forms(text: str) -> list[str]:
-    """Return a text as it was sent, and as a system may show what it keeps of it."""
+    """Return a text as it was sent, and all that a system may show for it."""
+    return [form for read in (text, *readings(text)) for form in kept_forms(read)]
+
+
+HIDING = "(?:script|style|template|head|title)(?![A-Za-z-])"
+
+
+def readings(text: str) -> list[str]:
+    """Return what pages and mails show of a text with markup or escapes."""
+    text = text.replace("<![CDATA[", "").replace("]]>", "")
+    shown = re.sub(rf"(?is)<(?:!--|{HIDING}).*?(?:-->|</{HIDING}[^<>]*>?|\Z)", "", text)
+    found = []
+    for gap in ("", " "):
+        words = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", re.sub("<[^<>]*>", gap, shown))
+        words = unescape(re.sub("&#[0-9]{8,};?", "", words))
+        escape = r"\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|=[2-7][0-9A-Fa-f]"
+        words = re.sub(escape, lambda one: letter(one[0]), words)
+        words = re.sub(r"\\(?=[^A-Za-z0-9\s])", "", words)
+        bare = re.sub("[*_`~]", "", words)
+        apart = ucd_3_2_0.normalize("NFKD", words)
+        plain = "".join(one for one in apart if not ucd_3_2_0.combining(one)).replace("\u3002", ".")
+        found += [
+            words,
+            bare,
+            plain,
+            *([re.sub("[\r\n\t]", "", bare)] if len(text) <= 1000 else []),
+        ]
+    return found
+
+
+def letter(escape: str) -> str:
+    """Return what an escape of a string or a mail stands for."""
+    code = int(escape.lstrip("\\ux="), 16)
+    return "" if 0xD800 <= code < 0xE000 else chr(code)
+
+
+def kept_forms(text: str) -> list[str]:
+    """Return a text, and as a system may show what it keeps of it."""
     plain = re.sub("%([2-7][0-9A-Fa-f])", lambda one: chr(int(one[1], 16)), text)
     for unread in (r"(?<![0-9A-Za-z.,_-])0+(?=[0-9])", "(?<=[0-9]),(?=[0-9]{3}(?![0-9]))"):
         plain = re.sub(unread, "", plain)
