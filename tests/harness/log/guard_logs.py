@@ -5,8 +5,11 @@ are claims on states and on executions, approvals that expire and are used up, r
 with yes, no and no answer, a shadow, a turn that never ended, and failures of the critic.
 """
 
+import copy
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from harness.guard import Guard
@@ -81,7 +84,22 @@ ENDS: Final[dict[str, list[Json]]] = {
 
 
 def write_guard_log(path: Path) -> list[Json]:
-    """Let guards write a log. Return their rulings."""
+    """Write the log of some guards. Return their rulings."""
+    data, said = _guard_log()
+    path.write_bytes(data)
+    return copy.deepcopy(said)
+
+
+@cache
+def _guard_log() -> tuple[bytes, list[Json]]:
+    """Let guards write a log, once in a process. Return its bytes, and their rulings."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "guards.db"
+        said = _let_guards_write(path)
+        return path.read_bytes(), said
+
+
+def _let_guards_write(path: Path) -> list[Json]:
     clock, said = Ticking(), list[Json]()
     with SqlDecisionLog.open(path) as log:
         guard = Guard(policy_of(desk(max_questions=1)), log=log, clock=clock)
