@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.meta.test_floors import MODULES, imports, none_of, sources, tree, within
+from tests.meta.test_floors import MODULES, imports, nodes, none_of, sources, within
 from tests.support.paths import ROOT
 
 LOOSE = tuple(
@@ -132,7 +132,7 @@ def named_modules(module: str) -> set[str]:
     """Return the modules of this project that strings of a module name, as `import_module` does."""
     texts = (
         node.value
-        for node in ast.walk(tree(module))
+        for node in nodes(module)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
     return {text for text in texts if re.fullmatch(r"[\w.]+", text) and text in sources()}

@@ -130,9 +130,15 @@ def tree(module: str) -> ast.Module:
     return ast.parse(sources()[module].read_text("utf-8"))
 
 
+@cache
+def nodes(module: str) -> tuple[ast.AST, ...]:
+    """Return every node of a module: to walk all trees takes longer than any test of them."""
+    return tuple(ast.walk(tree(module)))
+
+
 def imports(module: str) -> Iterator[str]:
     """Yield the imports anywhere in a module: modules of this house exactly, others as written."""
-    for node in ast.walk(tree(module)):
+    for node in nodes(module):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -156,7 +162,7 @@ def within(module: str, packages: Iterable[str]) -> bool:
 
 
 def functions(module: str) -> list[Function]:
-    return [node for node in ast.walk(tree(module)) if isinstance(node, Function)]
+    return [node for node in nodes(module) if isinstance(node, Function)]
 
 
 def nesting(node: ast.AST) -> int:
@@ -263,7 +269,7 @@ def impure_calls(module: str) -> Iterator[str]:
     """Yield the names of calls that reach the world or read a clock without any import."""
     # The loop may ask the clock that is passed in: see below.
     allowed = {"now"} if module == "harness.runtime.canonical_loop" else set()
-    for node in ast.walk(tree(module)):
+    for node in nodes(module):
         if not isinstance(node, ast.Call):
             continue
         if isinstance(node.func, ast.Name) and node.func.id in IMPURE_NAMES:
@@ -283,7 +289,7 @@ def test_pure_modules_call_nothing_impure() -> None:
 def test_the_loop_asks_only_its_own_clock_for_the_time() -> None:
     asked = {
         ast.unparse(node.value)
-        for node in ast.walk(tree("harness.runtime.canonical_loop"))
+        for node in nodes("harness.runtime.canonical_loop")
         if isinstance(node, ast.Attribute) and node.attr == "now"
     }
     assert asked
@@ -302,7 +308,7 @@ def test_imports_are_absolute_and_named() -> None:
     none_of(
         f"{module}:{node.lineno} imports relatively, or everything: write the full name"
         for module in MODULES
-        for node in ast.walk(tree(module))
+        for node in nodes(module)
         if isinstance(node, ast.ImportFrom)
         and (node.level or "*" in [alias.name for alias in node.names])
     )
