@@ -21,10 +21,10 @@ from harness.wire import InvalidInput
 
 
 class LoggedTasks(NamedTuple):
-    """The sessions of a log as tasks, and the number of sessions that can no longer be read."""
+    """The sessions of a log as tasks, and why each of the others cannot be told: one line each."""
 
     tasks: list[RecordedTask]
-    unknown: int
+    untold: tuple[str, ...]
 
 
 def tasks_in_log(
@@ -40,8 +40,8 @@ def tasks_in_log(
     """
     found = sessions_in_log(log, listing, policy)
     tasks = [_task_of(one) for one in found if traces is None or one.trace in traces]
-    known = [task for task in tasks if task is not None]
-    return LoggedTasks(known, len(tasks) - len(known))
+    known = [task for task in tasks if not isinstance(task, str)]
+    return LoggedTasks(known, tuple(why for why in tasks if isinstance(why, str)))
 
 
 def list_events(args: argparse.Namespace, log: SqlDecisionLog) -> int:
@@ -70,8 +70,10 @@ def list_events(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     return EXIT_INVALID if said else status
 
 
-def _task_of(session: LoggedSession) -> RecordedTask | None:
+def _task_of(session: LoggedSession) -> RecordedTask | str:
+    """Return a session as a task, or why it cannot be told."""
     try:
-        return session.to_task()
-    except InvalidInput:
-        return None
+        task = session.to_task()
+    except InvalidInput as error:
+        return str(error)
+    return task or "; ".join(session.lost) or "its first record is redacted or missing"

@@ -5,7 +5,8 @@ Without a policy file, the policy comes from the records.
 
 import argparse
 import sys
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_line
@@ -49,19 +50,20 @@ class Proposed(NamedTuple):
 
     Attributes:
         tried: the sessions as they were judged; None if they cannot be.
-        unknown: the number of sessions that can no longer be read.
+        untold: why each session cannot be told that the records do not hold whole.
         notes: what is unknown, and what to do.
     """
 
     tried: TriedTasks | None
-    unknown: int
+    untold: tuple[str, ...]
     notes: tuple[str, ...]
 
     def lines(self) -> Iterator[str]:
         """Yield it as lines."""
         yield from () if self.tried is None else proposal_lines(self.tried)
-        if self.unknown:
-            yield f"of {self.unknown} sessions part is redacted or missing: no edit is proposed"
+        if self.untold:
+            yield f"{len(self.untold)} more cannot be judged, and no edit is proposed for them:"
+            yield from _counted(self.untold)
         yield from self.notes
 
     def wire(self) -> list[dict[str, Any]]:
@@ -76,7 +78,7 @@ def propose_for_shadow(log: SqlDecisionLog, listing: Listing, traces: Collection
         traces: the traces of the sessions that would have been stopped.
     """
     if not traces:
-        return Proposed(None, 0, ())
+        return Proposed(None, (), ())
     told = policy_in_log(log, traces)
     notes = (_NO_EXPIRY,) if told.expires else ()
     try:
@@ -85,8 +87,8 @@ def propose_for_shadow(log: SqlDecisionLog, listing: Listing, traces: Collection
         proposer = EditProposer(policy, SystemClock().now())
         tasks = [proposer.propose(task) for task in found.tasks]
     except (InvalidInput, ValueError) as error:
-        return Proposed(None, 0, (f"no edit is proposed: {error}: give --policy FILE",))
-    return Proposed(TriedTasks(tasks, proposer, 0), found.unknown, notes)
+        return Proposed(None, (), (f"no edit is proposed: {error}: give --policy FILE",))
+    return Proposed(TriedTasks(tasks, proposer, 0), found.untold, notes)
 
 
 _NO_EXPIRY: Final = (
@@ -112,11 +114,17 @@ def _stops(tried: TriedTasks) -> list[ToolStops]:
     return tool_stops(turns, called)
 
 
+def _counted(reasons: Iterable[str]) -> Iterator[str]:
+    for reason, count in Counter(reasons).most_common():
+        yield f"  {count:>4}  {reason}"
+
+
 def _text_lines(found: LoggedTasks, tried: TriedTasks) -> Iterator[str]:
     stopped = sum(one.judged.stop is not None for one in tried.tasks)
     yield f"{len(tried.tasks)} session{'' if len(tried.tasks) == 1 else 's'}: {stopped} stop"
-    if found.unknown:
-        yield f"  of {found.unknown} more, part is redacted or missing: cannot tell"
+    if found.untold:
+        yield f"  {len(found.untold)} more cannot be judged:"
+        yield from _counted(found.untold)
     for stops in _stops(tried):
         of = f"{stops.stopped} of {stops.sessions} session{'' if stops.sessions == 1 else 's'}"
         counts = f"{stops.refused} would be refused, {stops.asked} asked"
@@ -129,7 +137,7 @@ def _json_lines(found: LoggedTasks, tried: TriedTasks) -> Iterator[str]:
     yield ascii_json(
         {
             "sessions": len(tried.tasks),
-            "cannot_tell": found.unknown,
+            "cannot_tell": len(found.untold),
             "tools": [stops.wire() for stops in _stops(tried)],
             "proposals": proposals_wire(tried),
         }

@@ -119,7 +119,7 @@ def _json_lines(
             "unread": unread,
             "tools": [one.wire() for one in stops],
             "proposals": proposed.wire(),
-            "cannot_tell": proposed.unknown,
+            "cannot_tell": len(proposed.untold),
             "notes": [*proposed.notes],
         }
     )

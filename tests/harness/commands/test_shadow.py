@@ -237,7 +237,7 @@ def test_what_was_taken_out_cannot_be_told(log: Path, critic: Critic, tmp_path: 
     why = ("--because", "privacy", "--by", "ada")
     assert critic("log", "redact", log, copy, "--value", "1:/inputs/plan", *why).status == 0
     said = critic("shadow", copy, "--policy", written(tmp_path / "desk.json", asking_desk()))
-    assert "of 1 more, part is redacted or missing: cannot tell" in said.out
+    assert "  1 more cannot be judged:\n     1  record 1: " in said.out
 
 
 # --- edits of the policy that the records tell ---------------------------------------------------
