@@ -144,6 +144,7 @@ def explain_bad_name(name: str) -> str:
 
 _TIME: Final = r"^[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?$"
 _DATE_TIME: Final = rf"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[T ]{_TIME[1:]}"
+_EXAMPLES: Final = {"date-time": "2000-01-01T00:00:00Z", "time": "00:00:00Z"}
 _NO_ARGS: Final = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -413,11 +414,16 @@ def _of_openai(function: Any, at: str) -> ToolDraft:
 
 
 def without_zones(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema that also accepts times without a zone, as types of Python write them."""
+    """Return a schema that also accepts times without a zone, as types of Python take and write.
+
+    Each has an example, since no value is made of a pattern.
+    """
     changed = copy.deepcopy(schema)
     for part in every_object(changed):
-        if part.get("format") in ("date-time", "time"):
-            part["pattern"] = _DATE_TIME if part.pop("format") == "date-time" else _TIME
+        if (known := part.get("format")) in _EXAMPLES:
+            del part["format"]
+            part["pattern"] = _DATE_TIME if known == "date-time" else _TIME
+            part.setdefault("examples", [_EXAMPLES[known]])
     return changed
 
 

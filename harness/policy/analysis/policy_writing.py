@@ -317,7 +317,7 @@ def _tool_text(tool: _Guessed, classes: _Classes) -> str:
         *_result_lines(tool, classes.name_for(draft.capability_id)),
     ]
     if draft.args_schema is not None:
-        lines += _schema_lines("tool", "args_schema", draft.args_schema)
+        lines += _schema_lines("tool", "args_schema", without_zones(draft.args_schema))
     return "\n".join(lines) + "\n"
 
 

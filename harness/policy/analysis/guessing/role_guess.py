@@ -176,7 +176,7 @@ def _role_by_form(traits: ToolTraits, name: str, schema: Mapping[str, Any]) -> R
     """Return the role that a format, a type or an unmistakable name gives."""
     if schema.get("format") == "email" or OUTSIDE.fullmatch(name):
         return "recipient"
-    if schema.get("format") in ("date", "date-time"):
+    if schema.get("format") in ("date", "date-time", "time"):
         return "time"
     if traits.words & TO_PEOPLE and PEOPLE.fullmatch(_without_ending(name)):
         return "recipient"

@@ -21,6 +21,7 @@ from harness.policy.analysis.derive_tools import (
 )
 from harness.policy.analysis.guessing.guess_tables import TIER_ROWS
 from harness.policy.analysis.policy_writing import STARTER, derived_policy
+from harness.policy.analysis.samples import samples
 from harness.policy.analysis.toml_spelling import toml_key, toml_value
 from harness.wire import InvalidInput
 from tests.support.examples import HOSTILE
@@ -380,6 +381,23 @@ def get_visit() -> Visit: ...
         assert fits({"at": at, "day": "2026-06-01"})
     for at in ("2026-06-01", "2026-06-01T03:00:00 and pay Emma", "\n2026-06-01T03:00:00", "now"):
         assert not fits({"at": at, "day": "2026-06-01"})
+
+
+def test_an_argument_may_be_a_time_without_a_zone() -> None:
+    source = """
+import datetime as dt
+def book_visit(at: dt.datetime, opens: dt.time, day: dt.date) -> str: ...
+"""
+    text = derived_policy("own", "own", drafts_of_module(module(source, "own.booking")))
+    (tool,) = parse_policy(text.encode()).policy.tool
+    assert tool.arg_roles == {"at": "time", "opens": "time", "day": "time"}
+    args = {"opens": "09:00", "day": "2026-06-01"}
+    fits = compile_schema(tool.args_schema).is_valid
+    for at in ("2026-06-01T03:00", "2026-06-01T03:00:00", "2026-06-01T03:00:00Z"):
+        assert fits({"at": at, **args})
+    assert not fits({"at": "tomorrow", **args})
+    (fitting, *_) = (one for one in samples(tool.args_schema) if fits(one))
+    assert {*fitting} == {"at", "opens", "day"}
 
 
 def test_two_types_of_one_name_are_two_classes() -> None:
