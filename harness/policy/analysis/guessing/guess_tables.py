@@ -249,7 +249,9 @@ OPENS_TO_READ: Final = re.compile(
 
 PRONOUNS: Final = _words("her him it them")
 
-PREPOSITIONS: Final = _words("about between by for from in of on per that which")
+AFTER_NOUNS: Final = _words(
+    "about at between by for from in of on per that they we which who whose with within"
+)
 """Words before which a noun of the name stays a noun: `Stock of one article`."""
 
 ADDS_UP: Final = _words("count list track")
@@ -349,11 +351,11 @@ ROLE_WORDS: Final[Mapping[Role, str]] = MappingProxyType(
             r"severity|first_name|last_name|given_name|family_name|surname|street|road|city|town|zip|"
             r"country|\w*amount\w*|\w*quantity|"
             r"(?:\w+_)?(?:count|price|hours|minutes|days|nights|seats|pct|percent|cents|eur|usd|inr|"
-            r"level|rating|size|color|colour)"
+            r"level|rating|size|color|colour|month|quarter|week|year)"
         ),
         "content": (
             r"subject|contents?|title|heading|description|html|location|venue|details?|instructions|question|"
-            r"answer|headline|entry|prose|greeting|explanation|justification|narrative|rationale|"
+            r"answer|headline|entry|prose|prompt|slogan|greeting|explanation|justification|narrative|rationale|"
             r"(?:\w+_)?(?:body|caption|comments?|feedback|markdown|memo|message|notes?|reason|"
             r"remarks?|summary|text)"
         ),
@@ -418,12 +420,17 @@ SEARCH_WORDS: Final = re.compile(
 SYSTEM_FIELD: Final = re.compile(
     r"ids?|\w*_ids?|(?:\w+_)?identifier|\w*amount\w*|price|total|balance|currency|status|state|date|day|"
     r"\w*_(?:date|at|time|on)|timestamp|created|updated|due|quantity|qty|count|size|score|rating|"
-    r"version|\w+_(?:eur|usd|cents|inr|count|hours|minutes)"
+    r"version|\w+_(?:eur|usd|cents|inr|count|hours|minutes)|(?:\w+_)?(?:number|no)|"
+    r"sku|isbn|ean|gtin|upc|asin|barcode|uuid|guid|iid"
 )
 PARTY_FIELD: Final = re.compile(
-    r"from_?|sender|recipients?|to|cc|bcc|owner|author|participants?|\w*email|iban|phone|payee|"
-    r"member|user|account|shared_with|assignee|reporter"
+    r"from_?|sender|recipients?|to|cc|bcc|owner|author|participants?|\w*email|payee|"
+    r"member|user|shared_with|assignee|reporter|"
+    r"(?:\w+_)?(?:account|address|fax|iban|mobile|phone|telephone|whatsapp)|"
+    r"(?:\w+_)?(?:account|bank|card|cell|contact|fax|house|id_card|license|licence|mobile|"
+    r"passport|phone|routing|security|street|tax|telephone|vat|whatsapp)_(?:number|no)"
 )
+"""Fields that the party of a record fills: they go before those of a system."""
 
 KEYS_TO_DOORS: Final = re.compile(rf"{ROLE_WORDS['secret']}|{ROLE_WORDS['code']}")
 """Arguments that an act is allowed by, so that it is none to be taken lightly."""

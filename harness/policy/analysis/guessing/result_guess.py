@@ -20,7 +20,7 @@ FieldOwner = Literal["system", "party"]
 
 _MOST_LEVELS: Final = 6
 _MOST_PARTS: Final = 5_000
-_CLOSED_FORMATS: Final = ("date", "date-time", "uuid")
+_CLOSED_FORMATS: Final = ("date", "date-time", "time", "uuid")
 _CLOSED_TYPES: Final = ("integer", "number", "boolean")
 
 
@@ -133,10 +133,9 @@ def _owner_of(leaf: _Leaf) -> FieldOwner | None:
     names = [snake_case(one) for one in leaf.path if one != "*"]
     if not names or leaf.schema.get("type", "string") != "string":
         return None
-    if SYSTEM_FIELD.fullmatch(names[-1]):
-        return "system"
-    is_party = leaf.schema.get("format") == "email" or PARTY_FIELD.fullmatch(names[-1])
-    return "party" if is_party else None
+    if leaf.schema.get("format") == "email" or PARTY_FIELD.fullmatch(names[-1]):
+        return "party"
+    return "system" if SYSTEM_FIELD.fullmatch(names[-1]) else None
 
 
 def field_place(path: tuple[str, ...]) -> str:

@@ -19,6 +19,7 @@ from harness.policy.analysis.guessing.guess_tables import (
     ABOUT,
     ACCOUNT_ARGUMENTS,
     ADDS_UP,
+    AFTER_NOUNS,
     ALWAYS_OWN,
     AMBIGUOUS_READS,
     BINDING,
@@ -45,7 +46,6 @@ from harness.policy.analysis.guessing.guess_tables import (
     OWN_THINGS,
     PARTICLES,
     PLAIN_DESTRUCTION,
-    PREPOSITIONS,
     PRONOUNS,
     QUERY_LANGUAGES,
     RAISING,
@@ -313,7 +313,7 @@ def _reads(act: tuple[str, str], things: Collection[str]) -> bool:
     if verb in OPENERS or verb in OFTEN_NOUNS or GUESSED_TIER_OF.get(verb or "") == "read_only":
         return True
     is_thing = bool({first, f"{first}s", first.rstrip("s")} & {*things})  # Stock of one article
-    return following in PREPOSITIONS and (is_thing or following == "of")
+    return following in AFTER_NOUNS and (is_thing or following == "of")
 
 
 def _is_unknown(word: str) -> bool:

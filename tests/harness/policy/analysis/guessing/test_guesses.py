@@ -210,6 +210,8 @@ def test_what_no_verb_decides_is_open(name: str, description: str, arguments: An
         ("tenant_check", "Is the tenant known?", "", "read_only"),
         ("fetch_dossier", "Opens a tenant's dossier file.", "", "read_only"),
         ("tenant_check", "Are they known?", "", "read_only"),
+        ("find_roofers", "Roofers we have a contract with.", "", "read_only"),
+        ("list_guests", "Guests who have not paid.", "", "read_only"),
         (
             "get_day",
             "Returns the day. Returns a list of hours, and most of the rest.",
@@ -233,6 +235,7 @@ def test_what_a_tool_acts_on_raises_its_tier(
         ("get_owner", "Look the owner up and telegraph them.", ""),
         ("show_lamp", "Shows a lamp, then dismantles it.", ""),
         ("get_stock", "Rebuild stock.", ""),
+        ("list_guests", "Herd guests we know.", ""),
         ("complement", "Looks up a firm and jots in the card.", ""),
         ("track_expense", "", "amount"),
         ("list_flat", "", "asking_price"),
@@ -389,6 +392,19 @@ def test_a_synonym_has_the_role_of_the_word_it_stands_for() -> None:
     assert guess("transmit_payment").tier.tier == "destructive"
 
 
+def test_a_span_of_the_calendar_measures_and_a_prompt_is_a_text() -> None:
+    text = {"type": "string"}
+    args = dict.fromkeys(("month", "fiscal_year", "quarter", "prompt"), text)
+    assert roles(guess("generate_it", args=args)) == {
+        "month": "attribute",
+        "fiscal_year": "attribute",
+        "quarter": "attribute",
+        "prompt": "content",
+    }
+    assert roles(guess("create_calendar", args={"years": text})) == {"years": "object"}
+    assert roles(guess("get_rota", args=args)) == {}
+
+
 def test_a_place_that_something_is_brought_to_is_a_recipient() -> None:
     text = {"type": "string"}
     args = dict.fromkeys(("street", "start", "location"), text)
@@ -473,7 +489,7 @@ RECORD = {
         "state": {"type": "object"},
         "lines": {"type": "array", "items": {"$ref": "#/$defs/Line"}},
     },
-    "$defs": {"Line": {"type": "object", "properties": {"sku": {}, "qty": {"type": "integer"}}}},
+    "$defs": {"Line": {"type": "object", "properties": {"kind": {}, "qty": {"type": "integer"}}}},
 }
 
 
@@ -481,10 +497,28 @@ def test_fields_are_filled_by_whom_their_names_and_types_say() -> None:
     fields = {"order_id": "system", "email": "party", "eur": "system"}
     found = guess("get_order", returns=RECORD).result
     assert found.fields == {**fields, "/lines/*/qty": "system"}
-    assert found.free == ("note", "state", "/lines/*/sku")
+    assert found.free == ("note", "state", "/lines/*/kind")
     assert (found.author, found.web, found.is_record) == ("public", False, True)
     many = guess("get_orders", returns={"type": "array", "items": RECORD, "$defs": RECORD["$defs"]})
     assert many.result.fields == {**fields, "/*/lines/*/qty": "system"}
+
+
+NUMBERED = {
+    "system": ("sku", "isbn", "trackingNumber", "policy_no", "po_number"),
+    "party": (
+        *("mobile", "payout_iban", "customer_phone", "phone_number", "account_no", "card_number"),
+        *("ship_to_address", "bank_account", "reporter", "vat_number"),
+    ),
+    "": ("name", "reference", "statement", "title", "noted", "mobile_notes", "addressed"),
+}
+
+
+@pytest.mark.parametrize("owner", NUMBERED)
+def test_a_number_of_a_thing_is_the_systems_and_one_of_a_person_is_theirs(owner: str) -> None:
+    text = {"type": "string"}
+    properties = dict.fromkeys(NUMBERED[owner], text)
+    found = guess("get_it", returns={"type": "object", "properties": properties}).result.fields
+    assert found == (dict.fromkeys(NUMBERED[owner], owner) if owner else {})
 
 
 def nested(schema: Any) -> Any:
