@@ -14,6 +14,7 @@ _DELEGATED: Final = MODE_RANK["delegated"]
 _NAMED: Final = AIMED_ROLES | {"secret"}
 _OF_NUMBERS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _OF_TEXTS: Final = ("minLength", "maxLength", "pattern")
+_BOUNDS_OF_TEXTS: Final = frozenset({"pattern", "format", "enum", "const"})
 
 
 def lint_arguments(facts: PolicyFacts, effort: LintEffort) -> Findings:
@@ -100,9 +101,13 @@ def _limits(one: ToolFacts, name: str) -> Findings:
     for keywords, own, other in ((_OF_NUMBERS, "number", '"9999"'), (_OF_TEXTS, "string", "9999")):
         found = [keyword for schema in schemas for keyword in keywords if keyword in schema]
         wrong = "string" if own == "number" else "number"
-        if found and wrong in types and not _judges_type(schemas, wrong):
+        if not found or wrong not in types:
+            continue
+        is_named = _judges_type(schemas, wrong)
+        if not is_named or (wrong == "string" and not _bounds_text(schemas)):
+            what = "may be text" if is_named else "no type"
             message = (
-                f"{escape_name(name)} has a {found[0]} and no type, so {other} passes: "
+                f"{escape_name(name)} has a {found[0]} and {what}, so {other} passes: "
                 f'write type = "{own}"'
             )
             yield one.report_finding("limit_without_type", _place(name), message)
@@ -113,6 +118,11 @@ def _judges_type(schemas: list[dict[str, Any]], kind: str) -> bool:
     named = [schema["type"] for schema in schemas if "type" in schema]
     kinds = {kind} if kind == "string" else {"number", "integer"}
     return any(not kinds.isdisjoint(one if isinstance(one, list) else [one]) for one in named)
+
+
+def _bounds_text(schemas: list[dict[str, Any]]) -> bool:
+    """Return whether a text has limits of its own, besides those of a number."""
+    return any(not _BOUNDS_OF_TEXTS.isdisjoint(schema) for schema in schemas)
 
 
 def _patterns(one: ToolFacts, name: str) -> Findings:

@@ -70,7 +70,8 @@ _OUTSIDE: Final = _words(
 _SAID: Final = _words(
     "ticket tickets feed conversation conversations reply replies note notes document documents "
     "file files attachment attachments transcript transcripts complaint complaints page pages "
-    "help article articles wiki news blog listing listings answers papers"
+    "help article articles wiki news blog listing listings answers papers issue issues essay "
+    "essays petition petitions resume resumes submission submissions"
 )
 """What holds sentences of people, if perhaps of one's own."""
 
@@ -88,11 +89,12 @@ _LEFT_BY_OTHERS: Final = _words(
 
 _RECIPIENT: Final = re.compile(
     r"(to|cc|bcc|recipients?|e_?mails?|ibans?|payees?|beneficiary|destination|phone|phone_number|attendees?"
-    r"|participants?|invitees?|webhook|account|account_number|channel|\w+_(email|e_mail|iban)"
-    r"|\w*email_address|\w+_account|(to|ship|shipping|delivery|target)_address)$"
+    r"|participants?|invitees?|webhook|account|account_number|channel|mobile|\w+_(email|e_mail|iban|mobile|phone)"
+    r"|\w*email_address|\w+_account|(to|ship|shipping|delivery|target|wallet)_address|wallet|ship_to"
+    r"|(\w+_)?(account|fax|mobile|phone|telephone)_no|(fax|mobile|telephone)_number)$"
 )
 _OBJECT: Final = re.compile(
-    r"(login|user_?name|user|group|principal|ids?|\w+_ids?|path|file_?path|file_?name|sku|isbn|service|host|host_?name|repo|repository|branch|database|\w+_(path|sku|number|ref))$"
+    r"(login|user_?name|user|group|principal|ids?|\w+_ids?|path|file_?path|file_?name|sku|isbn|service|host|host_?name|repo|repository|branch|database|\w+_(path|sku|number|no|ref))$"
 )
 _CODES: Final = re.compile(
     r"(drug|product|item|order|booking|account|employee|patient|customer|part|article|ticket|stock"

@@ -564,6 +564,39 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         shop(of=[CLASSES[0], lengthy("plea_url", 900)]),
         "plea holds sentences",
     ),
+    "an account by its number": (
+        "role_below_name",
+        shop(
+            changed(UPDATES, arg_roles={"account_no": "content"}, args_schema=args_of("account_no"))
+        ),
+        shop(changed(UPDATES, arg_roles={"page_no": "content"}, args_schema=args_of("page_no"))),
+        "its name says recipient",
+    ),
+    "a thing by its number": (
+        "role_below_name",
+        shop(changed(UPDATES, arg_roles={"crate_no": "content"}, args_schema=args_of("crate_no"))),
+        shop(changed(UPDATES, arg_roles={"cranny": "content"}, args_schema=args_of("cranny"))),
+        "its name says object",
+    ),
+    "an issue that anybody opens": (
+        "author_above_guess",
+        shop(named(LISTS, "get_issue", adapter_id="b", result=TEXT)),
+        shop(named(LISTS, "get_tissue", adapter_id="b", result=TEXT)),
+        "what others write counts",
+    ),
+    "a number that may be text": (
+        "limit_without_type",
+        count({"type": ["integer", "string"], "maximum": 500}),
+        count(
+            {
+                "anyOf": [
+                    {"type": "integer", "maximum": 500},
+                    {"type": "string", "pattern": "^[1-9]$"},
+                ]
+            }
+        ),
+        "may be text",
+    ),
     "somebody who is a detail": (
         "role_below_name",
         shop(changed(UPDATES, arg_roles={"login": "attribute"}, args_schema=args_of("login"))),
