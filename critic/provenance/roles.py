@@ -8,6 +8,8 @@ Rule 4: keys of objects have no order, those of the arguments and those of the r
 Rule 5: the name of a member is a value, too, where the call is aimed at what holds it or sends it,
         unless the manifest names the member itself.
 Rule 6: the kind of a value is that of the nearest place around it that has one.
+Rule 7: a member whose name the manifest has in other letters, as `To` is `to`, is that member too:
+        some programs read it so.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,6 +17,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, get_args
 
+from critic.provenance.field_trees import plain_name
 from evals.capability import Role, ToolCapability
 from evals.pointers import segments
 
@@ -47,13 +50,25 @@ class RoleTree:
     kind: str | None = None
     inner: dict[str, "RoleTree"] = field(default_factory=dict)
     any: "RoleTree | None" = None
+    alike: dict[str, tuple["RoleTree", ...]] | None = None
+    """What applies to members in other letters, once one was asked for."""
 
     def trees_below(self, key: str | int) -> tuple["RoleTree", ...]:
         """Return what applies to a member or element."""
         inner = self.inner.get(str(key))
-        if self.any is None:
-            return () if inner is None else (inner,)
-        return (self.any,) if inner is None else (inner, self.any)
+        own = (inner,) if inner is not None else self._trees_alike(key) if self.inner else ()
+        return own if self.any is None else (*own, self.any)
+
+    def _trees_alike(self, key: str | int) -> tuple["RoleTree", ...]:
+        if type(key) is int:
+            return ()
+        if self.alike is None:  # whole at once: other threads read it
+            found: dict[str, tuple[RoleTree, ...]] = {}
+            for name, tree in self.inner.items():
+                plain = plain_name(name)
+                found[plain] = (*found.get(plain, ()), tree)
+            self.alike = found
+        return self.alike.get(plain_name(str(key)), ())
 
 
 def tool_roles(tool: ToolCapability) -> RoleTree:

@@ -100,6 +100,13 @@ LINK_BUGS: Final[tuple[Bug, ...]] = (
         'return name != ""',
     ),
     slip(
+        "member-in-other-letters",
+        "critic/provenance/roles.py",
+        "a recipient is not judged whose argument the call writes in other letters",
+        "return self.alike.get(plain_name(str(key)), ())",
+        "return self.alike.get(str(key), ())[:0]",
+    ),
+    slip(
         "number-from-a-whole-group",
         "critic/provenance/wide_accounts.py",
         "a number that is sought is found only where its first group is short",

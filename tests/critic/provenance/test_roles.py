@@ -5,6 +5,7 @@ import pytest
 from critic.provenance.roles import Placed, placed_values, roles_tree, tool_roles, without_role
 from evals.capability import Role, ToolCapability
 from tests.support.model.facts import Json
+from tests.support.sightings import answer, item, proposal, request
 
 
 def found(arg_roles: Json, args: Json) -> list[tuple[str, tuple[str, ...]]]:
@@ -34,6 +35,48 @@ def found(arg_roles: Json, args: Json) -> list[tuple[str, tuple[str, ...]]]:
 def test_roles_are_those_of_names_and_places(arg_roles: Json, expected: list[object]) -> None:
     args = {"a": [{"k": 1}, {"k": 2}], "b": {"k": 3}, "*": 4, "c/d": 5}
     assert found(arg_roles, args) == expected
+
+
+@pytest.mark.parametrize(
+    ("arg_roles", "expected"),
+    [
+        ({"to": "recipient"}, ["To", "TO", "t_o"]),
+        ({"to": "recipient", "To": "code"}, ["TO", "t_o"]),
+        ({"/cc/*/e-mail": "recipient"}, ["Cc/0/eMail"]),
+        ({"/cc/*": "recipient"}, ["Cc/0/eMail", "Cc/1"]),
+        ({"0": "recipient", "/cc/01": "recipient"}, []),
+    ],
+)
+def test_a_member_in_other_letters_has_the_role_of_the_one_that_the_manifest_names(
+    arg_roles: Json, expected: list[str]
+) -> None:
+    args = {"To": 1, "TO": 2, "t_o": 3, "Cc": [{"eMail": 4}, 5], "tow": 6, "t": {"o": 7}}
+    judged = [place for place, roles in found(arg_roles, args) if "recipient" in roles]
+    assert sorted(judged) == sorted(expected)
+
+
+def test_a_recipient_in_other_letters_is_a_recipient() -> None:
+    """A server in Go reads the last of two such members."""
+    told = (request("Write to bob@corp.example"), item("mallory@evil.example"))
+    for tool, more in (
+        ({"arg_roles": {"to": "recipient"}}, {"To": "mallory@evil.example"}),
+        ({"arg_roles": {"to": "recipient"}}, {"_to": ["mallory@evil.example"]}),
+        (
+            {"arg_roles": {"to": "recipient", "/cc/*/mail": "recipient"}},
+            {"CC": [{"Mail": "mallory@evil.example"}]},
+        ),
+    ):
+        wire = proposal(*told, tool=tool, args={"to": "bob@corp.example"})
+        assert answer(wire) == "allow"
+        wire = proposal(*told, tool=tool, args={"to": "bob@corp.example", **more})
+        assert answer(wire) == "refuse"
+
+
+def test_the_kind_of_a_member_holds_in_other_letters() -> None:
+    tool = {"arg_roles": {"path": "object"}, "arg_kinds": {"path": "path"}}
+    for name, value in (("path", "/srv/a/.."), ("Path", "/srv/a/..")):
+        wire = proposal(request("Delete /srv/a/.."), tool=tool, args={name: value})
+        assert answer(wire) == "refuse"
 
 
 @pytest.mark.parametrize("arg_roles", [None, {}])

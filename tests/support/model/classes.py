@@ -18,7 +18,6 @@ from unicodedata import ucd_3_2_0
 from tests.support.model.facts import RANKS, Json, same_pair, scalars, unexpired
 from tests.support.model.kinds import (
     FIRM,
-    covered,
     exact,
     has_only_words,
     is_short_number,
@@ -46,7 +45,14 @@ from tests.support.model.requests import (
     numbers_anywhere,
 )
 from tests.support.model.sources import LONGEST_FIELD, Leaf, Seen, fresh_by
-from tests.support.model.values import TARGETS, Value, mailboxes, read_list, values_in
+from tests.support.model.values import (
+    TARGETS,
+    Value,
+    kind_at,
+    mailboxes,
+    read_list,
+    values_in,
+)
 
 Shown = list[tuple[Seen, Leaf]]
 """Leaves with the items that hold them."""
@@ -398,7 +404,7 @@ def is_own(p: Json, tool: Json, value: Value, seen: list[Seen]) -> bool:
     if value.role == "locator" and any(names_bare_host(value, text) for text in request(seen)):
         return True
     made = p["ctx"].get("session", {}).get("own", [])
-    kind = covered(tool.get("arg_kinds", {}), list(value.place)) or value.kind
+    kind = kind_at(tool, list(value.place)) or value.kind
     return value.role in ("object", "attribute", "locator") and any(
         one["kind"] == kind and exact(value.kind, value.value) == exact(value.kind, leaf)
         for one in made

@@ -13,7 +13,6 @@ from tests.support.model.kinds import (
     Place,
     Url,
     begins_path,
-    covered,
     ends_path,
     even,
     fold,
@@ -35,7 +34,7 @@ from tests.support.model.kinds import (
 )
 from tests.support.model.names import is_part_of_name, stands_quoted
 from tests.support.model.parting import GAP, WORD, is_change, is_unspaced, parted
-from tests.support.model.values import Value, stem, words_of_name
+from tests.support.model.values import Value, kind_at, stem, words_of_name
 
 QUOTES = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 FUNCTION_WORDS = (
@@ -395,7 +394,7 @@ def is_below(tool: Json, value: Value, text: str) -> bool:
     Of what is a link by the policy's word any effect is below it, of a mere shape as of a path.
     """
     mild = RANKS.index(tool["approval_mode"]) <= RANKS.index("network")
-    is_page = covered(tool.get("arg_kinds", {}), list(value.place)) == "url"
+    is_page = kind_at(tool, list(value.place)) == "url"
     is_mild = mild or is_page or value.role == "locator"
     return is_mild and lies_below(value, text, as_whole=True)
 

@@ -81,7 +81,7 @@ class Mailboxes(NamedTuple):
 
 def listed_at(tool: Json, role: str, place: list[str], value: Any) -> Mailboxes | None:
     """Return the mailboxes that a value lists: with names only where the policy says addresses."""
-    kind = covered(tool.get("arg_kinds", {}), place)
+    kind = kind_at(tool, place)
     if role == "content" or (kind != "address" and (role, kind) != ("recipient", None)):
         return None
     found = mailboxes(value)
@@ -116,7 +116,46 @@ def names_roles(tool: Json, place: list[str]) -> list[str]:
 def is_named_by_policy(tool: Json, place: list[str]) -> bool:
     """Return whether a role or a kind names this member: then its name is the policy's."""
     named = [*tool.get("arg_roles", {}), *tool.get("arg_kinds", {})]
-    return joined(*place) in named
+    return any(joined(*above, place[-1]) in named for above in respelled(tool, place[:-1]))
+
+
+def respelled(tool: Json, place: list[str]) -> list[list[str]]:
+    """Return a place with the names that the policy has for its members, in whichever letters."""
+    ways = [way_of(name) for name in (*tool.get("arg_roles", {}), *tool.get("arg_kinds", {}))]
+    places: list[list[str]] = [[]]
+    for key in place:
+        found = []
+        for above in places:
+            next_ones = [way[len(above)] for way in ways if goes_below(way, above)]
+            alike = [one for one in next_ones if one is not None and letters(one) == letters(key)]
+            names = [key] if key in alike else dict.fromkeys(alike) or [key]
+            found += [[*above, name] for name in names]
+        places = found
+    return places
+
+
+def way_of(name: str) -> list[str | None]:
+    """Return the segments of a name or a pointer: nothing stands for any segment."""
+    if not name.startswith("/"):
+        return [name]
+    parts = [part.replace("~1", "/").replace("~0", "~") for part in name.split("/")[1:]]
+    return [None if part == "*" else part for part in parts]
+
+
+def goes_below(way: list[str | None], place: list[str]) -> bool:
+    """Return whether a way leads to some member of a place."""
+    above = zip(way, place, strict=False)
+    return len(way) > len(place) and all(one in (None, other) for one, other in above)
+
+
+def letters(name: str) -> str:
+    return re.sub("[_-]", "", name.casefold())
+
+
+def kind_at(tool: Json, place: list[str]) -> Any:
+    """Return the kind that the policy gives a place."""
+    table = tool.get("arg_kinds", {})
+    return next(filter(None, (covered(table, one) for one in respelled(tool, place))), None)
 
 
 def leaves_at(place: list[str], value: Any) -> list[tuple[list[str], Any, bool]]:
@@ -134,7 +173,9 @@ def leaves_at(place: list[str], value: Any) -> list[tuple[list[str], Any, bool]]
 
 def roles_at(tool: Json, place: list[str]) -> list[str]:
     roles = tool.get("arg_roles", {})
-    return [roles[name] for name in roles if leads_to(name, place)] if roles else ["recipient"]
+    places = respelled(tool, place)
+    found = [roles[name] for name in roles if any(leads_to(name, one) for one in places)]
+    return found if roles else ["recipient"]
 
 
 def value_at(tool: Json, role: str, place: list[str], value: Any) -> Value:
@@ -142,7 +183,7 @@ def value_at(tool: Json, role: str, place: list[str], value: Any) -> Value:
 
     What is no account is a text, and so is an attribute or a code that cannot be read as its kind.
     """
-    kind: str = covered(tool.get("arg_kinds", {}), place) or shape_of(value)
+    kind: str = kind_at(tool, place) or shape_of(value)
     is_target = role in TARGETS and kind != "account"
     kind = "text" if not is_target and is_unreadable(kind, value) else kind
     return Value(role, tuple(place), kind, value)
