@@ -141,7 +141,8 @@ def _check_one(name: str, limit: int, drift: _Drift, *, as_json: bool, strict: b
 
 def _finding_wire(line: int, finding: LintFinding) -> dict[str, Any]:
     names = ("rule", "severity", "path", "message")
-    return {**{name: getattr(finding, name) for name in names}, "line": line}
+    shown = {"witness": finding.witness} if finding.witness else {}
+    return {**{name: getattr(finding, name) for name in names}, "line": line, **shown}
 
 
 def _count_guesses(document: PolicyDocument) -> tuple[int, int]:

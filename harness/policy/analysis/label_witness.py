@@ -17,6 +17,7 @@ from harness.policy.analysis.policy_facts import AIMED_ROLES, PolicyFacts, ToolF
 from harness.policy.analysis.trial_session import (
     Choice,
     backing_choices,
+    choice_events,
     choices_of,
     judge_choice,
 )
@@ -61,12 +62,13 @@ def show_witnesses(facts: PolicyFacts, findings: Iterable[LintFinding]) -> Findi
         if shown is None:
             yield finding._replace(is_latent=tried < _MOST_OF_ONE)
             continue
-        yield _with_witness(finding, shown)
+        events = choice_events(facts.policy, shown.choice)
+        yield _with_witness(finding, shown)._replace(witness=events)
         if (
             shown.action == "allow"
             and shown.choice.sink.roles.get(shown.choice.name) in AIMED_ROLES
         ):
-            yield _reached_target(shown)
+            yield _reached_target(shown)._replace(witness=events)
 
 
 def _with_witness(finding: LintFinding, shown: _Shown) -> LintFinding:

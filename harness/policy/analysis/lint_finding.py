@@ -19,12 +19,15 @@ class LintFinding(NamedTuple):
         path: JSON pointer to the place in the policy.
         message: the effect and the fix; one line, safe to print.
         is_latent: whether it changes no ruling of this policy as it is.
+        witness: the events of a session that shows it, as `critic guard` reads them: the guard
+            answers the last call as the message says.
     """
 
     rule: str
     path: str
     message: str
     is_latent: bool = False
+    witness: tuple[dict[str, Any], ...] = ()
 
     @property
     def severity(self) -> FindingSeverity:

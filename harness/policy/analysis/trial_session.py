@@ -57,6 +57,11 @@ class Choice(NamedTuple):
         """All calls, in order."""
         return *self.before, TrialCall(self.sink, self.args)
 
+    @property
+    def pairs(self) -> set[tuple[str, str]]:
+        """The tools that are called."""
+        return {one.tool.tool.pair for one in self.calls}
+
 
 class TrialRuling(NamedTuple):
     """The ruling on the last judged call, with its reasons."""
@@ -83,15 +88,31 @@ def play_choice(policy: Policy, choice: Choice, *, approver: str | None = None) 
         return TrialRuling("refuse", False, (str(error),))
 
 
-def _play(policy: Policy, choice: Choice, approver: str | None) -> TrialRuling:
-    small = _with_tools(policy, {one.tool.tool.pair for one in choice.calls})
-    if choice.outside:
-        held = tuple(build(EvidenceItem, item) for item in choice.outside)
-        small = small.model_copy(update={"evidence": (*small.evidence, *held)})
+def choice_events(policy: Policy, choice: Choice) -> tuple[Json, ...]:
+    """Return a session as the events that `critic guard` reads, up to its last call."""
+    opened = _open_event(_with_tools(policy, choice.pairs), choice)
+    events = [opened]
+    for index, one in enumerate(choice.calls):
+        call = {"id": f"c{index}", "tool": one.tool.tool.called, "args": one.args}
+        ended = {"event": "result", "id": f"c{index}", "status": "completed", "output": one.output}
+        events += [{"event": "calls", "calls": [call]}, ended]
+    return tuple({**event, "session": _SESSION} for event in events[:-1])
+
+
+def _open_event(small: Policy, choice: Choice) -> Json:
     names = [tool.called for tool in small.tool]
     words = " and ".join(name.replace("_", " ") for name in names)
     request = f"Please {words}: {', '.join(map(_quote, choice.spoken))}."
-    session = Session.opened(rules_of(small), _SESSION, request, scope=names)
+    return {"event": "open", "request": request, "scope": names}
+
+
+def _play(policy: Policy, choice: Choice, approver: str | None) -> TrialRuling:
+    small = _with_tools(policy, choice.pairs)
+    if choice.outside:
+        held = tuple(build(EvidenceItem, item) for item in choice.outside)
+        small = small.model_copy(update={"evidence": (*small.evidence, *held)})
+    opened = _open_event(small, choice)
+    session = Session.opened(rules_of(small), _SESSION, opened["request"], scope=opened["scope"])
     for index, one in enumerate(choice.calls):
         session, verdict = _play_call(session, f"c{index}", one, approver)
         is_last = index == len(choice.calls) - 1

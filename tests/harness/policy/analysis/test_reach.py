@@ -3,6 +3,8 @@
 import pytest
 
 from critic import EvidenceItem
+from harness.clock import FixedClock
+from harness.guard import Guard
 from harness.policy import lint
 from harness.policy.analysis.label_witness import show_witnesses
 from harness.policy.analysis.lint_finding import LintFinding
@@ -20,6 +22,7 @@ from tests.harness.policy.analysis.shop_policies import (
     shop,
 )
 from tests.harness.policy.policies import document
+from tests.support.guarding import NOON, answers_to
 
 PUBLIC: Json = changed(LISTS, result={"author": "public"}, yields=...)
 BELIEVED: Json = changed(LISTS, result=TEXT, yields=...)
@@ -35,6 +38,7 @@ PAGE: Json = changed(
     ),
 )
 MAILS: Json = {"author": "public", "format": "json"}
+SENTENCES: Json = {"id": "system", "subject": "system"}
 
 
 def answers(value: Json, tool: str, argument: str) -> dict[str, str]:
@@ -87,14 +91,13 @@ def test_a_wrong_label_that_reaches_nothing_is_a_note() -> None:
 
 
 def test_a_field_of_sentences_is_shown_with_what_it_chooses() -> None:
-    fields = {"id": "system", "subject": "system"}
-    risky = shop(of=[{"name": "mail", "fields": fields}, CLASSES[1]])
+    risky = shop(of=[{"name": "mail", "fields": SENTENCES}, CLASSES[1]])
     found = rules_of(risky)
     assert "others choose" in found["free_text_as_field"].message
     assert found["free_text_as_field"].severity == "error"
     text = changed(LISTS, result={"author": "public"})
     assert (
-        rules_of(shop(text, of=[{"name": "mail", "fields": fields}, CLASSES[1]]))[
+        rules_of(shop(text, of=[{"name": "mail", "fields": SENTENCES}, CLASSES[1]]))[
             "free_text_as_field"
         ].severity
         == "note"
@@ -136,3 +139,24 @@ def test_a_choice_is_made_of_nothing_that_was_asked_for() -> None:
     for one in choices:
         assert one.value not in one.spoken
         assert judge_choice(facts.policy, one) == "refuse"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        shop(BELIEVED),
+        shop(changed(PAGE, result=TEXT)),
+        shop(of=[{"name": "mail", "fields": SENTENCES}, CLASSES[1]]),
+        shop(changed(LISTS, yields="order", result={"author": "public"})),
+    ],
+)
+def test_the_session_of_a_finding_is_answered_by_a_guard_as_the_finding_says(value: Json) -> None:
+    policy = document(value).policy
+    shown = [one for one in lint(policy) if one.witness]
+    assert shown
+    for finding in shown:
+        rulings = answers_to(Guard(policy, clock=FixedClock(NOON)), list(finding.witness))
+        action = "allow" if "nobody asked" in finding.message else "ask"
+        if finding.rule == "public_reaches_target":
+            action = "allow"
+        assert rulings[len(finding.witness) - 1]["action"] == action, finding
