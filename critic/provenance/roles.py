@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, get_args
 
-from critic.provenance.field_trees import plain_name
 from evals.capability import Role, ToolCapability
 from evals.pointers import segments
 
@@ -62,6 +61,8 @@ class RoleTree:
     def _trees_alike(self, key: str | int) -> tuple["RoleTree", ...]:
         if type(key) is int:
             return ()
+        from critic.provenance.field_trees import plain_name  # noqa: PLC0415 - seldom asked for
+
         if self.alike is None:  # whole at once: other threads read it
             found: dict[str, tuple[RoleTree, ...]] = {}
             for name, tree in self.inner.items():

@@ -46,7 +46,7 @@ HANDS_ON = {"harness.policy"}
 """Fronts with names of OUTER, each loaded when it is first asked for."""
 
 BUDGETS = {
-    "from critic import verify, Proposal": 6_740,
+    "from critic import verify, Proposal": 6_590,
     "from harness.guard import Guard": 26_850,
     "from harness.guard import Guard\n"
     "from harness.policy import read_policy\n"
@@ -72,7 +72,7 @@ RULINGS = {
         "from harness.wire import parse\n"
         "document = Path('fixtures/refund/plan_c.json').read_bytes()\n"
         "assert not verify_proposal(parse(Proposal, document))",
-        4_420,
+        4_330,
     ),
     "a call, by provenance": (_OPEN.format(log=""), 18_010),
     "a call, by provenance, recorded": (

@@ -271,8 +271,8 @@ _TOOLS: Final[tuple[Bug, ...]] = (
         "star-gives-no-role",
         FILES.roles,
         "a role at a pointer with * is that of no element",
-        "        return (self.any,) if inner is None else (inner, self.any)\n",
-        "        return () if inner is None else (inner,)\n",
+        "return own if self.any is None else (*own, self.any)",
+        "return own",
     ),
     slip(
         "one-role-of-several",
