@@ -21,7 +21,7 @@ from tests.harness.policy.test_common_lines import (
 )
 
 _JOINTS: Final = (" && ", " || ", "; ", " | ", " & ", "\n", "&&", " |& ", ";", " \\\n ")
-_BEGINS: Final = ("cd src", "cd nope", "true", "false", "X=a.py")
+_BEGINS: Final = ("cd src", "cd nope", "true", "false", "X=a.py", "(cd src)", "{ cd src; }")
 _ENDS: Final = (
     ("touch t", "cat a.py > u"),
     ("cd ..", "touch v"),
@@ -99,7 +99,7 @@ def _among_others(rng: Random, line: str, known: list[str]) -> str:
 
 
 def operator_lines() -> Iterator[DrawnLine]:
-    """Yield lines for each pair of operators: 20, with each end of the first two commands."""
+    """Yield lines for each pair of operators: 28, with each end of the first two commands."""
     for begin, (middle, last) in product(_BEGINS, _ENDS):
         for first, second in product(_JOINTS, _JOINTS):
             about = f"{first!r} {second!r}"

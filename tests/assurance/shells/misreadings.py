@@ -24,11 +24,18 @@ MISREADINGS: Final[tuple[Bug, ...]] = (
         "self.walk(right, failed, stdin)",
     ),
     slip(
-        "or-after-success",
+        "group-leads-nowhere",
         _WALK,
-        "what follows || starts where the first command succeeded",
-        'self.walk(right, succeeded if node.joint == "and" else failed, stdin)',
-        "self.walk(right, succeeded, stdin)",
+        "what follows a group starts where the group began",
+        'return ends if node.joint == "group" else (folders, folders)',
+        "return folders, folders",
+    ),
+    slip(
+        "not-changes-nothing",
+        _WALK,
+        "what follows ! cd && starts where cd succeeded",
+        "return failed, succeeded",
+        "return succeeded, failed",
     ),
     slip(
         "cd-stays",
