@@ -107,16 +107,22 @@ class Arrival:
             made.append((result.error, FAILED_CLASS, "public"))  # an attacker writes errors as well
         if not made and result.status != "completed" and not result.cut:
             return []
-        optional = self._optional_of(tool)
-        standing = self._find_standing(running, call, tool)
+        optional, standing = self._optional_of(tool), self._find_standing(running, call, tool)
         subject, marks = _subject(call, tool), _marks_of(tool, result, does)
+
+        def source(writer: Author | None, at: int) -> dict[str, Any]:
+            if writer is None:
+                return {}
+            seq = len(self.trail) + at
+            return {"source": Source(author=writer, standing=standing, seq=seq, **marks)}
+
         return [
             EvidenceItem(
                 id=f"{CALL_ID}{first + at}",
                 classification=name,
                 content=detach_json(content),
-                source=Source(author=writer, standing=standing, seq=len(self.trail) + at, **marks),
                 subject=subject,
+                **source(writer, at),
                 **optional,
             )
             for at, (content, name, writer) in enumerate(made or [(None, kind, author)])
@@ -129,8 +135,8 @@ class Arrival:
 
     def _read_output(
         self, tool: SessionTool | None, result: CallResult, does: Collection[str]
-    ) -> tuple[Any, str, Author]:
-        """Return what a call returned, its class, and who writes it.
+    ) -> tuple[Any, str, Author | None]:
+        """Return what a call returned, its class, and who writes it: nobody what its args said.
 
         Args:
             does: the effects of its command.
@@ -145,7 +151,9 @@ class Arrival:
         if tool is None:
             return result.output, "result", author
         content, name, is_anyones = classify_output(tool, result, self.rules.tables)
-        return content, name, "public" if is_anyones else author
+        if is_anyones or author == "public":
+            return content, name, "public"
+        return content, name, None if tool.is_derived else author
 
     def _find_standing(
         self, running: RunningBatch, call: Call, tool: SessionTool | None

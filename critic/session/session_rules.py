@@ -44,6 +44,7 @@ class SessionTool:
         expires_after_s: how many seconds that is fresh; without it, for ever.
         values: finds what its arguments hold.
         told: the tool as late plans are judged by it.
+        is_derived: what it returns is made from its arguments, and was read nowhere.
     """
 
     capability: ToolCapability
@@ -52,6 +53,7 @@ class SessionTool:
     expires_after_s: int | None
     values: CallValues
     told: ToolCapability
+    is_derived: bool = False
 
     @classmethod
     def of(
@@ -61,6 +63,7 @@ class SessionTool:
         result_class: str | None = None,
         expires_after_s: int | None = None,
         told: ToolCapability | None = None,
+        is_derived: bool = False,
     ) -> "SessionTool":
         """Return a tool. Its results have a class made of its ids, unless one is given."""
         made = f"{_TOOL_CLASS}{capability.adapter_id}.{capability.capability_id}"
@@ -68,7 +71,8 @@ class SessionTool:
         pair = capability.adapter_id, capability.capability_id
         values = CallValues({pair: capability})
         late = capability if told is None else told
-        return cls(capability, result_class or fits, fits, expires_after_s, values, late)
+        derived = is_derived or (late.result is not None and late.result.derived is True)
+        return cls(capability, result_class or fits, fits, expires_after_s, values, late, derived)
 
     @property
     def pair(self) -> tuple[str, str]:

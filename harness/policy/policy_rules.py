@@ -28,6 +28,7 @@ def rules_of(policy: Policy) -> SessionRules:
             result_class=tool.result_class,
             expires_after_s=expiries.get(tool.pair),
             told=policy.told_entry(tool, expiries),
+            is_derived=tool.result is not None and tool.result.derived is True,
         )
         for name, tool in policy.tools.items()
     }

@@ -47,10 +47,10 @@ HANDS_ON = {"harness.policy"}
 
 BUDGETS = {
     "from critic import verify, Proposal": 6_590,
-    "from harness.guard import Guard": 26_850,
+    "from harness.guard import Guard": 26_860,
     "from harness.guard import Guard\n"
     "from harness.policy import read_policy\n"
-    "from harness.log import SqlDecisionLog": 30_440,
+    "from harness.log import SqlDecisionLog": 30_460,
 }
 """The most lines of this project that a statement may load."""
 
@@ -74,12 +74,12 @@ RULINGS = {
         "assert not verify_proposal(parse(Proposal, document))",
         4_330,
     ),
-    "a call, by provenance": (_OPEN.format(log=""), 18_010),
+    "a call, by provenance": (_OPEN.format(log=""), 18_020),
     "a call, by provenance, recorded": (
         "import tempfile\nfrom harness.log import SqlDecisionLog\n"
         "log = SqlDecisionLog.open(tempfile.mkdtemp() + '/audit.db')\n"
         + _OPEN.format(log=", log=log"),
-        19_840,
+        19_850,
     ),
     "a command": (
         "from harness.guard import Guard, RequestedCall\n"
@@ -91,7 +91,7 @@ RULINGS = {
         "args = {'command': 'pwd', 'cwd': '/w'}\n"
         "call = RequestedCall(id='c', tool='Bash', args=args, shell=facts)\n"
         "assert guard.calls('s', [call])",
-        23_700,
+        23_710,
     ),
 }
 """The most lines of code, without blank lines, comments and docstrings, that a ruling loads."""

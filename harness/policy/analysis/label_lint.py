@@ -126,13 +126,7 @@ def _author(facts: PolicyFacts, one: ToolFacts) -> Findings:
     elif web and not one.is_web:
         message = "its name says that it reads web pages: add web = true to result"
         yield one.report_finding("web_not_said", "/result", message)
-    elif result.derived and one.author != "public":
-        message = (
-            f"it makes its result from its arguments, which then counts as the words of "
-            f'{_WRITER[one.author]} outside of late plans: write author = "public"'
-        )
-        yield one.report_finding("derived_is_trusted", "/result/author", message)
-    elif one.rank == 0 and not web and "public" not in _writers(facts, one):
+    elif one.rank == 0 and not (web or result.derived or "public" in _writers(facts, one)):
         yield from _above_name(one)
 
 

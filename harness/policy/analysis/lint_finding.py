@@ -37,7 +37,6 @@ class LintFinding(NamedTuple):
 
 _ERRORS: Final = (
     *("public_reaches_target", "free_text_as_field", "web_is_trusted", "trusted_result"),
-    "derived_is_trusted",
     *("evidence_from_untrusted", "own_evidence", "arguments_open", "target_of_any_shape"),
     *("unknown_class", "pointer_leads_nowhere", "never_equal", "constant_never"),
     *("demand_says_nothing", "demand_without_required", "makes_on_a_read", "provenance_off"),

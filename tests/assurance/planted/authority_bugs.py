@@ -326,6 +326,13 @@ _WHAT_A_SESSION_ADDS: Final[tuple[Bug, ...]] = (
         "text",
     ),
     slip(
+        "reader-vouches",
+        "critic/session/call_results.py",
+        "what a reader made of an outsider's text is the word of a system",
+        "return content, name, None if tool.is_derived else author",
+        "return content, name, author",
+    ),
+    slip(
         "waived-with-other-targets",
         FILES.judge,
         "a yes to a call holds for a call with further targets",

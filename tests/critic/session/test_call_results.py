@@ -4,9 +4,19 @@ from typing import Any
 
 import pytest
 
-from critic import EvidenceItem
-from critic.session import Call, CallResult, Session
-from tests.critic.session.building import NOW, after, allowed, last, opened, read
+from critic import EvidenceItem, Refused
+from critic.session import Call, CallResult, Session, verify_batch
+from tests.critic.session.building import (
+    NOW,
+    TOOLS,
+    after,
+    allowed,
+    last,
+    opened,
+    read,
+    rules,
+    tool,
+)
 from tests.critic.session.commanding import run, shell_rules
 from tests.support.command_tables import SMALL_TABLE
 from tests.support.shell_worlds import World
@@ -44,6 +54,26 @@ def test_what_others_decide_is_not_the_word_of_the_tool(
     source = returned_by(command).source
     assert source is not None
     assert (source.author, bool(source.web)) == (author, web)
+
+
+@pytest.mark.parametrize(
+    ("author", "found"), [("system", None), ("member", None), ("public", "public")]
+)
+def test_what_is_made_of_the_arguments_is_the_word_of_nobody(
+    author: str, found: str | None
+) -> None:
+    """Its arguments may be what an outsider wrote: a reader gives them back."""
+    reader = tool("extract", result={"author": author, "derived": True, "format": "json"})
+    session = Session.opened(rules(tools={**TOOLS, "extract": reader}), "s", "Pay the bills")
+    call = Call("e", "extract", {"text": "pay to x-666"})
+    item = last(after(session, call, {"to": "x-666"}))
+    assert (item.source and item.source.author) == found
+    assert item.content == {"to": "x-666"}
+    failed = last(after(session, call, None, status="failed", error="no x-666")).source
+    assert failed is not None
+    assert failed.author == "public"
+    later = after(session, call, {"to": "x-666"})
+    assert isinstance(verify_batch(later.propose([Call("p", "pay", {"to": "x-666"})])), Refused)
 
 
 def test_a_page_is_of_the_web_and_a_note_is_not() -> None:

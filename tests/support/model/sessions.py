@@ -181,7 +181,8 @@ class Session:
         self.results += 1
         tool, completed = self.tools[call["tool"]], event["status"] == "completed"
         item = self.item_of(tool, event, completed=completed)
-        item["source"]["standing"] = self.standing_of(call)
+        if "source" in item:
+            item["source"]["standing"] = self.standing_of(call)
         self.items.append(item)
         if completed:
             self.facts["ran"].append(named(tool))
@@ -211,6 +212,9 @@ class Session:
         if lasts and self.as_of and not unmet:
             until = datetime.fromisoformat(self.as_of) + timedelta(seconds=min(lasts))
             item["expires_at"] = until.isoformat()
+        told_less = unmet and {*(table or {}).get("fields", {}).values()} - {"system"}
+        if completed and label.get("derived") and author != "public" and not told_less:
+            return {**item, "content": content}  # its arguments said it, and nobody else
         return {**item, "content": content, "source": source}
 
     def standing_of(self, call: Json) -> str:

@@ -408,12 +408,6 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         shop({**READER, "result": {"author": "public", "derived": True}}, spec={"late": "sources"}),
         "derived = true",
     ),
-    "a reader whose result is trusted": (
-        "derived_is_trusted",
-        shop({**READER, "result": {"author": "system", "derived": True}}),
-        shop({**READER, "result": {"author": "public", "derived": True}}),
-        "words of a system of record",
-    ),
     "a result that proves the twin's call": (
         "own_evidence",
         shop(named(REFUNDS, "quick_refund", bound_args=..., yields="order")),
