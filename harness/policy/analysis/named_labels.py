@@ -11,7 +11,12 @@ from typing import Final
 
 from critic import ApprovalMode
 from evals.capability import Role
-from harness.policy.analysis.guessing.guess_tables import RAISING_ARGUMENTS, STAYS_A_VERB, TIER_OF
+from harness.policy.analysis.guessing.guess_tables import (
+    GUESSED_TIER_OF,
+    RAISING_ARGUMENTS,
+    STAYS_A_VERB,
+    TIER_OF,
+)
 from harness.policy.analysis.guessing.tier_guess import words_of
 
 
@@ -24,12 +29,24 @@ _EITHER_WAY: Final = _words(
     "request restart rotate run set start state store"
 )
 """Verbs that suggest a tier to whoever writes a policy, and too little to doubt one by."""
+_NOTHING_ELSE: Final = _words(
+    "activate amend authorise authorize confiscate deactivate decommission demote deprovision "
+    "disburse disconnect donate evacuate expel hire impersonate liquidate migrate offboard onboard "
+    "postpone prescribe reassign redeem reimburse reinstate relocate remind remit repay rescind "
+    "resend shred suspend telephone transmit unassign undeploy unregister unsubscribe waive"
+)
+"""Rarer verbs that are no nouns, and nothing but acts."""
 _RUNS: Final = _words("run execute exec eval")
 _FOR_GOOD: Final = _words(
     "delete remove pay refund transfer charge drop purge revoke wipe withdraw destroy erase "
-    "truncate wire payout dispense uninstall terminate evict"
+    "truncate wire payout dispense uninstall terminate evict disburse reimburse remit repay shred"
 )
 """What money, drugs or data do not come back from, so that acting for somebody says too little."""
+_HANDED_OVER: Final = _words(
+    "call calls caller case cases chat chats conversation lead leads patient patients pupil pupils "
+    "student students ticket tickets"
+)
+"""What is transferred and can be transferred back: no money."""
 _IN_A_NAME: Final = _words(
     "accept approve assign book buy enroll grant invite rebook register reject reserve"
 )
@@ -58,8 +75,10 @@ _NOUN_AFTER: Final = _words(
 
 _WEB: Final = _words(
     "web website webpage webpages websites url urls browse browser crawl scrape internet http "
-    "https wikipedia online"
+    "https wikipedia online bing duckduckgo rss serp serpapi serper tavily"
 )
+_SEARCHED: Final = _words("arxiv brave google reddit twitter youtube")
+"""What a search of searches the web."""
 _LINKS: Final = _words("url link href urls links page_url")
 _OUTSIDE: Final = _words(
     "inbox inboxes mailbox mailboxes postbox voicemail correspondence mail mails email emails "
@@ -166,7 +185,9 @@ _TIERS: Final[tuple[ApprovalMode, ...]] = (
     *("read_only", "local_write", "network", "delegated", "destructive"),
 )
 _TIER_OF: Final[Mapping[str, ApprovalMode]] = {
-    verb: tier for verb, tier in TIER_OF.items() if verb not in _EITHER_WAY
+    verb: tier
+    for verb, tier in GUESSED_TIER_OF.items()
+    if (verb in TIER_OF and verb not in _EITHER_WAY) or verb in _NOTHING_ELSE
 }
 _FILES: Final = _words("file files")
 _NOUNS: Final = _TIER_OF.keys() - STAYS_A_VERB
@@ -184,7 +205,8 @@ def says_more(floor: ApprovalMode, mode: ApprovalMode, words: tuple[str, ...]) -
     if mode == "network":
         return floor == "destructive" or not _IN_A_NAME.isdisjoint(_verbs_in(words))
     if mode == "delegated":
-        return not _FOR_GOOD.isdisjoint(_verbs_in(words))
+        handed = {"transfer"} if not _HANDED_OVER.isdisjoint(words) else set[str]()
+        return not (_FOR_GOOD - handed).isdisjoint(_verbs_in(words))
     return True
 
 
@@ -194,17 +216,31 @@ def _takes_link(arguments: Collection[str]) -> bool:
 
 def reads_web(words: tuple[str, ...], arguments: Collection[str]) -> bool:
     """Return whether a reading tool reads pages that anybody may write."""
-    return not _WEB.isdisjoint(words) or _takes_link(arguments)
+    is_searched = "search" in words and not _SEARCHED.isdisjoint(words)
+    return is_searched or not _WEB.isdisjoint(words) or _takes_link(arguments)
 
 
 def written_outside(words: tuple[str, ...]) -> bool:
     """Return whether outsiders write what a tool reads, by its name: an inbox, reviews."""
-    return bool(words) and words[-1] in _OUTSIDE
+    return not _OUTSIDE.isdisjoint(_nouns_of(words))
 
 
 def holds_sentences(words: tuple[str, ...]) -> bool:
     """Return whether people write what a tool reads, by its name: mails, tickets, files."""
-    return bool(words) and words[-1] in _OUTSIDE | _SAID
+    return not (_OUTSIDE | _SAID).isdisjoint(_nouns_of(words))
+
+
+def _nouns_of(words: tuple[str, ...]) -> set[str]:
+    """Return what a name is about: its last word, and that of `chat_history`, `comments_by_id`."""
+    ends = (at for at, word in enumerate(words) if at > 1 and word in _BEFORE_OTHERS)
+    rest = words[: next(ends, len(words))]
+    while len(rest) > 1 and rest[-1] in _WAYS_TO_READ:
+        rest = rest[:-1]
+    return {*words[-1:], *rest[-1:]}
+
+
+_BEFORE_OTHERS: Final = _words("by for from in on since to with")
+_WAYS_TO_READ: Final = _words("archive body content contents feed history search stream text")
 
 
 def is_text_field(name: str, *, of_others: bool = False) -> bool:

@@ -322,7 +322,11 @@ OUTSIDE: Final = re.compile(rf"(?:\w+_)?(?:{_OUTSIDE})")
 
 WEB: Final = re.compile(
     r"\b(?:web|website|webpage|internet|online|browser?|https?|www|news|"
-    r"wikipedia|url|crawl|crawled|crawler|scrap(?:e|ed|er|ing)|blog|forum)s?\b",
+    r"wikipedia|url|crawl|crawled|crawler|scrap(?:e|ed|er|ing)|blog|forum|search engine|"
+    r"duckduckgo|tavily|serp(?:api|er)?|rss|"
+    r"(?:arxiv|bing|brave|google|reddit|twitter|youtube) (?:search|result)|"
+    r"search(?:es)? (?:on |using |via |with )?(?:arxiv|bing|brave|reddit|twitter|youtube|"
+    r"google(?! (?:calendar|chat|contacts|docs|drive|mail|sheets|tasks))))s?\b",
     re.IGNORECASE,
 )
 """Words that say that results come from the web."""

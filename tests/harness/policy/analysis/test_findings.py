@@ -558,6 +558,42 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         shop(of=[CLASSES[0], lengthy("plea_url", 900)]),
         "plea holds sentences",
     ),
+    "a verb that is rarer than another": (
+        "tier_below_name",
+        shop(named(FINDS, "suspend_order", adapter_id="b")),
+        shop(named(FINDS, "suspense_order", adapter_id="b")),
+        "its name says destructive",
+    ),
+    "money by another verb": (
+        "tier_below_name",
+        shop(named(SENDS, "reimburse_order", approval_mode="delegated")),
+        shop(named(SENDS, "reissue_order", approval_mode="delegated")),
+        "its name says destructive, and approval_mode says delegated",
+    ),
+    "what is handed over is no money": (
+        "tier_below_name",
+        shop(named(SENDS, "transfer_balance", approval_mode="delegated")),
+        shop(named(SENDS, "transfer_pupil", approval_mode="delegated")),
+        "its name says destructive",
+    ),
+    "the history of a chat": (
+        "author_above_guess",
+        shop(named(LISTS, "get_chat_history", adapter_id="b", result=TEXT)),
+        shop(named(LISTS, "get_price_history", adapter_id="b", result=TEXT)),
+        "what others write counts",
+    ),
+    "comments by what they are on": (
+        "author_above_guess",
+        shop(named(LISTS, "get_comments_by_order", adapter_id="b", result=TEXT)),
+        shop(named(LISTS, "get_prices_by_order", adapter_id="b", result=TEXT)),
+        "what others write counts",
+    ),
+    "a search engine by its name": (
+        "web_not_said",
+        shop(named(LISTS, "google_search", adapter_id="b")),
+        shop(named(LISTS, "google_calendar", adapter_id="b")),
+        "add web = true",
+    ),
     "an account by its number": (
         "role_below_name",
         shop(

@@ -559,6 +559,23 @@ def test_a_number_of_what_people_write_is_nobodys() -> None:
     assert guess("count_shelves", returns=number).result.author == "system"
 
 
+@pytest.mark.parametrize(
+    ("name", "description", "is_web"),
+    [
+        ("duckduckgo_search", "", True),
+        ("google_search", "", True),
+        ("find_answers", "A search engine for trusted results.", True),
+        ("lookup", "Search Reddit for a topic.", True),
+        ("google_calendar_list_events", "List events of Google Calendar.", False),
+        ("search_orders", "Search the orders of a customer.", False),
+        ("search_files", "Search Google Drive.", False),
+        ("search_files", "Search online docs.", True),
+    ],
+)
+def test_a_search_engine_reads_the_web(name: str, description: str, is_web: bool) -> None:
+    assert guess(name, description, args={"query": {"type": "string"}}).result.web is is_web
+
+
 def test_what_the_web_returns_has_no_fields() -> None:
     found = guess("search_web", "Search the web.", returns=RECORD).result
     assert found == ("public", True, True, {}, ())
