@@ -17,7 +17,7 @@ from harness.policy import PolicyDocument
 from harness.what_if.proposing.edit_proposals import EditProposer
 from harness.what_if.proposing.policy_patch import unified_patch, write_edits
 from harness.what_if.proposing.recorded_tasks import RecordedTask, read_tasks
-from harness.what_if.proposing.untried_tools import find_untried
+from harness.what_if.proposing.untried_tools import find_undecided, find_untried
 from harness.whole_files import replace_file
 from harness.wire import InvalidInput, parse_json
 
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     for line in (wire_lines if args.json else trial_lines)(tried):
         sys.stdout.write(f"{line}\n")
     if not args.json:
-        _tell_untried(args.policy, document, tasks)
+        _tell_notes(args.policy, document, tasks)
     if args.patch is not None:
         _write_patch(args.policy, args.patch, tried)
     return EXIT_OK if all(one.judged.is_through for one in tried.tasks) else EXIT_REFUSED
@@ -88,10 +88,11 @@ def _require_own_file(patch: str | None, others: Sequence[str]) -> None:
         raise UsageError(f"{escape_line(patch)} is read here: name another file for the patch")
 
 
-def _tell_untried(name: str, document: PolicyDocument, tasks: Sequence[RecordedTask]) -> None:
-    """Print a note for each tool that no task calls, as `critic policy check` prints one."""
+def _tell_notes(name: str, document: PolicyDocument, tasks: Sequence[RecordedTask]) -> None:
+    """Print a note for each tool that no task calls, and for each tier that is open."""
+    undecided = list(find_undecided(document.policy, tasks, document.open_tiers))
     untried = list(find_untried(document.policy, tasks))
-    for one in untried[:_MOST_UNTRIED]:
+    for one in (*undecided[:_MOST_UNTRIED], *untried[:_MOST_UNTRIED]):
         place = f"{escape_line(name)}: line {document.line_of(one.path)}"
         sys.stdout.write(f"{place}: {one.severity}: {one.message} [{one.rule}]\n")
     if len(untried) > _MOST_UNTRIED:

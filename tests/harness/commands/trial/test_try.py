@@ -118,6 +118,18 @@ def test_a_task_that_stops_and_the_edit_that_helps(critic: Critic, folder: Path)
     assert untried[0].startswith("shop.toml: line 23: note: ")
 
 
+def test_a_tier_that_nobody_has_decided_is_told_with_its_line(critic: Critic, folder: Path) -> None:
+    mode = 'approval_mode = "destructive"'
+    (folder / "shop.toml").write_text(POLICY.replace(mode, f"{mode}  # TODO", 1))
+    line = 1 + POLICY[: POLICY.index(mode)].count("\n")
+    assert critic("try", "shop.toml", "good.jsonl").lines[3:4] == [
+        f"shop.toml: line {line}: note: tool pay_back: nobody has decided its tier, so a person is "
+        "asked about each call: decide it, and delete the comment [guess_open]"
+    ]
+    (folder / "done.jsonl").write_text(lines(DONE))
+    assert "guess_open" not in critic("try", "shop.toml", "done.jsonl").out
+
+
 def test_a_result_that_is_not_of_its_class_is_told_at_the_stop(
     critic: Critic, folder: Path
 ) -> None:
