@@ -8,10 +8,17 @@ from typing import Any
 import pytest
 
 from harness.what_if.proposing.policy_edits import PolicyEdit, apply_edits
-from tests.experiments.newcomers.__main__ import main, read_agents, take_edits
+from tests.experiments.newcomers.__main__ import (
+    SETTINGS,
+    judge_agent,
+    main,
+    read_agents,
+    take_edits,
+)
 from tests.experiments.newcomers.confirmed import CarefulLabels
 from tests.harness.what_if.proposing.shop_tasks import lines, task
 
+AGENTS = Path(__file__).parent / "newcomers" / "agents"
 AGENT = '''
 from typing import TypedDict
 
@@ -78,10 +85,27 @@ def test_each_policy_is_counted_on_the_tasks_and_the_attacks(
     assert "guessed tier: 0 of 3 laxer than the label" in said
     assert "guessed field: 0 of 2 laxer than the label" in said
     assert "    garden/t3 asked: by the tier of a tool" in said
+    assert "garden: guesses, and edits: 1 of 3 as labelled" in said
+    assert "garden: guesses, tiers decided, and edits: 2 of 3 as labelled" in said
     assert "garden: labels: 2 of 3 as labelled" in said
     assert "garden: labels, and edits: 3 of 3 as labelled" in said
     assert "garden: labels, parties may receive, and edits: 3 of 3 as labelled" in said
     assert said[-1].endswith("3 of 3 as labelled, attacks that pass: 0")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["claims", "leavedesk"])
+def test_nine_of_ten_tasks_of_an_agent_are_done_as_labelled(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (agent,) = (one for one in read_agents(AGENTS) if one.name == name)
+    assert not [one for one in agent.labels.compare_guesses(agent.guesses) if one.is_laxer]
+    for setting in ("guesses, tiers decided, and edits", "labels, and edits"):
+        others, missed = judge_agent(agent, SETTINGS[setting](agent))
+        assert len(agent.tasks) == 10
+        assert len(others) <= 1, (setting, others)
+        assert missed == []
 
 
 def test_only_what_the_labels_bear_out_is_taken(garden: Path) -> None:

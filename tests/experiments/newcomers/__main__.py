@@ -36,10 +36,17 @@ class LabelledAgent(NamedTuple):
 
     name: str
     guesses: Policy
+    open_tiers: frozenset[str]
     tasks: list[RecordedTask]
     attacks: list[RecordedTask]
     labels: CarefulLabels
     may_ask: frozenset[str]
+
+    @property
+    def decided(self) -> Policy:
+        """The guesses, with a person's answer wherever the tier was left open."""
+        answers = (PolicyEdit("open", one, "", self.labels.tier_of(one)) for one in self.open_tiers)
+        return apply_edits(self.guesses, answers)
 
     def is_as_labelled(self, task: RecordedTask, judged: JudgedTask) -> bool:
         """Return whether a task is allowed, or asked about where it may be."""
@@ -56,7 +63,7 @@ def read_agents(folder: Path) -> Iterator[LabelledAgent]:
         wire = json.loads(path.read_bytes())
         yield LabelledAgent(
             name,
-            _guess_policy(name),
+            *_guess_policy(name),
             _sessions_in(folder / f"{name}.tasks.jsonl"),
             _sessions_in(folder / f"{name}.attacks.jsonl"),
             CarefulLabels(wire["tools"]),
@@ -64,11 +71,12 @@ def read_agents(folder: Path) -> Iterator[LabelledAgent]:
         )
 
 
-def _guess_policy(name: str) -> Policy:
+def _guess_policy(name: str) -> tuple[Policy, frozenset[str]]:
     module = importlib.import_module(f"{name}_agent")
     found = next(one for one in _OBJECTS if hasattr(module, one))
     drafts = read_agent(f"{name}_agent:{found}").drafts
-    return parse_policy(derived_policy(name, name, drafts).encode()).policy
+    document = parse_policy(derived_policy(name, name, drafts).encode())
+    return document.policy, document.open_tiers
 
 
 def _sessions_in(path: Path) -> list[RecordedTask]:
@@ -110,6 +118,7 @@ def judge_agent(agent: LabelledAgent, policy: Policy) -> Row:
 SETTINGS: Final[dict[str, Callable[[LabelledAgent], Policy]]] = {
     "guesses": lambda agent: agent.guesses,
     "guesses, and edits": lambda agent: take_edits(agent, agent.guesses)[0],
+    "guesses, tiers decided, and edits": lambda agent: take_edits(agent, agent.decided)[0],
     "labels": lambda agent: agent.labels.correct_policy(agent.guesses),
     "labels, and edits": lambda agent: take_edits(
         agent, agent.labels.correct_policy(agent.guesses)

@@ -84,6 +84,10 @@ class CarefulLabels:
             yield from _compare_roles(tool, labels)
             yield from _compare_results(tool, labels, classes.get(tool.yields or "", {}))
 
+    def tier_of(self, tool: str) -> str:
+        """Return the tier of a tool."""
+        return _modes(self._tools[tool])[0]
+
     def agree_to(self, edits: Iterable[PolicyEdit]) -> bool:
         """Return whether the labels bear out all of some edits. Silence is a no."""
         return all(edit.value in self._allowed(edit) for edit in edits)
