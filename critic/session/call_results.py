@@ -101,11 +101,7 @@ class Arrival:
             ValueError: it is fresh for some seconds, and there is no time.
         """
         does = running.effects_of(call)
-        output, kind, author = self._read_output(tool, result, does)
-        made = [(output, kind, author)] if output is not None else []
-        if result.error is not None:
-            made.append((result.error, FAILED_CLASS, "public"))  # an attacker writes errors as well
-        if not made and result.status != "completed" and not result.cut:
+        if not (made := self._read_parts(tool, result, does)):
             return []
         optional, standing = self._optional_of(tool), self._find_standing(running, call, tool)
         subject, marks = _subject(call, tool), _marks_of(tool, result, does)
@@ -125,8 +121,20 @@ class Arrival:
                 **source(writer, at),
                 **optional,
             )
-            for at, (content, name, writer) in enumerate(made or [(None, kind, author)])
+            for at, (content, name, writer) in enumerate(made)
         ]
+
+    def _read_parts(
+        self, tool: SessionTool | None, result: CallResult, does: Collection[str]
+    ) -> list[tuple[Any, str, Author | None]]:
+        """Return what a call returned, and its error: of each its class, and who writes it."""
+        output, kind, author = self._read_output(tool, result, does)
+        made = [(output, kind, author)] if output is not None else []
+        if result.error is not None:
+            made.append((result.error, FAILED_CLASS, "public"))  # an attacker writes errors as well
+        if not made and (result.status == "completed" or result.cut):
+            made.append((None, kind, author))
+        return made
 
     def _optional_of(self, tool: SessionTool | None) -> dict[str, Any]:
         if tool is None or tool.expires_after_s is None:

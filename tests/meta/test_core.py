@@ -47,7 +47,7 @@ HANDS_ON = {"harness.policy"}
 
 BUDGETS = {
     "from critic import verify, Proposal": 6_590,
-    "from harness.guard import Guard": 26_860,
+    "from harness.guard import Guard": 26_870,
     "from harness.guard import Guard\n"
     "from harness.policy import read_policy\n"
     "from harness.log import SqlDecisionLog": 30_460,
@@ -74,12 +74,12 @@ RULINGS = {
         "assert not verify_proposal(parse(Proposal, document))",
         4_330,
     ),
-    "a call, by provenance": (_OPEN.format(log=""), 18_020),
+    "a call, by provenance": (_OPEN.format(log=""), 18_030),
     "a call, by provenance, recorded": (
         "import tempfile\nfrom harness.log import SqlDecisionLog\n"
         "log = SqlDecisionLog.open(tempfile.mkdtemp() + '/audit.db')\n"
         + _OPEN.format(log=", log=log"),
-        19_850,
+        19_860,
     ),
     "a command": (
         "from harness.guard import Guard, RequestedCall\n"
@@ -91,7 +91,7 @@ RULINGS = {
         "args = {'command': 'pwd', 'cwd': '/w'}\n"
         "call = RequestedCall(id='c', tool='Bash', args=args, shell=facts)\n"
         "assert guard.calls('s', [call])",
-        23_710,
+        23_720,
     ),
 }
 """The most lines of code, without blank lines, comments and docstrings, that a ruling loads."""
