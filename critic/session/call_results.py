@@ -107,10 +107,8 @@ class Arrival:
         subject, marks = _subject(call, tool), _marks_of(tool, result, does)
 
         def source(writer: Author | None, at: int) -> dict[str, Any]:
-            if writer is None:
-                return {}
-            seq = len(self.trail) + at
-            return {"source": Source(author=writer, standing=standing, seq=seq, **marks)}
+            told = {"author": writer, "standing": standing, "seq": len(self.trail) + at, **marks}
+            return {} if writer is None else {"source": Source(**told)}
 
         return [
             EvidenceItem(
