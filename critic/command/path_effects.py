@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from critic.command.deeds import Deed, NamedPath
+from critic.command.guarded_places import GuardedPlaces
 from critic.command.place_names import GuardedNames
 from critic.command.shell_facts import ShellFacts, is_below
 from evals.kinds import ApprovalMode
@@ -77,6 +78,7 @@ class PathEffects:
         """Keep where the project is, and the lists of names."""
         self._facts: Final = facts
         self._names: Final = names
+        self._own: Final = GuardedPlaces(facts.guarded or ())
 
     def of_deed(self, deed: Deed) -> Iterator[tuple[ShellEffect, str]]:
         """Yield each path of a deed, as shown, with its effect."""
@@ -86,7 +88,7 @@ class PathEffects:
             yield self._delete_effect(path), path.shown
 
     def _delete_effect(self, path: NamedPath) -> ShellEffect:
-        if self._is_protected(path):
+        if self._is_protected(path) or self._own.are_in(path):
             return "write_protected"
         return "delete_made" if self._loses_nothing(path) else "delete"
 
@@ -128,6 +130,8 @@ class PathEffects:
             return "write"
         if not (self._is_inside(path) or _is_temporary(path)) or self._is_secret(path):
             return "write_outside"
+        if below and self._own.are_in(path):
+            return "write_outside"
         general = below and (not path.pattern or self._names.may_be_protected(path.pattern))
         tops = (self._facts.root, self._facts.home, "/")
         if general and (path.real in tops or path.pattern):
@@ -138,7 +142,8 @@ class PathEffects:
         return any(self._names.is_secret(one, path.pattern) for one in path.spellings)
 
     def _is_protected(self, path: NamedPath) -> bool:
-        return any(self._names.is_protected(one, path.pattern) for one in path.spellings)
+        named = any(self._names.is_protected(one, path.pattern) for one in path.spellings)
+        return named or self._own.have(path)
 
     def _is_inside(self, path: NamedPath) -> bool:
         return is_below(path.real, self._facts.root) and is_below(path.path, self._facts.root)

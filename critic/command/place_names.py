@@ -49,23 +49,23 @@ class GuardedNames:
 
     def is_protected(self, path: str, pattern: str = "") -> bool:
         """Return whether a path, or a name below it that begins as written, is protected."""
-        names = _names(path)
+        names = folded_names(path)
         if any(self._protected.has(name) for name in names):
             return True
         if any(one in f"/{'/'.join(names)}/" for one in self._protected_paths):
             return True
         return any(
             self._protected.has(part) or (part.startswith(".") and self._protected.meets(part))
-            for part in _names(pattern)
+            for part in folded_names(pattern)
         )
 
     def may_be_protected(self, pattern: str) -> bool:
         """Return whether a pattern may give a protected name, though it does not say so."""
-        return any(self._protected.meets(part) for part in _names(pattern))
+        return any(self._protected.meets(part) for part in folded_names(pattern))
 
     def is_secret(self, path: str, pattern: str = "") -> bool:
         """Return whether a path, or a name below it that a pattern may give, is a secret."""
-        names = _names(path)
+        names = folded_names(path)
         for name in names:
             is_own = name.startswith(".env") and self._is_secret_name(name)
             if is_own or self._secret_folders.has(name):
@@ -75,11 +75,11 @@ class GuardedNames:
         if not pattern:
             return False
         hidden = pattern.startswith("**/")  # find meets hidden names as well
-        return any(self._may_be_secret(part, hidden=hidden) for part in _names(pattern))
+        return any(self._may_be_secret(part, hidden=hidden) for part in folded_names(pattern))
 
     def is_made_again(self, path: str) -> bool:
         """Return whether a path below the project is in what a build makes again."""
-        return any(self._made_again.has(name) for name in _names(path))
+        return any(self._made_again.has(name) for name in folded_names(path))
 
     def is_plain_variable(self, name: str) -> bool:
         """Return whether a variable may take any plain value."""
@@ -111,7 +111,7 @@ class NameList:
 
     def __init__(self, names: str) -> None:
         """Read patterns with blanks between them."""
-        folded = [_without_brackets(_fold(name)) for name in names.split()]
+        folded = [without_brackets(_fold(name)) for name in names.split()]
         begins = [name for name in folded if name[-1] == "*" and not is_pattern(name[:-1])]
         ends = [name for name in folded if name[0] == "*" and not is_pattern(name[1:])]
         self._plain: Final = frozenset(name for name in folded if not is_pattern(name))
@@ -131,15 +131,15 @@ class NameList:
             name in self._plain
             or name.startswith(self._begins)
             or name.endswith(self._ends)
-            or (bool(self._others) and any(_matches(one, name) for one in self._others))
+            or (bool(self._others) and any(is_match(one, name) for one in self._others))
         )
 
     def meets(self, pattern: str, *, hidden: bool = False) -> bool:
         """Return whether a pattern may give a name of the list; `hidden`: `*` begins with dots."""
-        plain = _without_brackets(pattern)
+        plain = without_brackets(pattern)
         first, last = _SIGN.split(plain, 1)[0], _SIGN.split(plain)[-1]
         return any(
-            _matches(plain, name)
+            is_match(plain, name)
             for name in self._examples
             if name.startswith(first)
             and name.endswith(last)
@@ -152,7 +152,8 @@ def is_pattern(text: str) -> bool:
     return any(sign in text for sign in "*?[")
 
 
-def _names(path: str) -> list[str]:
+def folded_names(path: str) -> list[str]:
+    """Return the names in a path, as file systems compare them that know no case."""
     folded = path.lower() if path.isascii() else "/".join(map(_fold, path.split("/")))
     return [name for name in folded.split("/") if name]
 
@@ -170,7 +171,7 @@ def _endings(names: str) -> str:
     return " ".join(name for name in names.split() if name.startswith("*."))
 
 
-def _without_brackets(pattern: str) -> str:
+def without_brackets(pattern: str) -> str:
     """Return a pattern in which a class of characters counts as any one.
 
     What comes after an open bracket that is no plain class counts as anything.
@@ -179,7 +180,7 @@ def _without_brackets(pattern: str) -> str:
     return plain + ("*" if bracket else "")
 
 
-def _matches(pattern: str, name: str) -> bool:
+def is_match(pattern: str, name: str) -> bool:
     """Return whether a pattern of `*` and `?` gives a name."""
     read = at = rest = 0
     star = -1  # the last one that was met; `rest` is what it leaves of the name

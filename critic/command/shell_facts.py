@@ -24,7 +24,8 @@ class ShellFacts(Envelope):
     where the line starts. `links`: by path, with its `..` as written, where the system gets to.
     `refs`: the branches that have no file of their name; `remotes`: the hosts of git's remotes.
     `path_safe`: no folder of PATH is relative, or can be written by the project. Without `shell`,
-    the line is read as bash, dash and zsh agree.
+    the line is read as bash, dash and zsh agree. `guarded`: files and folders of the guard itself,
+    which are protected whatever they are called.
     """
 
     root: Text
@@ -36,6 +37,7 @@ class ShellFacts(Envelope):
     refs: Annotated[tuple[Text, ...] | None, ARRAY, OPTIONAL] = None
     remotes: Annotated[dict[str, Text] | None, OPTIONAL, MEMBERS] = None
     path_safe: Annotated[bool | None, OPTIONAL] = None
+    guarded: Annotated[tuple[Text, ...] | None, ARRAY, OPTIONAL] = None
 
 
 @dataclass(frozen=True, slots=True)

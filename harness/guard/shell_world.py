@@ -38,11 +38,13 @@ class DiskWorld:
         folder: where commands begin whose arguments name no folder, or a relative one.
         root: the folder of the project; "" where nothing is known of it.
         shell: the shell of the agent; None where it is not known.
+        guarded: files and folders of the guard, which no command may write.
     """
 
     folder: str
     root: str
     shell: ShellName | None = None
+    guarded: tuple[str, ...] = ()
 
     @classmethod
     def around(cls, folder: str | Path, shell: ShellName | None = None) -> "DiskWorld":
@@ -66,7 +68,7 @@ class DiskWorld:
             folder = Path(self.folder, named)
             if not folder.is_dir():
                 return None
-            facts = ask_first_facts(folder, self.shell, self.root)
+            facts = ask_first_facts(folder, self.shell, self.root, self.guarded)
             if needs := read_steps(command, facts, table).needs:
                 facts = answer_needs(facts, needs)
         except (OSError, ValueError):
@@ -87,15 +89,19 @@ def find_project(folder: str | Path) -> str:
     return str(next((one for one in (real, *real.parents) if (one / ".git").exists()), real))
 
 
-def ask_first_facts(cwd: Path, shell: ShellName | None, root: str | None = None) -> ShellFacts:
+def ask_first_facts(
+    cwd: Path, shell: ShellName | None, root: str | None = None, guarded: tuple[str, ...] = ()
+) -> ShellFacts:
     """Return the facts that each line needs.
 
     Args:
         root: the folder of the project; None for the repository around `cwd`.
+        guarded: files and folders of the guard.
     """
     home = os.path.realpath(Path.home())
     real = os.path.realpath(cwd)
-    return ShellFacts(root=root or find_project(real), cwd=real, home=home, shell=shell)
+    known = root or find_project(real)
+    return ShellFacts(root=known, cwd=real, home=home, shell=shell, guarded=guarded or None)
 
 
 def answer_needs(facts: ShellFacts, needs: FactNeeds) -> ShellFacts:

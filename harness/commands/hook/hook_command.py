@@ -123,6 +123,7 @@ def _settings(options: Any) -> Any:
     load_policy = import_module("harness.commands.policy.policy_command").load_policy
     hook: Any = import_module("harness.integrations.hooks.hook_answer")
     state: Any = import_module("harness.integrations.hooks.options_file")
+    named = (options.policy, options.file)
     return hook.HookSettings(
         policy=load_policy(str(options.policy)).policy,
         state=state.state_folder(options.policy, options.state),
@@ -130,6 +131,7 @@ def _settings(options: Any) -> Any:
         log=options.log,
         keeps_prompts=options.keeps_prompts,
         user=options.user,
+        files=[one for one in named if one is not None],
     )
 
 

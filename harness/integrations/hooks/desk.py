@@ -30,7 +30,10 @@ _MOST_POLICIES: Final = 32
 _MOST_SESSIONS: Final = 16  # in memory: a long one takes tens of megabytes
 _END: Final = b"\0\0"
 _ONCE: Final = frozenset(
-    {"agent", "code", "folder", "policy_bytes", "--policy", "--state", "--log", "--event", "--user"}
+    (
+        *("agent", "code", "folder", "policy_bytes"),
+        *("--policy", "--state", "--log", "--event", "--user", "--options"),
+    )
 )
 _LISTED: Final = frozenset({"--scope", "--leave"})
 _FLAG: Final = "--keep-prompts"
@@ -107,6 +110,7 @@ class HookDesk:
             user=question.once.get("--user"),
             sessions=self._sessions,
             folder=question.once["folder"],
+            files=[one for one in (policy, question.place("--options")) if one is not None],
         )
 
     def _keep_policy(self, data: bytes, path: Path) -> Policy:

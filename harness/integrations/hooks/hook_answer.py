@@ -23,7 +23,7 @@ from harness.integrations.hooks.cut_event import MOST_EVENT_BYTES, cut_event
 from harness.integrations.hooks.dialect import Dialect, HookAnswer, HookEvent, HookFault
 from harness.integrations.hooks.kept_sessions import KeptSessions, SessionPlace
 from harness.integrations.hooks.memory import HookMemory, KnownCall, call_key, parse_memory
-from harness.integrations.hooks.protected_paths import word_protected
+from harness.integrations.hooks.protected_paths import places_of_guard, word_protected
 from harness.policy import Policy
 from harness.tool_results import parsed_result
 from harness.wire import InvalidInput, parse_json
@@ -227,6 +227,7 @@ class HookSettings(NamedTuple):
         sessions: those that are gone on with in memory; None where each event reads its own.
         user: who is at the agent, where it does not say so.
         folder: where the hook runs; None for the folder of this process.
+        files: what it is set by: its policy, and its options.
     """
 
     policy: Policy
@@ -237,6 +238,7 @@ class HookSettings(NamedTuple):
     sessions: KeptSessions | None = None
     user: str | None = None
     folder: str | None = None
+    files: Sequence[Path] = ()
 
 
 def read_event(dialect: Dialect, data: bytes, registered: str | None) -> HookEvent:
@@ -345,11 +347,13 @@ def _place_command(
     if event.place == "":
         return event, memory
     # An agent starts its hooks where it is.
-    here = str(Path(settings.folder or Path.cwd(), event.place or ""))
+    start = Path(settings.folder or Path.cwd())
+    here = str(start / (event.place or ""))
     if event.place is None and event.tool in dialect.in_folders:
         event = event._replace(folder=here)
     memory = memory.with_root(find_project(here))
-    guard.use_world(DiskWorld(here, memory.root or ""))
+    own = places_of_guard(start, [settings.state, *settings.files], settings.log)
+    guard.use_world(DiskWorld(here, memory.root or "", guarded=own))
     return event, memory
 
 

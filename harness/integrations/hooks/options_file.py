@@ -43,6 +43,7 @@ class HookOptions(NamedTuple):
         leave: the tools that have events of their own.
         keeps_prompts: what is allowed is left to the agent, which may still ask its user.
         user: who is at the agent, where it does not say so.
+        file: the file that says so; None for the command line.
     """
 
     policy: Path
@@ -53,6 +54,7 @@ class HookOptions(NamedTuple):
     leave: Sequence[str] = ()
     keeps_prompts: bool = False
     user: str | None = None
+    file: Path | None = None
 
 
 _MOST_BYTES: Final = 1_000_000
@@ -99,6 +101,7 @@ def read_options(path: Path, agent: str) -> HookOptions:
         leave=table.get("leave", ()),
         keeps_prompts=table.get(_FLAG, False),
         user=found["user"],
+        file=path,
     )
 
 

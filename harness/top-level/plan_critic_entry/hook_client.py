@@ -158,7 +158,9 @@ def options_of(words: list[str]) -> Options | None:
             return None
         found = _filed_options(words[0], dict(found))
         names = [name for name, _ in found]
-    is_plain = all(names.count(name) <= 1 for name in (*_ONCE, _FILE)) and _FILE not in names
+    elif _FILE in names:
+        return None
+    is_plain = all(names.count(name) <= 1 for name in (*_ONCE, _FILE))
     return found if is_plain and {"--policy", "--socket"} <= {*names} else None
 
 
@@ -168,8 +170,7 @@ def _filed_options(agent: str, named: dict[str, str]) -> Options:
         filed = read_plain(named.get(_FILE) or os.path.expanduser(_USER_FILE), agent)
     except (OSError, ValueError):
         return []
-    event = named.get("--event")
-    return filed if event is None else [*filed, ("--event", event)]
+    return [*filed, *named.items()]
 
 
 def _named_options(words: list[str]) -> Options | None:

@@ -458,7 +458,7 @@ def test_where_nobody_is_asked_a_call_that_ran_was_not_approved(
 
 def test_a_tool_that_another_hook_judges_passes(critic: Critic, tmp_path: Path) -> None:
     shell = {**CURSOR.call(CURSOR.read, "c"), "tool_name": "Shell"}
-    shell["tool_input"] = {"command": "rm -rf /", "working_directory": "/"}
+    shell["tool_input"] = {"command": "rm -rf /srv/x", "working_directory": "/"}
     assert CURSOR.decided(critic, tmp_path, shell) == "deny"
     assert CURSOR.decided(critic, tmp_path, shell, "--leave", "Shell") == "allow"
     assert CURSOR.decided(critic, tmp_path, shell, "--leave", "She*") == "allow"
