@@ -17,6 +17,9 @@ _PYTHON_FLAGS: Final = _ISOLATES | {"-u", "-B", "-q"}
 _PYTHON_MODULES: Final = frozenset(
     ("pytest", "ruff", "mypy", "black", "isort", "pip", "flake8", "pylint", "tox", "nox")
 )
+_RUNS_SCRIPTS_FIRST: Final = frozenset(("pnpm", "yarn"))
+"""The managers that run a script or a program of the project, and hand on what follows its name."""
+
 _FETCHES: Final = frozenset(("-y", "--yes"))
 _NPX_FLAGS: Final = _FETCHES | {"--no-install", "--no"}
 _NPX_PROGRAMS: Final = frozenset(
@@ -37,7 +40,7 @@ _UNITTEST: Final = ProgramEntry(
 _ANY_SCRIPT: Final = ProgramEntry(names="script", opts="--check --fix --write", args="run*")
 _SHELL_SIGNS: Final = '$`"\\;&<>\n'
 _EDITABLE: Final = ("-e", "--editable")
-_FORMATTERS: Final = frozenset(("ruff", "black", "isort"))
+_FORMATTERS: Final = frozenset(("ruff", "black", "isort", "prettier"))
 _FORMATS: Final = ("lint", "format", "check")
 _MODULE_KINDS: Final[dict[str, tuple[str, ...]]] = {
     **{name: (name, *_FORMATS) for name in _FORMATTERS},
@@ -136,15 +139,29 @@ def _read_module(
     return None
 
 
-def read_npx(words: tuple[Word, ...], deed: Deed) -> tuple[Word, ...]:
+def is_known_binary(name: str | None) -> bool:
+    """Return whether a name is that of a program which projects install for themselves."""
+    return name in _NPX_PROGRAMS
+
+
+def name_kinds(program: str) -> tuple[str, ...]:
+    """Return what a program is run for that has no kinds of its own."""
+    return (program, *_FORMATS) if program in _FORMATTERS else (program,)
+
+
+def read_npx(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> tuple[Word, ...]:
     """Return the words of the program that `npx` runs, which the project has installed.
 
-    With the flag that says yes to a download, it is a package that is installed.
+    With the flag that says yes to a download, it is a package that is installed. Other managers
+    than `npx` run a script of that name first.
 
     Raises:
         NotUnderstood: it may be fetched when it runs.
     """
     fetches = False
+    if deed.program in _RUNS_SCRIPTS_FIRST:
+        deed.add_effect("run", "runs a script of that name if there is one")
+        deed.scripts += walk.here(deed)
     while words and words[0].exact in _NPX_FLAGS:
         fetches = fetches or words[0].exact in _FETCHES
         words = words[1:]
@@ -164,12 +181,23 @@ def read_npm(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed:
         NotUnderstood: an option is not understood.
     """
     texts = [word.exact for word in words]
-    if "--" in texts:
-        cut = texts.index("--")
-        words, passed = words[:cut], words[cut + 1 :]
+    own = _own_words(entry, words) if deed.program in _RUNS_SCRIPTS_FIRST else len(words)
+    if "--" in texts[:own]:
+        own = texts.index("--")
+    passed = words[own + 1 :] if "--" in texts[own : own + 1] else words[own:]
+    if passed:
         _check_passed(walk, passed, deed)
+    words = words[:own]
     apply_arguments(walk, entry, parse_options(entry, words), deed)
     deed.scripts += walk.here(deed)
+
+
+def _own_words(entry: ProgramEntry, words: tuple[Word, ...]) -> int:
+    """Return how many words are for the manager itself: all that follow are for the script."""
+    at = 0
+    while at < len(words) and (words[at].exact or "").partition("=")[0] in entry.options:
+        at += 1
+    return min(at + len(entry.operands.kinds), len(words))
 
 
 def _check_passed(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
@@ -239,4 +267,4 @@ def read_runner(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdi
         # The project may have a script of that name, and builds itself before.
         name = walk.deeds[-1].program
         deed.add_effect("run", f"runs {name} of the project")
-        deed.run_kinds = [(name, *_FORMATS)] if name in _FORMATTERS else [(name,)]
+        deed.run_kinds = [name_kinds(name)]

@@ -39,6 +39,7 @@ ArgumentKind = Literal[
     "text2",
     "glob",
     "word",
+    "switch",
     "script",
     "ref",
     "plugin",
@@ -61,9 +62,10 @@ ArgumentKind = Literal[
 """What a value is to its program.
 
 `text`: nothing that the world sees; `text2`: two such words. `word`: a text of letters, digits and
-`-_,`, where any other may name a file or code (`--format=./x.js`). `script`: a program of the
-entry's small language. `ref`: a revision. `plugin`: `no:NAME`, nothing else is understood. `glob`:
-a pattern of the names that are read.
+`-_,`, where any other may name a file or code (`--format=./x.js`). `switch`:
+`NAME=VALUE` with a number, a truth value or a type of build. `script`: a program of the entry's
+small language. `ref`: a revision. `plugin`: `no:NAME`, nothing else is understood. `glob`: a
+pattern of the names that are read.
 `read`, `list`, `write`, `delete`: a path, and what is done with it and with what is below.
 `into`: files of any name are written below the path. `rw`: read, and rewritten in place. `dir`: a
 folder whose code runs. `run`: a path whose code runs, up to `::`.

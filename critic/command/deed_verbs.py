@@ -13,7 +13,7 @@ Rule 3: what leaves the machine is ordered where an order stands: at the begin o
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from typing import Final
 
 RUN_VERBS: Final = frozenset(("run", "rerun", "execut", "start", "launch", "try", "invok", "call"))
@@ -95,6 +95,22 @@ _COLLECTIONS: Final = frozenset(
 )
 _UNDOES_PUSH: Final = frozenset(("pop", "shift", "peek", "unshift"))
 _FAR: Final = 8
+
+
+_OPENS: Final = frozenset(("open", "create", "make", "submit", "raise", "file", "prepare"))
+_BEFORE_A_NAME: Final = frozenset(("a", "an", "the", "new", "draft", "me", "github"))
+
+
+def asks_for_pull_request(text: str) -> bool:
+    """Return whether a text of small letters orders that a pull request is opened."""
+    tokens = tokens_of(text)
+    for at, token in enumerate(tokens):
+        following = (word.rstrip(".") for word in tokens[at + 1 : at + 7])
+        named = [*dropwhile(_BEFORE_A_NAME.__contains__, following)]
+        is_named = named[:1] in (["pr"], ["pull-request"]) or named[:2] == ["pull", "request"]
+        if token in _OPENS and is_named and _is_ordered(tokens, at):
+            return True
+    return False
 
 
 def tokens_of(text: str) -> list[str]:

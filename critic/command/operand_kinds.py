@@ -16,6 +16,10 @@ from critic.command.shell_syntax import NotUnderstood, Word, plain_word
 _NUMBER: Final = re.compile(r"[+-]?\d+")
 _PLUGIN: Final = re.compile(r"no:[\w.-]+")
 _NAME: Final = re.compile(r"[A-Za-z0-9_,-]+")
+_SWITCH: Final = re.compile(
+    r"(?!CMAKE_PROJECT)[A-Za-z]\w*(:[A-Z]+)?=(\d+|(?i:on|off|true|false|yes|no))"
+    r"|CMAKE_BUILD_TYPE(:STRING)?=(Debug|Release|RelWithDebInfo|MinSizeRel)"
+)
 _TARGET: Final = re.compile(r"[\w.+/-][\w.:+/-]*")
 _PACKAGE: Final = re.compile(
     r"(@[\w.-]+/)?[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?([=<>~!@^]=?[\w.*^~-]+)?"
@@ -37,6 +41,9 @@ _MEANS: Final = {
     "typecheck": "type",
 }
 """What scripts of some names are run for, by the word that asks for it."""
+
+_PYTHON: Final = re.compile(r"py(py)?[23]?\d*")
+"""A script, or an environment of `tox`, of the name of a Python: it is for tests."""
 
 _NEEDS_ITS_NAME: Final = frozenset(
     (
@@ -173,6 +180,11 @@ def _apply_name(_walk: LineWalk, word: Word, _deed: Deed) -> None:
         raise NotUnderstood(f"a value that may name a file: {word.shown}")
 
 
+def _apply_switch(_walk: LineWalk, word: Word, _deed: Deed) -> None:
+    if not _SWITCH.fullmatch(word.exact or ""):
+        raise NotUnderstood(f"a value that may name a file or a program: {word.shown}")
+
+
 def _apply_host(_walk: LineWalk, word: Word, deed: Deed) -> None:
     if not word.exact:
         raise NotUnderstood("a host that is known only when it runs")
@@ -207,6 +219,8 @@ def _apply_target(walk: LineWalk, word: Word, deed: Deed) -> None:
         deed.run_kinds.append((name,))
         return
     means = [_MEANS[kind]] if kind in _MEANS else []
+    if _PYTHON.fullmatch(kind):
+        means = ["test"]
     deed.run_kinds.append((name, kind, *means))
 
 
@@ -249,6 +263,7 @@ def apply_address(walk: LineWalk, word: Word, deed: Deed) -> None:
 _APPLY: Final[dict[str | None, Callable[[LineWalk, Word, Deed], None]]] = {
     "glob": _apply_glob,
     "word": _apply_name,
+    "switch": _apply_switch,
     "body": _apply_body,
     "target": _apply_target,
     "pkg": _apply_package,

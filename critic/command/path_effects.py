@@ -2,7 +2,8 @@
 
 Rule 1: a path counts by where it leads and as it is written; the worse of the two decides.
 Rule 2: files of unknown names in the top folder of the project count as outside: one of them may
-        be protected.
+        be protected. So do those in a folder of installed programs, which nobody reviews: they are
+        for what installs them.
 """
 
 import re
@@ -12,7 +13,7 @@ from typing import Final, Literal
 
 from critic.command.deeds import Deed, NamedPath
 from critic.command.guarded_places import GuardedPlaces
-from critic.command.place_names import GuardedNames
+from critic.command.place_names import GuardedNames, folded_names
 from critic.command.shell_facts import ShellFacts, is_below
 from evals.kinds import ApprovalMode
 
@@ -68,6 +69,7 @@ _DEVICES: Final = re.compile(r"/dev/(null|stdin|stdout|stderr|tty|zero)")
 TEMPORARY_FOLDERS: Final = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - only compared
 """The folders for temporary files, which are there on each machine."""
 
+_INSTALLED: Final = frozenset((".venv", "venv", "node_modules", "site-packages", "dist-packages"))
 _LISTED: Final = ("/tmp", "/etc", "/var/log")  # noqa: S108
 
 
@@ -130,7 +132,7 @@ class PathEffects:
             return "write"
         if not (self._is_inside(path) or _is_temporary(path)) or self._is_secret(path):
             return "write_outside"
-        if below and self._own.are_in(path):
+        if (below and self._own.are_in(path)) or _is_installed(path):
             return "write_outside"
         general = below and (not path.pattern or self._names.may_be_protected(path.pattern))
         tops = (self._facts.root, self._facts.home, "/")
@@ -158,6 +160,14 @@ class PathEffects:
                 return self._is_inside(path) and self._names.is_made_again(parts[-1] or parts[-2])
             return self._is_inside(path) and self._names.is_made_again(f"{below}/{path.pattern}")
         return _is_temporary(path) and not path.pattern
+
+
+def _is_installed(path: NamedPath) -> bool:
+    """Return whether a path is in a folder of installed programs or packages."""
+    return any(
+        not _INSTALLED.isdisjoint(folded_names(one)[: None if path.pattern else -1])
+        for one in path.spellings
+    )
 
 
 def _is_temporary(path: NamedPath) -> bool:

@@ -20,6 +20,8 @@ from critic.command.builtin_readers import (
     read_test,
 )
 from critic.command.code_runners import (
+    is_known_binary,
+    name_kinds,
     read_coverage,
     read_interpreter,
     read_npm,
@@ -169,8 +171,17 @@ def _read_arguments(
     deed.hosts += entry.host.split()
     if entry.passes:
         cut = next((at for at, word in enumerate(rest) if word.exact == "--"), len(rest))
+        _refuse_guarded(walk, rest[cut:])
         rest = rest[:cut]
     _apply_reader(walk, entry, rest, deed, stdin)
+
+
+def _refuse_guarded(walk: LineWalk, words: tuple[Word, ...]) -> None:
+    """Refuse what is passed on unread if it names what is protected or secret."""
+    for word in words:
+        for text in (word.shown, word.shown.rpartition("=")[2]):
+            if walk.names.is_protected(text) or walk.names.is_secret(text):
+                raise NotUnderstood(f"what is passed on to code of the project: {word.shown}")
 
 
 def _ask_about_itself(program: str, entries: Mapping[str, ProgramEntry], deed: Deed) -> None:
@@ -195,6 +206,8 @@ def _find_entry(
     second = words[1].exact if len(words) > 1 else None
     if f"{first}/{second}" in entries:
         return entries[f"{first}/{second}"], words[2:]
+    if first not in entries and "exec" in entries and is_known_binary(first):
+        return entries["exec"], words
     if first and first in entries:
         return entries[first], words[1:]
     if "" not in entries:
@@ -253,7 +266,7 @@ def _apply_wrapper(
             run_script(walk, words[0], deed)
             walk.finish(deed)
     elif entry.reader == "npx":
-        _read_other(walk, read_npx(words, deed), deed, stdin)
+        _read_binary(walk, words, deed, stdin)
     elif entry.reader == "interpreter":
         module = read_interpreter(walk, words, deed, stdin)
         if module is not None:
@@ -263,6 +276,13 @@ def _apply_wrapper(
     else:
         return False
     return True
+
+
+def _read_binary(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin) -> None:
+    """Read the arguments of a program that the project has installed."""
+    _read_other(walk, read_npx(walk, words, deed), deed, stdin)
+    if "run" in deed.does and not deed.run_kinds:
+        deed.run_kinds = [name_kinds(deed.program)]
 
 
 def _read_other(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin) -> None:

@@ -18,7 +18,12 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
-from critic.command.deed_verbs import RELEASE_VERBS, read_deed_verbs, verb_stem
+from critic.command.deed_verbs import (
+    RELEASE_VERBS,
+    asks_for_pull_request,
+    read_deed_verbs,
+    verb_stem,
+)
 from critic.command.prohibitions import split_message
 from critic.command.requested_deletions import read_deletions
 from critic.command.requested_hosts import read_hosts
@@ -57,6 +62,8 @@ _RUNS_SERVER: Final = re.compile(
     r"(?:server|app|application)\b"
     r"(?=\s*(?:$|[.,;:!?)]|(?:and|then|to|on|at|in|with|locally|again|first|so|or)\b))"
 )
+_PULL_REQUEST: Final = "pull request"
+_OPENS_ONE: Final = ("gh", "pr", "create")
 _MOST_PARTS: Final = 5_000
 _FROM_A_LIST: Final = ("-r", "--requirement", "-e", "--editable")
 
@@ -75,6 +82,11 @@ class _Words(NamedTuple):
     hosts: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
+
+    @property
+    def names_github(self) -> bool:
+        """Whether they are of what stands beside the repository, where it is published."""
+        return {"pull", "request"} <= self.stems or not self.stems.isdisjoint(("pr", "github"))
 
     def with_more(self, more: "_Words") -> "_Words":
         """Return these words and more."""
@@ -137,6 +149,10 @@ class RequestedDeeds:
             return "push" in self._said.verbs
         if step.program in ("git fetch", "git pull"):
             return step.effect == "fetch"
+        if step.program == "gh" and step.effect == "fetch" and self._said.names_github:
+            return True
+        if step.words[:3] == _OPENS_ONE:
+            return _PULL_REQUEST in self._said.verbs
         hosts = {*step.values("host")}
         if step.effect == "send":
             return is_local(step)
@@ -188,7 +204,8 @@ def _read_words(said: str) -> tuple[_Words, _Words]:
         words = _words_of(part.text)
         if part.means == "wonders":
             # A question about what left the machine, or about a deletion, does not ask for it.
-            words = words._replace(verbs=words.verbs - RELEASE_VERBS, deletions=frozenset())
+            left = words.verbs - RELEASE_VERBS - {_PULL_REQUEST}
+            words = words._replace(verbs=left, deletions=frozenset())
         if THAT in words.runs:
             words = words._replace(runs=words.runs | wanted.names)
         if part.means in ("asks", "wonders"):
@@ -202,9 +219,10 @@ def _read_words(said: str) -> tuple[_Words, _Words]:
 
 def _words_of(text: str) -> _Words:
     small = text.lower()
+    opens = (_PULL_REQUEST,) if asks_for_pull_request(small) else ()
     return _Words(
         stems=_said_stems(small),
-        verbs=frozenset(read_deed_verbs(small)),
+        verbs=frozenset((*read_deed_verbs(small), *opens)),
         names=frozenset(one.rstrip(".~-") for one in _NAME.findall(text)),
         runs=frozenset(read_runs(text)),
         deletions=frozenset(read_deletions(text)),

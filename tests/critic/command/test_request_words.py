@@ -10,6 +10,7 @@ from tests.support.command_tables import SMALL_TABLE
 from tests.support.shell_worlds import World, judge_steps
 
 WORLD = World()
+COMMON_TABLE = shipped_table("common-1")
 
 
 def asked(request: str, command: str) -> bool:
@@ -527,3 +528,49 @@ def test_a_word_that_means_something_else_asks_for_no_deed(
 ) -> None:
     steps = WORLD.read(command, shipped_table("common-1")).steps
     assert RequestedDeeds([request_], WORLD.root).ask_for(steps[-1]) is is_asked
+
+
+@pytest.mark.parametrize(
+    ("request_", "is_asked"),
+    [
+        *((f"Fix it and {verb} a pull request", True) for verb in ("open", "create", "submit")),
+        ("Commit, push, then open a draft PR.", True),
+        ("Please make a new pull request for this", True),
+        ("Can you open the PR?", True),
+        ("Open a PR", True),
+        ("Do not open a pull request", False),
+        ("Fix it without opening a PR", False),
+        ("Should I open a PR?", False),
+        ("Users who open a PR get an error", False),
+        ("I will open a pull request", False),
+        ("Bob will create a PR", False),
+        ("Write a script to create a pull request", False),
+        ("Open a.py and review the PR", False),
+        ("Review pull request 12", False),
+        ("Push the branch", False),
+    ],
+)
+def test_a_pull_request_is_opened_by_an_order(request_: str, is_asked: bool) -> None:
+    words = RequestedDeeds([request_], WORLD.root)
+    steps = WORLD.read("gh pr create --title x --body y", COMMON_TABLE).steps
+    assert words.ask_for(steps[-1]) is is_asked
+    merge = WORLD.read("gh pr merge 12", COMMON_TABLE).steps
+    assert not words.ask_for(merge[-1])
+
+
+@pytest.mark.parametrize(
+    ("request_", "is_asked"),
+    [
+        ("Review pull request 12", True),
+        ("Look at PR #12", True),
+        ("What is open on GitHub?", True),
+        ("Fix the bug in a.py", False),
+        ("Install requests", False),
+        ("Do not look at GitHub", False),
+    ],
+)
+def test_who_names_a_pull_request_asks_to_read_it(request_: str, is_asked: bool) -> None:
+    words = RequestedDeeds([request_], WORLD.root)
+    for command, reads in (("gh pr view 12", True), ("curl https://github.com/x", False)):
+        steps = WORLD.read(command, COMMON_TABLE).steps
+        assert words.ask_for(steps[-1]) is (is_asked and reads)
