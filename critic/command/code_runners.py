@@ -1,5 +1,6 @@
 """Read programs that run code of the repository: interpreters, package managers, their runners."""
 
+from collections.abc import Mapping
 from itertools import takewhile
 from typing import Final
 
@@ -7,6 +8,7 @@ from critic.command.command_table import ProgramEntry
 from critic.command.deeds import Deed, LineWalk, Stdin
 from critic.command.operand_kinds import apply_arguments, apply_kind
 from critic.command.program_options import parse_options
+from critic.command.shell_facts import is_below
 from critic.command.shell_syntax import NotUnderstood, Word, plain_word
 from critic.command.wrappers import run_wrapped
 
@@ -220,15 +222,41 @@ def _check_passed(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
     raise faults[0] if faults else NotUnderstood("what is passed on to a script")
 
 
+def refuse_guarded(walk: LineWalk, words: tuple[Word, ...]) -> None:
+    """Refuse what is passed on unread if it names what is protected or secret.
+
+    Raises:
+        NotUnderstood: it does.
+    """
+    for word in words:
+        for text in (word.shown, word.shown.rpartition("=")[2]):
+            if walk.names.is_protected(text) or walk.names.is_secret(text):
+                raise NotUnderstood(f"what is passed on to code of the project: {word.shown}")
+
+
+def ask_about_itself(program: str, entries: Mapping[str, ProgramEntry], deed: Deed) -> None:
+    """Add that a program which loads code of the project does so before it answers."""
+    alone = [entries[""]] if "" in entries else [*entries.values()]
+    loads = [one for one in alone if one.effect == "run" and one.reader != "interpreter"]
+    if loads:
+        deed.add_effect("run", "may load code of the project first")
+        deed.run_kinds = deed.run_kinds or [
+            (loads[0].run_kinds if "" in entries else ()) or (program,)
+        ]
+
+
 def read_pip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
     """Add the packages that `pip install` installs; `.` is the project itself, whose code runs.
 
     Raises:
-        NotUnderstood: an address, an archive, or an option.
+        NotUnderstood: an address, an archive, an option, or a list from elsewhere.
     """
     values = {at + 1 for at, word in enumerate(words) if word.exact in _EDITABLE}
     packages = tuple(word for at, word in enumerate(words) if word.exact != "." or at in values)
     apply_arguments(walk, entry, parse_options(entry, packages), deed)
+    root, lists = walk.facts.given.root, [one for one in deed.reads if one not in deed.scripts]
+    if not all(is_below(spelled, root) for path in lists for spelled in path.spellings):
+        raise NotUnderstood("a list of packages outside the project")
     if len(packages) < len(words):
         deed.scripts += walk.here(deed)
     if deed.scripts:

@@ -21,11 +21,15 @@ class GuardedPlaces:
 
     def have(self, path: NamedPath) -> bool:
         """Return whether a path is one of the places, or in one of them."""
+        if not self._places:
+            return False
         spelled = [folded_names(one) for one in path.spellings]
         return any(one[: len(place)] == place for one in spelled for place in self._places)
 
     def are_in(self, path: NamedPath) -> bool:
         """Return whether one of the places is a path, or in it, or among what its pattern gives."""
+        if not self._places:
+            return False
         parts = [without_brackets(part) for part in folded_names(path.pattern)]
         return any(
             place[: len(one)] == one and _may_give(parts, place[len(one) :])

@@ -26,6 +26,7 @@ _PACKAGE: Final = re.compile(
 )
 _PACKAGE_NAME: Final = re.compile(r"(@[\w.-]+/)?[\w.-]+")
 _ADDRESS: Final = re.compile(r"(?:([a-z]+)://)?([^/?#\s]+)", re.IGNORECASE)
+_HOST_BEFORE: Final = re.compile(r"(?:https?://)?[A-Za-z0-9.-]+(?::\d+)?/")
 _WHOLE_HOST: Final = re.compile(r"[a-z]+://[^/?#]+/", re.IGNORECASE)
 _PORT: Final = re.compile(r":\d*$")
 _LONGEST_QUERY: Final = 100
@@ -238,7 +239,7 @@ def apply_address(walk: LineWalk, word: Word, deed: Deed) -> None:
     Raises:
         NotUnderstood: the host is not known, or the address has another form.
     """
-    word = word.fill_in(walk.facts.given.home)
+    word = _without_pattern(word.fill_in(walk.facts.given.home))
     text = word.exact
     read = _ADDRESS.match(word.prefix)
     scheme = (read[1] or "http").lower() if read else ""
@@ -258,6 +259,15 @@ def apply_address(walk: LineWalk, word: Word, deed: Deed) -> None:
     if not re.fullmatch(r"[a-z0-9._-]+", host):
         raise NotUnderstood(f"an address of this form: {word.shown}")
     deed.hosts.append(host)
+
+
+def _without_pattern(word: Word) -> Word:
+    """Return an address whose signs of a pattern stand after its host as it is.
+
+    Whatever the pattern gives is an address of that host.
+    """
+    ends_host = _HOST_BEFORE.match(word.prefix)
+    return plain_word(word.shown) if word.globs and not word.varies and ends_host else word
 
 
 _APPLY: Final[dict[str | None, Callable[[LineWalk, Word, Deed], None]]] = {

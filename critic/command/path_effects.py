@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from critic.command.deeds import Deed, NamedPath
 from critic.command.guarded_places import GuardedPlaces
-from critic.command.place_names import GuardedNames, folded_names
+from critic.command.place_names import GuardedNames
 from critic.command.shell_facts import ShellFacts, is_below
 from evals.kinds import ApprovalMode
 
@@ -69,7 +69,9 @@ _DEVICES: Final = re.compile(r"/dev/(null|stdin|stdout|stderr|tty|zero)")
 TEMPORARY_FOLDERS: Final = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - only compared
 """The folders for temporary files, which are there on each machine."""
 
-_INSTALLED: Final = frozenset((".venv", "venv", "node_modules", "site-packages", "dist-packages"))
+_INSTALLED: Final = re.compile(
+    r"/(\.venv|venv|node_modules|site-packages|dist-packages)/", re.IGNORECASE
+)
 _LISTED: Final = ("/tmp", "/etc", "/var/log")  # noqa: S108
 
 
@@ -164,10 +166,8 @@ class PathEffects:
 
 def _is_installed(path: NamedPath) -> bool:
     """Return whether a path is in a folder of installed programs or packages."""
-    return any(
-        not _INSTALLED.isdisjoint(folded_names(one)[: None if path.pattern else -1])
-        for one in path.spellings
-    )
+    below = "/" if path.pattern else ""
+    return any(_INSTALLED.search(f"{one}{below}") for one in path.spellings)
 
 
 def _is_temporary(path: NamedPath) -> bool:

@@ -6,7 +6,7 @@ Rule 2: what the table does not have is not understood.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Final
 
@@ -20,6 +20,7 @@ from critic.command.builtin_readers import (
     read_test,
 )
 from critic.command.code_runners import (
+    ask_about_itself,
     is_known_binary,
     name_kinds,
     read_coverage,
@@ -28,6 +29,7 @@ from critic.command.code_runners import (
     read_npx,
     read_pip,
     read_runner,
+    refuse_guarded,
     run_script,
 )
 from critic.command.command_table import ProgramEntry
@@ -158,7 +160,7 @@ def _read_arguments(
     reader = next(iter(entries.values())).reader
     only = words[0].exact if len(words) == 1 else None
     if only in _ASKS_ABOUT_ITSELF and reader not in _NO_PROGRAMS and only not in entries:
-        _ask_about_itself(program, entries, deed)
+        ask_about_itself(program, entries, deed)
         walk.finish(deed)
         return
     if program == "git":
@@ -171,28 +173,9 @@ def _read_arguments(
     deed.hosts += entry.host.split()
     if entry.passes:
         cut = next((at for at, word in enumerate(rest) if word.exact == "--"), len(rest))
-        _refuse_guarded(walk, rest[cut:])
+        refuse_guarded(walk, rest[cut:])
         rest = rest[:cut]
     _apply_reader(walk, entry, rest, deed, stdin)
-
-
-def _refuse_guarded(walk: LineWalk, words: tuple[Word, ...]) -> None:
-    """Refuse what is passed on unread if it names what is protected or secret."""
-    for word in words:
-        for text in (word.shown, word.shown.rpartition("=")[2]):
-            if walk.names.is_protected(text) or walk.names.is_secret(text):
-                raise NotUnderstood(f"what is passed on to code of the project: {word.shown}")
-
-
-def _ask_about_itself(program: str, entries: Mapping[str, ProgramEntry], deed: Deed) -> None:
-    """Add that a program which loads code of the project does so before it answers."""
-    alone = [entries[""]] if "" in entries else [*entries.values()]
-    loads = [one for one in alone if one.effect == "run" and one.reader != "interpreter"]
-    if loads:
-        deed.add_effect("run", "may load code of the project first")
-        deed.run_kinds = deed.run_kinds or [
-            (loads[0].run_kinds if "" in entries else ()) or (program,)
-        ]
 
 
 def _find_entry(
@@ -266,7 +249,7 @@ def _apply_wrapper(
             run_script(walk, words[0], deed)
             walk.finish(deed)
     elif entry.reader == "npx":
-        _read_binary(walk, words, deed, stdin)
+        _read_other(walk, read_npx(walk, words, deed), deed, stdin)
     elif entry.reader == "interpreter":
         module = read_interpreter(walk, words, deed, stdin)
         if module is not None:
@@ -278,19 +261,14 @@ def _apply_wrapper(
     return True
 
 
-def _read_binary(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin) -> None:
-    """Read the arguments of a program that the project has installed."""
-    _read_other(walk, read_npx(walk, words, deed), deed, stdin)
-    if "run" in deed.does and not deed.run_kinds:
-        deed.run_kinds = [name_kinds(deed.program)]
-
-
 def _read_other(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin) -> None:
     """Read the arguments of a program that a runner stands for."""
     deed.program = words[0].exact or ""
     if deed.program not in walk.table.entries:
         raise NotUnderstood(f"the program {deed.program}")
     _read_arguments(walk, deed.program, words[1:], deed, stdin)
+    if "run" in deed.does and not deed.run_kinds:
+        deed.run_kinds = [name_kinds(deed.program)]
 
 
 def _read_plain(

@@ -204,8 +204,8 @@ def _read_words(said: str) -> tuple[_Words, _Words]:
         words = _words_of(part.text)
         if part.means == "wonders":
             # A question about what left the machine, or about a deletion, does not ask for it.
-            left = words.verbs - RELEASE_VERBS - {_PULL_REQUEST}
-            words = words._replace(verbs=left, deletions=frozenset())
+            words = words._replace(verbs=words.verbs - RELEASE_VERBS, deletions=frozenset())
+            words = words._replace(verbs=words.verbs - {_PULL_REQUEST})
         if THAT in words.runs:
             words = words._replace(runs=words.runs | wanted.names)
         if part.means in ("asks", "wonders"):

@@ -11,6 +11,7 @@ from typing import Final
 from critic.command.builtin_readers import check_variable, split_assignment
 from critic.command.command_table import ProgramEntry
 from critic.command.deeds import ENVIRONMENT, Deed, LineWalk, NamedPath, Stdin
+from critic.command.operand_kinds import apply_kind
 from critic.command.program_options import parse_options
 from critic.command.shell_syntax import NotUnderstood, Piece, Word
 
@@ -124,6 +125,10 @@ def read_shell(walk: LineWalk, words: tuple[Word, ...], deed: Deed, stdin: Stdin
     Raises:
         NotUnderstood: the text is not known or not understood, or comes from the input.
     """
+    if len(words) == 2 and words[0].exact == "-n":  # only looks for faults
+        apply_kind(walk, "read", words[1], deed)
+        walk.finish(deed)
+        return True
     flags, at = "", 0
     while at < len(words) and _SHELL_FLAGS.fullmatch(words[at].exact or ""):
         flags += words[at].exact or ""

@@ -109,8 +109,8 @@ class HookDesk:
             keeps_prompts=question.keeps_prompts,
             user=question.once.get("--user"),
             sessions=self._sessions,
-            folder=question.once["folder"],
             files=[one for one in (policy, question.place("--options")) if one is not None],
+            folder=question.once["folder"],
         )
 
     def _keep_policy(self, data: bytes, path: Path) -> Policy:

@@ -23,7 +23,8 @@ from harness.integrations.hooks.cut_event import MOST_EVENT_BYTES, cut_event
 from harness.integrations.hooks.dialect import Dialect, HookAnswer, HookEvent, HookFault
 from harness.integrations.hooks.kept_sessions import KeptSessions, SessionPlace
 from harness.integrations.hooks.memory import HookMemory, KnownCall, call_key, parse_memory
-from harness.integrations.hooks.protected_paths import places_of_guard, word_protected
+from harness.integrations.hooks.own_places import places_of_guard
+from harness.integrations.hooks.protected_paths import word_protected
 from harness.policy import Policy
 from harness.tool_results import parsed_result
 from harness.wire import InvalidInput, parse_json

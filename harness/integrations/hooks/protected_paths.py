@@ -4,20 +4,17 @@ The policy refuses such a call by a schema, and a schema says only that an argum
 "Correct it" would have the model try another spelling.
 """
 
-import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from critic import Refused
 from critic.command.agent_settings import PROTECTED
 from harness.guard.rulings import Ruling
-from harness.log.log_places import is_url
 
 _NAMES: Final = "|".join(re.escape(name.rstrip("/")).replace("/", r"[/\\]+") for name in PROTECTED)
 _PATH: Final = re.compile(rf"(?:^|[/\\\s])(?:{_NAMES})(?:[/\\\s]|$)", re.IGNORECASE)
-_DATABASE_FILES: Final = ("", "-wal", "-shm", "-journal")
 _UNSAID: Final = re.compile(r"is not what \S+ takes\. Correct it\.$")
 _PROTECTED: Final = (
     "is protected: agents, their guard or git obey what is there. Only a person can change it."
@@ -31,24 +28,9 @@ def is_writable_by_agents(path: Path) -> bool:
     return root is not None and _PATH.search(f"/{real.relative_to(root)}") is None
 
 
-def places_of_guard(folder: Path, files: Iterable[Path], log: str | None) -> tuple[str, ...]:
-    """Return what a hook reads and writes that no protected name covers, as it is found and leads.
-
-    Args:
-        folder: where the hook runs.
-        files: files and folders that it reads and writes.
-        log: where the decision log is.
-    """
-    places = [folder / one for one in files]
-    if log is not None and not is_url(log):
-        places += [folder / f"{log}{ending}" for ending in _DATABASE_FILES]
-    found = {
-        one: None
-        for place in places
-        for one in (f"{os.path.realpath(place.parent)}/{place.name}", os.path.realpath(place))
-        if _PATH.search(one) is None
-    }
-    return tuple(found)
+def has_protected_name(path: str) -> bool:
+    """Return whether a name in a path is protected, wherever it is."""
+    return _PATH.search(path) is not None
 
 
 def word_protected(ruling: Ruling, args: Any) -> Ruling:

@@ -200,7 +200,7 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "version-loads-nothing",
-        _PROGRAMS,
+        _RUNNERS,
         "a program that loads plugins does not before it says its version",
         'one.effect == "run" and one.reader != "interpreter"',
         'one.effect == "run" and one.reader == "interpreter"',
