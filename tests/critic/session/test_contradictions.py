@@ -270,6 +270,17 @@ def test_nothing_is_asked_about_after_another_ruling_or_before_the_first() -> No
             asked_of(other, asked, "/question")
 
 
+def test_each_call_that_was_made_of_a_late_batch_was_opened() -> None:
+    session = opened_call(opened_call(begun(), "a"), "b")
+    wire = state_of(session).wire()
+    for at in range(2):
+        openings = wire["running"][0]["openings"]
+        other = altered(wire, path_of("/running/0/openings"), [openings[at]])
+        with pytest.raises(ContradictoryState, match="not of the calls that are made") as caught:
+            session_of(session.rules, build(SessionState, other))
+        assert caught.value.path == "/running/0/openings"
+
+
 def planned(awaited: list[dict[str, Any]], made: list[int]) -> SessionState:
     """Return the state of a session whose agent carries out a plan of one call."""
     session = allowed(opened(), read("plan.md", "1"))

@@ -1,6 +1,6 @@
 """Calls that wait for one another: opened in any order, found by what they send, and stopped."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 import pytest
@@ -101,13 +101,25 @@ def test_what_was_seen_or_made_beside_its_turn_keeps_a_call_from_being_opened() 
         assert find_step(other, Asked("pay", SENT), NOW, ()) is None
 
 
-@pytest.mark.parametrize("what", ["evidence", "approval", "nothing"])
+def before_turn(session: Session, what: str, expires_at: datetime) -> Session:
+    """Return a session after a person said yes to a call: to its tool, or to a value of it."""
+    session = after(session, read("plan.md", "n"), "to x-200")
+    call = {"waiver": Call("w", "book", {"to": "x-100"}), "value": Call("w", "pay", {"to": "x-200"})}
+    session, _ = session.approved(session.propose([call[what]], NOW), "ada", expires_at)
+    given = session.ledger.waived if what == "waiver" else session.ledger.approved
+    assert [one.expires_at for one in given] == [expires_at]
+    return session
+
+
+@pytest.mark.parametrize("what", ["evidence", "approval", "waiver", "value", "nothing"])
 @pytest.mark.parametrize("is_late", [False, True])
 def test_a_plain_plan_is_carried_out_while_what_allowed_it_holds(what: str, is_late: bool) -> None:
     later = NOW + timedelta(seconds=60)
     session = opened(spec={"late": "sources"})
     if what == "evidence":
         session = after(session, Call("o", "order", {}), "x")  # fresh for a minute
+    if what in ("waiver", "value"):
+        session = before_turn(session, what, later)
     calls = TURN if is_late else TURN[:2]
     batch = session.propose(calls, NOW, is_plan=True)
     if what == "approval":
@@ -118,6 +130,18 @@ def test_a_plain_plan_is_carried_out_while_what_allowed_it_holds(what: str, is_l
     assert find_step(session, READ, later - timedelta(seconds=1), ()) == 0
     held = what == "nothing" or is_late
     assert find_step(session, READ, later + timedelta(seconds=1), ()) == (0 if held else None)
+
+
+@pytest.mark.parametrize("is_made", [False, True])
+def test_a_batch_has_gone_on_once_the_very_call_is_made_whose_opening_was_refused(
+    is_made: bool,
+) -> None:
+    session = begun(read("other.md", "a"), *TURN[1:])
+    session = ended(ended(session, "b"), "a", {"x": "see https://a.example/b"})
+    judged = judge_call(session, (1, 2), NOW)
+    assert not judged.opening.verdict.ok
+    running = take_opening(session, "p", judged, is_made=is_made).running[1]
+    assert running.has_gone_on is is_made
 
 
 def test_an_opening_that_asks_is_taken_back() -> None:
