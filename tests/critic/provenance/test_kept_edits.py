@@ -92,6 +92,15 @@ def test_an_edited_schema_of_a_class_is_judged_as_it_stands() -> None:
     assert not verify_proposal(made)
 
 
+def test_an_edit_within_a_list_of_records_is_judged_as_it_stands() -> None:
+    made = asked([copy.deepcopy(RECORD)])
+    assert verify_proposal(made)
+    record_in(made).content[0]["sender"] = "nobody"
+    edited = verify_proposal(made)
+    assert not edited
+    assert edited == verify_proposal(Proposal(**orjson.loads(orjson.dumps(made.wire()))))
+
+
 CHANGES: Final[dict[str, Callable[[Any], Any]]] = {
     "content": lambda _one: "a text",
     "source": lambda one: one.source.model_copy(update={"standing": "led"}),
