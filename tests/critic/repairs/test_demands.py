@@ -130,6 +130,20 @@ def test_one_item_for_a_group_is_pinned_where_each_argument_is_backed_apart() ->
     assert judge_proposal(repaired(proposal, advice_on(proposal)))
 
 
+def test_a_group_is_backed_by_evidence_of_a_class_of_each_argument() -> None:
+    held = {"x": 1, "y": 2}
+    bound = {**GROUP["bound_args"], "x": {"from": ["l", "k"], "at": ["/x"]}}
+    items = [ITEMS["a"], ITEMS["b"], item("only_x", "l", content=held), item("both", content=held)]
+    proposal = small(
+        tools=[{**GROUP, "bound_args": bound}],
+        items=items,
+        steps=[call(args=held, evidence_refs=["a", "b"])],
+    )
+    back = {"kind": "back_argument", "step": 0, "argument": "x", "candidates": ["both"]}
+    assert said(proposal) == ("replan", [back])
+    assert judge_proposal(repaired(proposal, advice_on(proposal)))
+
+
 def test_the_evidence_of_a_step_is_looked_for_once_however_many_faults_it_has(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

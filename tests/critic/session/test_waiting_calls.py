@@ -104,8 +104,9 @@ def test_what_was_seen_or_made_beside_its_turn_keeps_a_call_from_being_opened() 
 def before_turn(session: Session, what: str, expires_at: datetime) -> Session:
     """Return a session after a person said yes to a call: to its tool, or to a value of it."""
     session = after(session, read("plan.md", "n"), "to x-200")
-    call = {"waiver": Call("w", "book", {"to": "x-100"}), "value": Call("w", "pay", {"to": "x-200"})}
-    session, _ = session.approved(session.propose([call[what]], NOW), "ada", expires_at)
+    tool, to = {"waiver": ("book", "x-100"), "value": ("pay", "x-200")}[what]
+    batch = session.propose([Call("w", tool, {"to": to})], NOW)
+    session, _ = session.approved(batch, "ada", expires_at)
     given = session.ledger.waived if what == "waiver" else session.ledger.approved
     assert [one.expires_at for one in given] == [expires_at]
     return session
