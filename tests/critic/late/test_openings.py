@@ -9,7 +9,7 @@ from critic import Approval, Proposal, Refused, ToolCall, Verified, digest, veri
 from critic.late.opened_steps import EarlierOpening
 from critic.late.openings import OpeningError, open_step, settle_step
 from harness.wire import build
-from tests.critic.late.test_late_verify import LOOK, pay, proposal, take
+from tests.critic.late.test_late_verify import LOOK, pay, proposal, take, verdict
 from tests.support.model.facts import Json
 
 NOW = datetime(2026, 5, 9, 10, tzinfo=UTC)
@@ -157,6 +157,22 @@ def test_the_same_destructive_call_is_opened_once() -> None:
     found = opened(wire, *calls, step=2, openings=first)
     assert refusal(found) == [("loop", "loop_guard", "/steps/2")]
     assert opened(wire, looked({"a": 5, "b": 6}), step=2, openings=first).ok
+
+
+@pytest.mark.parametrize("field", ["min_tokens", "estimated_tokens"])
+def test_an_opening_counts_the_tokens_of_the_steps_before_it(field: str) -> None:
+    """Each takes what the plan says, and at least what its tool takes."""
+    budget = {"run_budget": {"max_steps": 9, "bucket_tokens": 100}}
+    again = {**LOOK, "id": "again", "args": {"q": 1}}
+    before = (*AFTER_LOOK, EarlierOpening(1, 1, NOW))
+    for tokens, fits in ((45, True), (46, False)):
+        wire = proposal(again, pay(take()), ctx=budget, min_tokens=10)
+        tools = wire["compiled"]["manifests"]["tool_manifest"][:1]
+        for one in tools if field == "min_tokens" else wire["plan"]["steps"][:2]:
+            one[field] = tokens
+        found = opened(wire, looked({"amount": 5}), step=2, openings=before)
+        assert found.ok is verdict(wire).ok is fits
+        assert fits or refusal(found)[0][1] == "budget_exceeded"
 
 
 def approval(plan: Any, **fields: Any) -> Approval:
