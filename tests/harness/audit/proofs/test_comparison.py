@@ -61,6 +61,11 @@ def kinds(result: LogComparison) -> set[str]:
     return {one.kind for one in result.departures}
 
 
+def edited(row: RawRecord, **members: str) -> RawRecord:
+    """Return a row with other members, whose hash is as it was."""
+    return row._replace(body=canonical_json({**parse_json(row.body), **members}))
+
+
 def other_row(draw: st.DrawFn, row: RawRecord, other: int) -> RawRecord:
     """Draw a row to stand in the place of a row of the log."""
     own = OWN[row.seq - 1]
@@ -71,6 +76,7 @@ def other_row(draw: st.DrawFn, row: RawRecord, other: int) -> RawRecord:
                 FOREIGN[other],
                 *(row._replace(body=body) for body in (*BODIES, OWN[other].body)),
                 *(row._replace(hash=own_hash) for own_hash in ("", OWN[other].hash)),
+                row._replace(body=edited(own, text="anew").body),
                 sealed_row(own.seq, before, "anew"),
             ]
         )
@@ -120,6 +126,16 @@ def test_a_log_made_anew_from_some_record_on_is_a_fork_or_another_log(common: in
     assert kinds(compare_log(Rows(fork), NOTHING)) == set()
     expected = "forked" if common else "exchanged"
     assert kinds(compare_log(Rows(fork), CHECKPOINT)) == {expected}
+
+
+@given(st.integers(min_value=0, max_value=RECORDS - 1), st.sampled_from(["text", "hash", "more"]))
+def test_an_edited_member_at_any_place_is_altered(place: int, name: str) -> None:
+    """That the hash is the one that was signed, and is said in the record, hides nothing."""
+    rows = [edited(row, **{name: "x"}) if at == place else row for at, row in enumerate(OWN)]
+    for checkpoint in (NOTHING, CHECKPOINT):
+        result = compare_log(Rows(rows), checkpoint)
+        assert kinds(result) == {"altered"}
+        assert [one.text.partition(":")[0] for one in result.departures] == [f"record {place + 1}"]
 
 
 @given(st.permutations(range(RECORDS)).filter(lambda order: order != [*range(RECORDS)]))
