@@ -18,8 +18,10 @@ from harness.audit.copies import succession
 from harness.audit.copies.copying import copy_log
 from harness.audit.copies.succession import Succession, go_on_in
 from harness.audit.settlements import settle
+from harness.guard.session_journal import claim_prefix
 from harness.log import LogUnavailable, SqlDecisionLog
 from harness.record import AlreadyClaimed, Begun, TakenOverRecord, taken_over, used_approvals
+from harness.record.drafts import session_key
 from harness.replay import check_log, replay
 from tests.harness.console import Critic
 from tests.harness.log.decisions import NOON, decision, filled, meddle, proposal
@@ -279,6 +281,25 @@ def test_a_question_of_the_old_log_is_answered_in_the_new_one_once(tmp_path: Pat
     assert said[0]["action"] == "allow"
     assert "no question is open" in said[1]["error"]["message"]
     assert statuses(new) == {"same", "open"}
+
+
+def test_the_last_step_of_each_open_session_comes_along(tmp_path: Path) -> None:
+    """It shows in the new log that a journal was cut, or put back."""
+    old, new = tmp_path / "old.db", tmp_path / "new.db"
+
+    def last_steps(path: Path) -> dict[str, str | None]:
+        with SqlDecisionLog.open_for_reading(path) as log:
+            keys = map(session_key, ("s1", "s2"))
+            return {key: log.last_claim(claim_prefix(key)) for key in keys}
+
+    with SqlDecisionLog.open(old) as log:
+        guard = guard_of(desk(), log=log)
+        for name in ("s1", "s2"):
+            answers_to(guard, [open_(name), call("list_mail", name), call("list_mail", name, "m2")])
+    before = last_steps(old)
+    assert len({*before.values()} - {None}) == 2
+    go_on(old, new)
+    assert last_steps(new) == before
 
 
 def test_an_id_has_one_life_in_a_line_of_logs(path: Path, tmp_path: Path) -> None:
