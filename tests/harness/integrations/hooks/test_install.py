@@ -4,13 +4,21 @@ import json
 import os
 import subprocess
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from plan_critic_entry import hook_client
 
-from harness.integrations.hooks.install import INSTALLATIONS
+from harness.integrations.hooks.dialects import DIALECTS
+from harness.integrations.hooks.install import (
+    _OTHERWISE,
+    INSTALLATIONS,
+    _command,
+    is_as_installed,
+    with_hooks,
+)
 from tests.harness.console import Critic, Said
 from tests.harness.integrations.hooks.agents import (
     AGENTS,
@@ -56,6 +64,24 @@ def runs(command: str, event: Any) -> Said:
         check=False,
     )
     return Said(done.returncode, done.stdout, done.stderr)
+
+
+@every_agent
+def test_a_hook_is_as_installed_at_its_own_event_where_it_refuses_what_it_can(agent: Agent) -> None:
+    """That goes on where it fails guards nothing, but at an event that cannot be refused."""
+    installation, name = INSTALLATIONS[agent.name], agent.name
+    written = with_hooks(name, {}, partial(_command, name, None))["hooks"]
+    assert list(written) == list(installation.events)
+    judged = DIALECTS[name].is_judged
+    assert {*map(judged, installation.events)} == ({True} if agent is CURSOR else {True, False})
+    for event, (entry,) in written.items():
+        (handler,) = entry.get("hooks", [entry])
+        own, _, otherwise = handler["command"].rpartition(" || ")
+        assert (otherwise == ":") is not judged(event)
+        assert [one for one in written if is_as_installed(name, one, handler)] == [event]
+        for other, is_right in ((":", not judged(event)), ("true", False), (_OTHERWISE, True)):
+            changed = {**handler, "command": f"{own} || {other}"}
+            assert is_as_installed(name, event, changed) is is_right, (event, other)
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from mcp import Client
@@ -13,7 +13,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, TextContent
 
 from critic import ToolCall
-from harness.integrations.mcp import McpExecutor
+from evals.run import CallStatus
+from harness.integrations.mcp import McpExecutor, mcp_executor
 from harness.runtime.canonical_loop import Outcome
 from harness.runtime.permit import issue_permit
 from harness.single_use import PermitError
@@ -96,6 +97,23 @@ def test_a_call_that_does_not_complete_is_recorded_as_what_it_is(
     _, calls = asyncio.run(run(era, refund, timeout_s=0.5 if refund is never else 10))
     assert [call.status for call in calls] == ["completed", status]
     assert "secret" not in str(calls[1].error)
+
+
+@pytest.mark.parametrize("status", [one for one in get_args(CallStatus) if one != "completed"])
+def test_the_first_call_that_does_not_complete_is_the_last(
+    status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Later steps may depend on it, and nobody knows what one of unknown end did."""
+
+    class Failing:
+        async def call_tool(self, *_: Any) -> Any:
+            raise ConnectionError
+
+    monkeypatch.setattr(mcp_executor, "call_status", lambda *_: status)
+    proposal, calls = proposal_of(good_proposal()), list[ToolCall]()
+    executor = McpExecutor({"adp_orders": Failing(), "adp_payments": Failing()})
+    done = asyncio.run(executor.execute(issue_permit(proposal), proposal, calls.append))
+    assert ([call.status for call in calls], done.outputs) == ([status], {})
 
 
 def test_what_is_not_connected_is_missed_before_the_first_call() -> None:
