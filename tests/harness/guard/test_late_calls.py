@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from critic import Refused
+from harness.clock import FixedClock
 from harness.guard import EventError, Guard, OpeningRuling, Ruling
 from harness.log import SqlDecisionLog
 from harness.policy import Policy
 from harness.replay import check_log, replay
 from harness.single_use import PermitError
 from harness.wire import build
-from tests.support.guarding import Json, answers_to
+from tests.support.guarding import NOON, Json, answers_to
 from tests.support.late_refund import ORDER, SENT, WINDOW, late_policy
 
 READS: list[Json] = [
@@ -33,7 +34,8 @@ TIME = "2026-05-09T12:00:00Z"
 
 def guard_of(spec: Json | None = None, log: Any = None, **settings: Any) -> Guard:
     wire = late_policy(spec).wire()
-    return Guard(build(Policy, {**wire, "guard": {**wire["guard"], **settings}}), log=log)
+    policy = build(Policy, {**wire, "guard": {**wire["guard"], **settings}})
+    return Guard(policy, log=log, clock=FixedClock(NOON))  # as slow as a machine may be
 
 
 def opened(request: str = "Refund order ord_881") -> Json:

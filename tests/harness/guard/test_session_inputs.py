@@ -14,7 +14,7 @@ from evals.context import SentValues
 from evals.unread import UnreadProposal, unread_body
 from harness.canonical import canonical_bytes, canonical_json
 from harness.guard import Guard, session_inputs
-from harness.guard.session_inputs import BatchInputs
+from harness.guard.session_inputs import BatchInputs, _GrowingMember
 from harness.guard.session_journal import Marks
 from harness.log import SqlDecisionLog
 from harness.record.decision import drafted_inputs, spell_inputs
@@ -193,3 +193,11 @@ def test_nothing_is_kept_of_a_batch_that_ended() -> None:
     kept = type("Log", (), {"append": lambda _, given: type("Record", (), {"seq": 1, "of": given})})
     answers_to(guard_of(desk(), kind=Noting, log=kept()), session(3))
     assert [one.inputs for one in marks] == [{}]
+
+
+def test_acts_of_futures_that_part_are_spelled_as_they_are() -> None:
+    """One of them may be taken back, and another one come in its place."""
+    a, b, c, d = (SentValues(seq=at, values=(f"v{at}",)) for at in range(4))
+    member = _GrowingMember()
+    for acts in ([a], [a, b], [a], [a, c], [a, c, d], [a, b, d], [b, c, d], [], [d, c], [a, b]):
+        assert member.spell(acts) == _GrowingMember().spell(acts)

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
+from harness.errors import UsageError
 from harness.log import SqlDecisionLog
 from harness.serve.running import (
     IdleLimit,
@@ -256,6 +257,21 @@ def test_with_tokens_it_serves_elsewhere(folder: Path) -> None:
         assert bound.getsockname()[0] == "0.0.0.0"  # noqa: S104
         # By this the event loop knows that small answers are not to be held back.
         assert bound.proto == socket.IPPROTO_TCP
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "a.example"])
+@pytest.mark.parametrize("address", ["127.0.0.1", "192.0.2.7"])
+def test_a_name_is_worth_the_address_that_it_stands_for(
+    host: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever names this machine otherwise cannot have a service reached without a token."""
+    found = (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (address, 0))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [found])
+    if address == "127.0.0.1":
+        bind_tcp(host, 0, has_tokens=False).close()
+        return
+    with pytest.raises(UsageError, match="others can reach this address"):
+        bind_tcp(host, 0, has_tokens=False)
 
 
 @pytest.mark.slow
