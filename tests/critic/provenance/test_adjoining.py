@@ -43,3 +43,29 @@ def test_no_text_is_read_for_a_value_whose_words_do_not_all_stand_there(
     ):
         assert find_adjoining(place, read_value(text, kind), frozenset(), None) == (None, False)
     assert find_adjoining(place, read_value("", "order"), frozenset(), None) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        ("order", "ORD-7", "order:ORD-7"),
+        ("order", "ORD-7", "id=ORD-7"),
+        ("path", "a/b.py", "./a/b.py"),
+        ("path", "b.py", "@b.py"),
+        ("path", "b.py", "b.py:12"),
+    ],
+)
+def test_a_value_beside_a_mark_is_meant_unless_it_is_but_a_part_of_a_quoted_name(
+    kind: str, value: str, text: str
+) -> None:
+    for shape, is_meant in (
+        ("{}", True),
+        ('see "{}", please', True),
+        ('"{} copy"', False),
+        ('"my {}"', False),
+        ("\u201c{} and more\u201d", False),
+        ("'{} express'", False),
+    ):
+        place = place_of(shape.format(text))
+        found, means_it = find_adjoining(place, read_value(value, kind), frozenset({"order"}), None)
+        assert (found is not None, means_it) == (True, is_meant), shape
