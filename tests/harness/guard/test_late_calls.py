@@ -282,6 +282,19 @@ def test_a_call_with_other_args_does_not_carry_out_a_plan() -> None:
 
 
 @pytest.mark.parametrize(
+    "waits", [{"after": ["k"]}, {"takes": [{"arg": "/id", "call": "k", "at": "/id"}]}]
+)
+def test_calls_that_wait_for_one_another_are_a_turn_of_their_own(waits: Json) -> None:
+    """To carry a plan out they would run at once."""
+    args = {} if "takes" in waits else READS[1]["args"]
+    second = {**READS[1], "id": "l", "args": args, **waits}
+    answers = answers_to(guard_of(), [opened(), PLAN, calls({**READS[0], "id": "k"}, second)])
+    assert answers[2]["turn"] == 2
+    apart = calls({**READS[0], "id": "k"}, {**READS[1], "id": "l"})
+    assert answers_to(guard_of(), [opened(), PLAN, apart])[2]["turn"] == 1
+
+
+@pytest.mark.parametrize(
     "other",
     [
         SAID,

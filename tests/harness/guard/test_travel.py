@@ -66,6 +66,19 @@ def test_a_session_that_moves_at_each_event_is_answered_the_same(case: Any) -> N
     assert there == answers_to(guard_of(case["policy"]), case["events"])
 
 
+def test_a_question_that_lapsed_has_so_wherever_its_session_goes() -> None:
+    """That it did is recorded once."""
+    policy = desk(question_expires_after_s=10)
+    guard, other = guard_of(policy), guard_of(policy)
+    times = (f"2026-05-09T12:00:{second:02}Z" for second in (0, 1, 2, 3, 20))
+    said = {"event": "said", "session": "s", "text": "hurry"}
+    answers_to(guard, [{**one, "as_of": at} for one, at in zip([*ASKS, said], times, strict=True)])
+    first = json.loads(guard.export("s"))
+    assert first["lapsed"] is True
+    other.resume(json.dumps(first).encode())
+    assert json.loads(other.export("s")) == {**first, "revision": 2}
+
+
 @pytest.mark.parametrize("case", STREAMS, ids=lambda case: case["name"])
 def test_a_state_has_one_form(case: Any) -> None:
     for end in range(1, len(case["events"])):
