@@ -24,6 +24,7 @@ from tests.assurance.planted.link_bugs import LINK_BUGS
 from tests.assurance.planted.log_bugs import LOG_BUGS
 from tests.assurance.planted.member_bugs import MEMBER_BUGS
 from tests.assurance.planted.near_bugs import NEAR_BUGS
+from tests.assurance.planted.pair_bugs import PAIR_BUGS
 from tests.assurance.planted.policy_bugs import POLICY_BUGS
 from tests.assurance.planted.provenance_bugs import PROVENANCE_BUGS
 from tests.assurance.planted.record_bugs import RECORD_BUGS
@@ -50,6 +51,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *DIRECTION_BUGS,
     *MEMBER_BUGS,
     *NEAR_BUGS,
+    *PAIR_BUGS,
     *SEAM_BUGS,
     *STREAM_BUGS,
     *JOURNAL_BUGS,

@@ -141,6 +141,21 @@ def test_an_early_argument_waits_for_a_promise_and_not_for_what_is_pinned() -> N
     assert verdict(wire).ok
 
 
+@pytest.mark.parametrize("yields", [{}, {"yields": "order"}])
+def test_a_demand_about_a_late_argument_waits_whatever_is_met_now(yields: Json) -> None:
+    item = {"id": "o1", "classification": "order", "content": {"id": "p1", "amount": 5}}
+    pins = {"evidence_refs": ["o1"], **({"evidence_steps": ["look"]} if yields else {})}
+    for about in ({"id": "/id"}, {"amount": "/amount"}, {"id": "/id", "amount": "/amount"}):
+        demand = {"class": "order", "about": about}
+        wire = proposal(pay(take(), args={"id": "p1"}, **pins), requires_evidence=[demand])
+        wire["compiled"]["manifests"]["evidence_manifest"] = [item]
+        wire["compiled"]["manifests"]["tool_manifest"][0] |= yields
+        found = verdict(wire)
+        assert isinstance(found, Verified)
+        waits = "evidence" in [one.kind for one in found.conditions or ()]
+        assert waits is ("amount" in about)
+
+
 NEAR = ("Look", "LOOK", "loo", "ook", "look_", "look.0", "look/", "l-ook", "look:look")
 
 
