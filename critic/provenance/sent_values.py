@@ -3,7 +3,7 @@
 Rule 1: a value was sent wherever a text of a system would grant it, and wherever one mentions it.
 Rule 2: a system shows some of what it got in its own spelling. So what was sent counts in that
         one, too: markup read, escapes, dots in paths, ports and zeros resolved, and any sign
-        between groups.
+        between groups. The markup of a long text is read word by word.
 """
 
 import re
@@ -35,6 +35,8 @@ _GROUPED: Final = re.compile(
 )
 """What may be an account number in groups, whatever stands between them."""
 _BETWEEN: Final = re.compile("[^A-Za-z0-9]+")
+_SHORT: Final = 20_000
+"""Characters of a text of which each form is kept as a whole."""
 _LONGEST: Final = 200
 """Characters of a value that a system may show with other signs in it: a longer one is none."""
 
@@ -52,7 +54,7 @@ class SentIndex:
     def add(self, sent: SentValues) -> None:
         """Add what one call sent, after all that was sent before it."""
         told = [write_scalar(one) for value in sent.values for one in leaves(value, every=True)]
-        read = [*told, *(form for one in told for form in rendered_forms(one))]
+        read = [*told, *(form for one in told for form in _read_forms(one))]
         texts = [*read, *filter(None, map(_shown_of, read))]
         item = EvidenceItem(id=f"{_SENT}{len(self._seqs)}", classification="sent")
         # As fields too, of which short numbers are values.
@@ -73,6 +75,16 @@ class SentIndex:
         looks = (place.mentions, place.says, place.leaf, place.field)
         found = filter(None, (look(value, shown) for look in looks))
         return min((self._seqs[_position(one)] for one in found), default=None)
+
+
+def _read_forms(text: str) -> list[str]:
+    """Return the forms of a text whose markup is read: of a long one, what is new in them."""
+    forms = [*rendered_forms(text)]
+    if len(text) <= _SHORT or not forms:
+        return forms
+    known = frozenset(_TOKEN.findall(text))
+    new = dict.fromkeys(one for form in forms for one in _TOKEN.findall(form))
+    return ["\n;\n".join(one for one in new if one not in known)]
 
 
 def _shown_of(text: str) -> str:

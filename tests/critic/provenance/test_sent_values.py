@@ -100,6 +100,15 @@ def test_a_value_of_many_groups_is_an_echo_in_other_signs_up_to_a_length() -> No
         assert index((4, sent)).first_seq(read_value(shown, "order")) == expected
 
 
+def test_the_markup_of_a_long_text_is_read_word_by_word() -> None:
+    """Its forms cost what is new in them: a mail of 1 MB is read in a second or two."""
+    for size, of_two_words in ((20_000, 4), (20_001, None)):
+        text = "x-<b>7</b>7 and Q3<br>plan-1 ".ljust(size, ".")
+        made = index((4, text))
+        assert made.first_seq(read_value("x-77", "order")) == 4
+        assert made.first_seq(read_value("Q3 plan-1", "order")) == of_two_words
+
+
 def test_what_resembles_what_was_sent_is_no_echo() -> None:
     for sent, value in (
         ("1,88", "188"),
