@@ -31,6 +31,7 @@ _LISTS_TAGS: Final = frozenset(("--list", "-l", "-n", "--contains", "--merged", 
 _LISTS_BRANCHES: Final = frozenset(
     ("--list", "-l", "--contains", "--merged", "--no-merged", "-a", "-r", "--show-current")
 )
+_SETS_UPSTREAM: Final = frozenset(("-u", "--set-upstream-to", "--unset-upstream"))
 _PLAIN_SETTING: Final = re.compile(
     r"(?i)(?:user\.(?:name|email|signingkey)|(?:core|color|init|pull|push|fetch|merge|rebase|diff|status|branch"
     r"|commit|tag|log|help|rerere|submodule|advice|gc|pack|index|feature|alias|i18n|interactive)\.[\w.-]+"
@@ -223,7 +224,7 @@ def _read_clean(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed
 def _read_branch(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:
     apply_arguments(walk, entry, given, deed)
     listing = _LISTS_TAGS if deed.program == "git tag" else _LISTS_BRANCHES
-    lists = not given.operands or given.names & listing
+    lists = not given.names & _SETS_UPSTREAM and (not given.operands or given.names & listing)
     if lists and "discard" not in deed.does:
         deed.does.clear()
 

@@ -50,6 +50,8 @@ def test_an_annotated_tag_changes_the_repository() -> None:
     assert effects("git tag -l 'v*'") == effects("git tag") == {"list"}
     assert effects("git branch -a") == {"list"}
     assert effects("git branch -v x") == {"commit"}
+    for upstream in ("-u origin/main", "--set-upstream-to=origin/main", "--unset-upstream"):
+        assert effects(f"git branch {upstream}", shipped_table("common-1")) == {"commit"}
 
 
 def test_a_format_of_curl_may_write_a_file() -> None:
