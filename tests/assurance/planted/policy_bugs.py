@@ -295,6 +295,13 @@ POLICY_BUGS: Final[tuple[Bug, ...]] = (
         "    if draft.args_schema is None and guess.tier.is_open:\n        tier",
     ),
     slip(
+        "recipient-in-a-record",
+        _ROLES,
+        "critic init takes whoever gets a mail for a text where the mail is one argument",
+        "roles |= _sure_within(traits, (argument,), given)",
+        "roles |= _sure_within(traits, (argument,), {})",
+    ),
+    slip(
         "unknown-argument-is-content",
         _ROLES,
         "an argument that no table knows may be filled by anybody",

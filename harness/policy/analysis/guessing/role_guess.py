@@ -32,6 +32,9 @@ _BY_NAME: Final[tuple[Role, ...]] = ("recipient", "time", "attribute", "content"
 _COMPARED: Final = frozenset({"recipient", "object", "locator"})
 _NAMED: Final = _COMPARED | {"content", "secret"}
 """The roles in which the names of members are values, too."""
+_SURE: Final = frozenset({"recipient", "secret"})
+"""The roles that a member of a record has by its own name, whatever holds it."""
+_DEEPEST: Final = 8
 _NUMBER_THAT_NAMES: Final = frozenset({"id", "ids", "identifier", "no", "number", "account"})
 _RUNS: Final = frozenset({"run", "exec", "execute", "pay", "refund", "charge", "deploy"})
 _TITLES: Final = frozenset({"title", "heading", "headline", "caption", "entry"})
@@ -94,9 +97,32 @@ def guess_roles(
         roles[argument] = found
         if found.role in _NAMED:
             roles |= dict.fromkeys(_members_of(argument, given), found)
+        if found.role not in _SURE and not traits.is_read:
+            roles |= _sure_within(traits, (argument,), given)
         if found.role in _COMPARED and (kind := _kind_of(snake_case(argument), schema)):
             kinds[argument] = kind
     return roles, kinds
+
+
+def _sure_within(traits: ToolTraits, path: tuple[str, ...], given: Any) -> dict[str, RoleGuess]:
+    """Return the recipients and secrets in a record, as their names tell: `message.to`."""
+    found: dict[str, RoleGuess] = {}
+    waiting = [(path, given)]
+    while waiting:
+        path, given = waiting.pop()
+        schema = given if isinstance(given, dict) else {}
+        inner = [schema["items"]] if isinstance(schema.get("items"), dict) else []
+        choices = schema.get("anyOf")
+        waiting += [((*path, "*"), one) for one in inner]
+        waiting += [(path, one) for one in choices] if isinstance(choices, list) else []
+        members = schema.get("properties")
+        for name, member in members.items() if isinstance(members, dict) else ():
+            guess = _role_of_effect(traits, snake_case(name), _innermost(member))
+            if guess is not None and guess.role in _SURE and name != "*":
+                found[pointer(*path, name)] = guess
+            elif len(path) < _DEEPEST:
+                waiting.append(((*path, name), member))
+    return found
 
 
 def _members_of(argument: str, given: Any) -> list[str]:

@@ -436,6 +436,34 @@ def test_an_element_and_what_may_be_null_have_the_role_of_their_form() -> None:
     }
 
 
+def test_who_gets_a_record_is_a_recipient_in_whatever_holds_it() -> None:
+    """A mail in one argument, as some services take it, says in it who gets it."""
+    text: dict[str, Any] = {"type": "string"}
+    address = {"type": "object", "properties": {"address": text, "name": text}}
+    people = {"type": "array", "items": {"type": "object", "properties": {"emailAddress": address}}}
+    mail = {
+        "type": "object",
+        "properties": {
+            "subject": text,
+            "body": {"type": "object", "properties": {"content": text}},
+            "toRecipients": people,
+            "auth": {"anyOf": [{"properties": {"password": text}}, {"type": "null"}]},
+        },
+    }
+    found = roles(guess("send_mail", args={"message": mail}))
+    assert found == {
+        "message": "content",
+        "/message/subject": "content",
+        "/message/body": "content",
+        "/message/auth": "content",
+        "/message/toRecipients": "recipient",
+        "/message/auth/password": "secret",
+    }
+    mails = {"type": "array", "items": {"type": "object", "properties": {"to": text}}}
+    found = roles(guess("send_messages", args={"messages": mails}))
+    assert found["/messages/*/to"] == "recipient"
+
+
 def test_a_read_that_sends_has_the_roles_of_an_effect() -> None:
     args = {"email": {"type": "string"}, "account": {"type": "string"}}
     found = guess("verify_email", "Looks it up, sends a mail.", args=args)
