@@ -301,6 +301,9 @@ ALWAYS_OWN: Final = _words("cache draft note remember sketch")
 NEEDS_OWN_THING: Final = _words("append edit label rename tag")
 """Verbs that are of one's own work only where they name a thing of one's own."""
 
+KEPT_LINKS: Final = _words("bookmark bookmarks favorite favorites favourite link links url urls")
+"""What names a link that is kept, and not fetched."""
+
 NEVER_SHARED: Final = _words("bookmark cache draft memory scratch scratchpad workspace")
 
 SHARED: Final = re.compile(
@@ -396,6 +399,11 @@ ROLE_PATTERNS: Final[Mapping[Role, re.Pattern[str]]] = MappingProxyType(
 )
 
 CONTENT: Final = ROLE_PATTERNS["content"]
+
+SAID_IN_LOGS: Final = re.compile(
+    rf"{ROLE_WORDS['content']}|level|severity|log_level|tags?|data|extra|context|thought|topic|at|time|timestamp"
+)
+"""Arguments of a log of one's own. Hours, amounts and people are entered into one of others."""
 
 PEOPLE: Final = re.compile(
     r"(?:user|username|member|person|contact|employee|colleague|customer|patient|guest|tenant|"

@@ -32,6 +32,7 @@ from harness.policy.analysis.guessing.guess_tables import (
     FUNCTION_WORDS,
     GUESSED_TIER_OF,
     KEEPS,
+    KEPT_LINKS,
     KEYS_TO_DOORS,
     MONEY_ARGUMENTS,
     NEEDS_OWN_THING,
@@ -51,6 +52,7 @@ from harness.policy.analysis.guessing.guess_tables import (
     RAISING,
     RAISING_ARGUMENTS,
     RAISING_BY_VERB,
+    SAID_IN_LOGS,
     SENT_TEXTS,
     SHARED,
     STAYS_A_VERB,
@@ -129,7 +131,8 @@ def guess_tier(
     ours = [snake_case(one) for one in arguments]
     found = _of_whose_things(words, found, text, ours)
     is_read = found.tier == "read_only"
-    if found.tier == "read_only" and any(OUTSIDE.fullmatch(one) for one in ours):
+    is_fetch = is_read or (found.tier == "local_write" and KEPT_LINKS.isdisjoint(words))
+    if is_fetch and any(OUTSIDE.fullmatch(one) for one in ours):
         found = _Found("network", f"{found.why}, with a URL")
     if not is_read:
         found = max(found, *_raise_by(words, found, text, ours), key=lambda one: one.rank)
@@ -254,8 +257,18 @@ def _why_open(
         return "no known verb in its name"
     if highest.tier == "destructive":
         return _destroying_noun(words, (*named, *told))
+    if not told and (noun := _noun_behind_unknown(words)):
+        return noun
     doubts = _doubts(words, named, highest, arguments)
     return next(doubts, "") or _says_otherwise(words, named, told, description)
+
+
+def _noun_behind_unknown(words: Sequence[str]) -> str:
+    """Return that a name is a verb that no table has, and a noun: `consume_message`. Or nothing."""
+    is_noun = len(words) == 2 and words[1] in OFTEN_NOUNS
+    if not is_noun or _base_form(words[0], GUESSED_TIER_OF):
+        return ""
+    return f"{words[0]} is no known verb, and {words[1]} may be a noun"
 
 
 def _destroying_noun(words: Sequence[str], found: Iterable[_Found]) -> str:
@@ -349,6 +362,8 @@ def _of_whose_things(
     others = _whose_others(words[1:], description, arguments)
     if found.tier == "local_write" and verb not in ALWAYS_OWN:
         is_own = own or verb not in NEEDS_OWN_THING or any(map(OWN_PLACES.fullmatch, arguments))
+        if verb == "log" and not own:
+            is_own = all(map(SAID_IN_LOGS.fullmatch, arguments))
         if others or not is_own:
             return _Found("delegated", f"{found.why}, of {others or 'what may be of others'}")
     if own and found.tier == "delegated" and verb in KEEPS:

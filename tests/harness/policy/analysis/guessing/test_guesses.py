@@ -140,6 +140,8 @@ def test_a_tier_follows_from_the_verbs(name: str, description: str, tier: str) -
         ("query_orders", "Queries the orders.", {"sql": {"type": "string"}}),
         ("sql", "Query the database.", {"query": {"type": "string"}}),
         ("graphql_query", "Query the API.", {"query": {"type": "string"}}),
+        ("consume_message", "Consume a message.", {}),
+        ("swallow_order", "", {}),
     ],
 )
 def test_what_no_verb_decides_is_open(name: str, description: str, arguments: Any) -> None:
@@ -204,6 +206,12 @@ def test_what_no_verb_decides_is_open(name: str, description: str, arguments: An
         ("add_note", "", "note_id", "local_write"),
         ("draft_email", "", "", "local_write"),
         ("save_draft", "", "article_id", "local_write"),
+        # what is logged by measure is entered; what is kept from a link is fetched
+        ("log_time", "Log hours on a job.", "job hours", "delegated"),
+        ("log_thought", "Log a thought.", "text level", "local_write"),
+        ("fetch_and_store", "Fetch a page and store it.", "url", "network"),
+        ("save_copy", "Save a copy.", "link", "network"),
+        ("save_bookmark", "Save a bookmark.", "url", "local_write"),
         # a noun or a question of the description is no other act
         ("getParcels", "Parcels of one depot.", "", "read_only"),
         ("listTrains", "Trains by line.", "", "read_only"),
