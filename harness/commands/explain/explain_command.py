@@ -71,8 +71,9 @@ def _lines_of_guesses() -> Iterator[str]:
     for kind, pattern in KIND_WORDS.items():
         yield from _entry(kind, _readable(pattern.pattern))
     yield ""
-    yield "fields of a [[class]]: numbers, booleans, enums and dates are of the system, and by name"
-    for owner, fields in (("system", SYSTEM_FIELD), ("party", PARTY_FIELD)):
+    yield "fields of a [[class]]: numbers, booleans, enums and dates are of the system, the others"
+    yield "  by name; the first that fits"
+    for owner, fields in (("party", PARTY_FIELD), ("system", SYSTEM_FIELD)):
         yield from _entry(owner, _readable(fields.pattern))
 
 

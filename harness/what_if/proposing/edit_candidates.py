@@ -13,8 +13,7 @@ from critic.provenance.written_lists import elements
 from evals.escaping import pointer
 from evals.kinds import MODES, ApprovalMode
 from harness.guard.session_events import CallsEvent, ReadyEvent, RequestedCall, ResultEvent
-from harness.policy.analysis.guessing.guess_tables import SYSTEM_FIELD
-from harness.policy.analysis.guessing.result_guess import field_place
+from harness.policy.analysis.guessing.result_guess import field_place, owner_by_name
 from harness.policy.analysis.guessing.tier_guess import snake_case, words_of
 from harness.policy.analysis.named_labels import is_text_field, least_tier
 from harness.policy.envelopes import Policy, PolicyTool
@@ -210,7 +209,7 @@ def _fields_at(tool: PolicyTool, path: tuple[str, ...], value: Any) -> Iterator[
     if is_text_field(name):
         return
     place = field_place(way)
-    if not isinstance(value, str) or SYSTEM_FIELD.fullmatch(name):
+    if not isinstance(value, str) or owner_by_name(name) == "system":
         yield PolicyEdit("fields", tool.called, place, "system")
         return
     yield PolicyEdit("fields", tool.called, place, "party")

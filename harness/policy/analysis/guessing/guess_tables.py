@@ -431,15 +431,15 @@ SEARCH_WORDS: Final = re.compile(
 
 SYSTEM_FIELD: Final = re.compile(
     r"ids?|\w*_ids?|(?:\w+_)?identifier|\w*amount\w*|price|total|balance|currency|status|state|date|day|"
-    r"\w*_(?:date|at|time|on)|timestamp|created|updated|due|quantity|qty|count|size|score|rating|"
-    r"version|\w+_(?:eur|usd|cents|inr|count|hours|minutes)|(?:\w+_)?(?:number|no)|"
+    r"(?!(?:acts?|applied|based|builds?|built|depends?|relies|runs?)_on)\w*_(?:date|at|time|on)|timestamp|created|updated|due|quantity|qty|count|size|score|rating|"
+    r"version|\w+_(?:eur|usd|cents|inr|count)|(?:\w+_)?(?:number|no)|"
     r"sku|isbn|ean|gtin|upc|asin|barcode|uuid|guid|iid"
 )
 PARTY_FIELD: Final = re.compile(
     r"from_?|sender|recipients?|to|cc|bcc|owner|author|participants?|\w*email|payee|"
     r"member|user|shared_with|assignee|reporter|"
     r"(?:\w+_)?(?:account|address|fax|iban|mobile|phone|telephone|whatsapp)|"
-    r"(?:\w+_)?(?:account|bank|card|cell|contact|fax|house|id_card|license|licence|mobile|"
+    r"(?:\w+_)?(?:account|bank|card|cell|contact|emergency|fax|home|house|office|id_card|license|licence|mobile|"
     r"passport|phone|routing|security|street|tax|telephone|vat|whatsapp)_(?:number|no)"
 )
 """Fields that the party of a record fills: they go before those of a system."""

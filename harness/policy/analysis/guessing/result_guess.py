@@ -133,9 +133,14 @@ def _owner_of(leaf: _Leaf) -> FieldOwner | None:
     names = [snake_case(one) for one in leaf.path if one != "*"]
     if not names or leaf.schema.get("type", "string") != "string":
         return None
-    if leaf.schema.get("format") == "email" or PARTY_FIELD.fullmatch(names[-1]):
+    return "party" if leaf.schema.get("format") == "email" else owner_by_name(names[-1])
+
+
+def owner_by_name(name: str) -> FieldOwner | None:
+    """Return who fills a field by its name in snake case: `phone_number` is a party's."""
+    if PARTY_FIELD.fullmatch(name):
         return "party"
-    return "system" if SYSTEM_FIELD.fullmatch(names[-1]) else None
+    return "system" if SYSTEM_FIELD.fullmatch(name) else None
 
 
 def field_place(path: tuple[str, ...]) -> str:

@@ -237,6 +237,16 @@ def test_a_field_of_sentences_and_a_tier_below_the_verb_are_never_proposed() -> 
     assert kinds.isdisjoint({"fields", "names", "tier"})
 
 
+def test_what_a_party_fills_is_its_own_however_it_is_numbered() -> None:
+    pays = ("pay_back", {"order_id": "ORD-77120", "eur": 1}, "done")
+    for name, owner in (("order_no", "system"), ("phone_number", "party"), ("iban", "party")):
+        one = read(task("See to it.", ("find_mail", {}, {name: "ORD-77120"}), pays))[0]
+        stop = TaskJudge(PARSED, NOW).judge(one).stop
+        assert stop is not None
+        found = [edit for edit in edit_candidates(PARSED, one, stop) if edit.kind == "fields"]
+        assert found == [PolicyEdit("fields", "find_mail", name, owner)]
+
+
 def test_what_needs_a_word_is_proposed_last_and_says_so() -> None:
     pays = ("pay_back", {"order_id": "ORD-77120", "eur": 1}, "done")
     found = proposed(task("See to it.", ("find_mail", {}, "pay back ORD-77120"), pays), SCOPED)

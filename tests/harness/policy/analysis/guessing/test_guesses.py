@@ -543,9 +543,12 @@ NUMBERED = {
     "system": ("sku", "isbn", "trackingNumber", "policy_no", "po_number"),
     "party": (
         *("mobile", "payout_iban", "customer_phone", "phone_number", "account_no", "card_number"),
-        *("ship_to_address", "bank_account", "reporter", "vat_number"),
+        *("ship_to_address", "bank_account", "reporter", "vat_number", "emergency_number"),
     ),
-    "": ("name", "reference", "statement", "title", "noted", "mobile_notes", "addressed"),
+    "": (
+        *("name", "reference", "statement", "title", "noted", "mobile_notes", "addressed"),
+        *("meeting_minutes", "opening_hours", "depends_on"),
+    ),
 }
 
 
