@@ -47,9 +47,15 @@ class DiskWorld:
     guarded: tuple[str, ...] = ()
 
     @classmethod
-    def around(cls, folder: str | Path, shell: ShellName | None = None) -> "DiskWorld":
+    def around(
+        cls,
+        folder: str | Path,
+        shell: ShellName | None = None,
+        *,
+        guarded: tuple[str, ...] = (),
+    ) -> "DiskWorld":
         """Return the world of a folder, whose project is the repository around it."""
-        return cls(str(folder), find_project(folder), shell)
+        return cls(str(folder), find_project(folder), shell, guarded)
 
     def facts_for(
         self, command: str, args: Mapping[str, Any], table: CommandTable

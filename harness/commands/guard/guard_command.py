@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
                 continue
             if guard is None:  # opened for the first event only: without one, no empty log is left
                 log = stack.enter_context(SqlDecisionLog.open(args.log)) if args.log else None
-                world = find_world(args.cwd)
+                world = find_world(args.cwd, [args.policy], args.log)
                 guard = Guard(policy, log=log, on_decision=printer.note, world=world)
             answer = _answer_document(guard, document, size_limit(args))
             printer.answer(document, answer)

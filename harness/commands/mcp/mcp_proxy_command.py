@@ -47,7 +47,7 @@ def _guard_server(args: argparse.Namespace, log: SqlDecisionLog | None) -> Guard
         raise UsageError(f"the policy has no tool of adapter {escape_text(args.adapter)}")
     pins = pin_file(args.policy, args.pins)
     pins.read()
-    world = find_world(args.cwd)
+    world = find_world(args.cwd, [args.policy, pins.path], args.log)
     guard, session = Guard(policy, log=log, world=world), f"mcp-{secrets.token_hex(8)}"
     given = {"scope": args.scope, "user": args.user, "tenant": args.tenant}
     known = {name: value for name, value in given.items() if value}

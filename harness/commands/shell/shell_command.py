@@ -18,6 +18,7 @@ from harness.errors import UsageError
 from harness.guard import Guard, RequestedCall
 from harness.guard.shell_world import DiskWorld
 from harness.integrations.hooks.install import shipped_policy
+from harness.integrations.hooks.own_places import places_of_guard
 from harness.policy import Policy, PolicyTool, parse_policy
 from harness.policy.policy_rules import rules_of
 
@@ -41,7 +42,8 @@ def run(args: argparse.Namespace) -> int:
     rules = rules_of(policy).shell
     assert rules is not None  # noqa: S101 - the policy has a section and a tool
     folder = Path(args.cwd).absolute()
-    world = DiskWorld.around(folder, args.shell)
+    own = () if args.policy is None else places_of_guard(Path.cwd(), [Path(args.policy)], None)
+    world = DiskWorld.around(folder, args.shell, guarded=own)
     facts = world.facts_for(args.line, {}, rules.table) if folder.is_dir() else None
     texts = [] if args.request is None else [args.request]
     told = [*_tell_steps(args.line, facts, rules, texts)]

@@ -371,3 +371,24 @@ def test_commands_are_read_by_the_disk_only_where_a_folder_is_named(
     assert actions() == ["ask", "ask"]
     assert actions("--cwd", str(tmp_path)) == ["allow", "ask"]
     assert critic(*given, "--cwd", str(tmp_path / "none")).status == 2
+
+
+def test_no_command_writes_the_policy_and_the_log_of_its_guard(
+    critic: Critic, tmp_path: Path
+) -> None:
+    policy, log, events = tmp_path / "rules.toml", tmp_path / "told.db", tmp_path / "events.jsonl"
+    policy.write_text(SHELL)
+    commands = ("echo x > new.toml", "echo x > rules.toml", "rm told.db", "rm -rf .")
+    told: list[dict[str, Any]] = [{"event": "open", "session": "s", "request": "x"}]
+    told += [
+        {
+            "event": "calls",
+            "session": "s",
+            "calls": [{"id": str(at), "tool": "sh", "args": {"command": command}}],
+        }
+        for at, command in enumerate(commands)
+    ]
+    events.write_text("".join(f"{json.dumps(line)}\n" for line in told))
+    given = ("guard", "--policy", str(policy), "--log", str(log), "--cwd", str(tmp_path))
+    lines = critic(*given, str(events)).lines
+    assert [json.loads(line)["action"] for line in lines] == ["allow", *["refuse"] * 3]

@@ -148,6 +148,15 @@ def test_a_policy_judges_by_its_tiers(critic: Critic, project: Path, tmp_path: P
     assert said.lines[1].split() == ["1", "read", "destructive", "cat"]
 
 
+def test_the_policy_itself_is_protected(critic: Critic, project: Path) -> None:
+    policy = project / "rules.toml"
+    shell = '[shell]\ntable = "common-1"\n'
+    policy.write_text(POLICY.replace("[[tool]]", f"{shell}\n[[tool]]", 1))
+    options = ("--cwd", str(project), "--policy", str(policy))
+    said = critic("shell", "explain", *options, "--", "echo x > rules.toml")
+    assert (said.lines[0], said.lines[1].split()[1]) == ("action: refuse", "write_protected")
+
+
 @pytest.mark.parametrize(
     "line",
     ["a" * 100_000, "ls \0", "(" * 10_000, "$(" * 7_000, "{ " * 8_000, "ls\r\nrm x", "\ufeffls"],
