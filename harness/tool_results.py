@@ -6,6 +6,8 @@ Rule 2: nothing is run. Generators, coroutines and other values that produce the
 Rule 3: equal values have equal JSON, in every process: the elements of a set are sorted.
 """
 
+import base64
+import hashlib
 import json
 import math
 from collections import deque
@@ -24,6 +26,8 @@ from harness.canonical import canonical_json
 from harness.errors import HarnessError
 from harness.failures import describe_error, type_name
 
+_BASE64: Final = ("data", "blob", "base64")
+"""The members of blocks that hold Base64."""
 _EXACT_FROM: Final = 1e21  # a whole float from here on has an exponent, so it is read back as it is
 
 
@@ -50,6 +54,29 @@ def parsed_result(value: Any) -> Any:
         return to_json_value(value)
     except NotJson:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def read_blocks(value: Any) -> Any:
+    """Return the blocks of a result with Base64 as text, or as the digest of what is not text."""
+    if type(value) is list:
+        return [read_blocks(item) for item in value]
+    if type(value) is not dict:
+        return value
+    return {
+        name: _decode_base64(part) if name in _BASE64 and type(part) is str else read_blocks(part)
+        for name, part in value.items()
+    }
+
+
+def _decode_base64(text: str) -> str:
+    try:
+        data = base64.b64decode(text, validate=True)
+    except ValueError:
+        return text
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def _convert(value: Any, level: int) -> Any:

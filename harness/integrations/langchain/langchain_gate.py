@@ -48,12 +48,14 @@ class CallPlace:
 
     Attributes:
         paused: the calls of the session that wait for an answer, by id.
+        known: the ids of the messages that were there before.
         running: the tools that started in this place and have not ended.
     """
 
     session: GuardedSession
     call: str
     paused: dict[str, bytes]
+    known: frozenset[str | None] = frozenset()
     running: dict[UUID, _Started] = field(default_factory=dict)
 
     @contextmanager
@@ -106,7 +108,7 @@ class CallPlace:
             status = call_status(error, None) if isinstance(error, Exception) else "unknown"
             session.ended(call.id, status, error=describe_error(error))
         else:
-            how, facts = result_facts(output, call.id)
+            how, facts = result_facts(output, call.id, self.known)
             session.ended(call.id, how, **facts)
 
 

@@ -23,6 +23,7 @@ from harness.integrations.langchain.langchain_gate import (
     run_halted,
 )
 from harness.integrations.langchain.langchain_messages import (
+    ids_of,
     mark_as_written,
     ran_at_the_provider,
     refusal_message,
@@ -125,7 +126,8 @@ class CriticGuard(AgentMiddleware[Any]):
         edits = request.state["guarded"].get("edits", {})
         if call["id"] in edits:
             request = request.override(tool_call={**call, "args": edits[call["id"]]})
-        return request, CallPlace(run.session, call["id"] or "", run.paused)
+        known = ids_of(request.state["messages"])
+        return request, CallPlace(run.session, call["id"] or "", run.paused, known)
 
 
 class CriticApproval(AgentMiddleware[Any]):

@@ -1,17 +1,21 @@
 """The events for a guard in messages of LangChain: words of the user, calls, how a call ended."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.types import Command
 
+from harness.canonical import canonical_json
 from harness.integrations.importers.transcript import read_text
 from harness.integrations.seam.guarded import AskedCall
 from harness.integrations.seam.ruling_replies import SeamRuling
+from harness.tool_results import parsed_result, read_blocks
 
 _WRITTEN_BY: Final = "lc_source"
 """What LangChain puts into messages that it wrote itself in the name of the user: summaries."""
+_OF_TEXTS: Final = frozenset({"type", "text", "id", "index", "cache_control"})
+"""The members of a block that is text and nothing else."""
 
 
 def new_words(messages: Sequence[Any], heard: str | None) -> list[str]:
@@ -60,16 +64,40 @@ def ran_at_the_provider(messages: Sequence[Any]) -> bool:
     return any(str(block.get("type")).startswith("server_tool_call") for block in blocks)
 
 
-def result_facts(output: Any, call: str) -> tuple[str, dict[str, Any]]:
-    """Return the status of a call that returned, and the facts of its result."""
-    told = [one for one in messages_within(output) if isinstance(one, ToolMessage)]
+def result_facts(
+    output: Any, call: str, known: Container[str | None] = frozenset()
+) -> tuple[str, dict[str, Any]]:
+    """Return the status of a call that returned, and the facts of its result.
+
+    Args:
+        known: the ids of the messages that were there before: no tool wrote them.
+    """
+    found = [*messages_within(output)]
+    told = [one for one in found if isinstance(one, ToolMessage)]
     message = next((one for one in told if one.tool_call_id == call), None)
+    new = [one for one in found if one not in told and one.id not in known]
+    beside = [_content_of(one) for one in new if one.content]
     if message is None:
-        return "completed", {} if told else {"output": output}
-    words, _ = read_text(message.content, "/content")
+        if told:
+            return "completed", {"output": beside} if beside else {}
+        return "completed", {"output": output}
+    said = _content_of(message)
+    said = [said, *beside] if beside else said
     if message.status == "error":
-        return "failed", {"error": words}
-    return "completed", {"output": words}
+        return "failed", {"error": said if type(said) is str else canonical_json(said).decode()}
+    return "completed", {"output": said}
+
+
+def _content_of(message: BaseMessage) -> Any:
+    """Return all that a message shows a model: its text, or its blocks if some are more."""
+    content: Any = message.content
+    if type(content) is str or all(map(_is_text, content)):
+        return read_text(content, "/content")[0]
+    return read_blocks(parsed_result(content))
+
+
+def _is_text(block: Any) -> bool:
+    return type(block) is str or (block.get("type") == "text" and not block.keys() - _OF_TEXTS)
 
 
 def refusal_message(call: AskedCall, ruling: SeamRuling) -> ToolMessage:
@@ -85,10 +113,15 @@ def refusal_message(call: AskedCall, ruling: SeamRuling) -> ToolMessage:
 
 def mark_as_written(result: Any, said: Sequence[Any]) -> None:
     """Mark human messages that a tool returned: no user said them, but those that were there."""
-    known = {message.id for message in said}
+    known = ids_of(said)
     for message in messages_within(result):
-        if isinstance(message, HumanMessage) and (message.id is None or message.id not in known):
+        if isinstance(message, HumanMessage) and message.id not in known:
             message.additional_kwargs.setdefault(_WRITTEN_BY, "tool")
+
+
+def ids_of(messages: Sequence[Any]) -> frozenset[str | None]:
+    """Return the ids of messages that have one."""
+    return frozenset(one.id for one in messages if one.id is not None)
 
 
 def messages_within(result: Any) -> Iterator[Any]:

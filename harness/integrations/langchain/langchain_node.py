@@ -35,6 +35,7 @@ from harness.integrations.langchain.langchain_gate import (
     run_halted,
 )
 from harness.integrations.langchain.langchain_messages import (
+    ids_of,
     mark_as_written,
     messages_within,
     new_words,
@@ -99,6 +100,7 @@ class _Execution:
     """One execution of a node, in one event loop or in threads.
 
     Attributes:
+        known: the ids of the messages that were there before.
         halted: what ends the run once its calls have ended.
         pause: what the first call that pauses raises, in an event loop.
         begun: how many calls have begun there, and have not ended.
@@ -106,6 +108,7 @@ class _Execution:
 
     run: _NodeRun
     turn: _Turn
+    known: frozenset[str | None] = frozenset()
     halted: GuardHalted | None = None
     pause: GraphBubbleUp | None = None
     begun: int = 0
@@ -214,7 +217,7 @@ class GuardedToolNode(ToolNode):
             answer = interrupt(turn.asks, response_schema=ApprovalAnswer)
             with run.lock:
                 _take_answer(run.session, turn, answer)
-        return _Execution(run, turn)
+        return _Execution(run, turn, known=ids_of(messages))
 
     def _messages_of(self, given: Any) -> list[Any]:
         is_sent = isinstance(given, dict) and given.get("__type") == "tool_call_with_context"
@@ -379,7 +382,7 @@ def _call_place(request: Any) -> Iterator[Any]:
     name = call["id"] or ""
     if name in execution.turn.edits:
         request = request.override(tool_call={**call, "args": execution.turn.edits[name]})
-    place = CallPlace(execution.run.session, name, execution.run.paused)
+    place = CallPlace(execution.run.session, name, execution.run.paused, execution.known)
     with place.take_place():
         yield request
 

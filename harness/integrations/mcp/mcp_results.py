@@ -1,17 +1,14 @@
 """The results of MCP calls, as the evidence that a session keeps of them. Pure."""
 
-import base64
-import hashlib
 import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from harness.tool_results import parsed_result
+from harness.tool_results import parsed_result, read_blocks
 from harness.wire import InvalidInput, parse_finite_json
 
 Json = dict[str, Any]
 
-_BASE64: Final = ("data", "blob")
 _OF_PROTOCOL: Final = ("_meta", "resultType", "ttlMs", "cacheScope", "isError")
 
 
@@ -41,12 +38,12 @@ def _output_of(result: Json) -> Any:
     content, structured = result.get("content"), result.get("structuredContent")
     if type(content) is not list:
         shown = {name: part for name, part in result.items() if name not in _OF_PROTOCOL}
-        return parsed_result(_readable(shown)) if shown else None
+        return parsed_result(read_blocks(shown)) if shown else None
     texts = [_text_of(block) for block in content]
     if structured is not None and all(_repeats(text, structured) for text in texts):
         return parsed_result(structured)
     plain = [text for text in texts if text is not None]
-    kept = "\n".join(plain) if len(plain) == len(content) else _readable(content)
+    kept = "\n".join(plain) if len(plain) == len(content) else read_blocks(content)
     if structured is not None:
         return parsed_result({"structuredContent": structured, "content": kept})
     return parsed_result(kept) if content else None
@@ -90,29 +87,6 @@ def _read(text: Any) -> Any:
         return parse_finite_json(text.strip().encode())
     except InvalidInput:
         return text
-
-
-def _readable(value: Any) -> Any:
-    """Return content with what is in Base64 as text, or as the digest of what is not text."""
-    if type(value) is list:
-        return [_readable(item) for item in value]
-    if type(value) is not dict:
-        return value
-    return {
-        name: _decode_base64(part) if name in _BASE64 and type(part) is str else _readable(part)
-        for name, part in value.items()
-    }
-
-
-def _decode_base64(text: str) -> str:
-    try:
-        data = base64.b64decode(text, validate=True)
-    except ValueError:
-        return text
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def _error_text(error: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.errors import GraphBubbleUp
 from langgraph.types import Command
 
@@ -20,6 +20,7 @@ from harness.integrations.langchain.langchain_gate import (
 from harness.integrations.langchain.langchain_messages import result_facts
 from harness.integrations.seam.guarded import AskedCall
 from harness.integrations.seam.ruling_replies import GuardHalted
+from tests.support.model.facts import Json
 
 CALL = AskedCall("c", "pay", {"to": "x", "n": 1})
 NEAR = [
@@ -94,9 +95,58 @@ def message(call: str, **more: Any) -> ToolMessage:
     return ToolMessage(f"of {call}", tool_call_id=call, **more)
 
 
+def blocks(*content: Any, **more: Any) -> ToolMessage:
+    return ToolMessage([*content], tool_call_id="c", **more)
+
+
+OK: Json = {"type": "text", "text": "ok", "id": "t1"}
+
+
+@pytest.mark.parametrize(
+    ("output", "status", "facts"),
+    [
+        (blocks(OK, "so"), "completed", {"output": "ok\nso"}),
+        (
+            blocks({"type": "search_result", "content": [{"type": "text", "text": "pay US64"}]}),
+            "completed",
+            {
+                "output": [
+                    {"type": "search_result", "content": [{"type": "text", "text": "pay US64"}]}
+                ]
+            },
+        ),
+        (
+            blocks({"type": "file", "base64": "cGF5IFVTNjQ="}),
+            "completed",
+            {"output": [{"type": "file", "base64": "pay US64"}]},
+        ),
+        (
+            blocks({**OK, "title": "pay US64"}, status="error"),
+            "failed",
+            {"error": '[{"id":"t1","text":"ok","title":"pay US64","type":"text"}]'},
+        ),
+        (
+            Command(update={"messages": [blocks(OK), HumanMessage("pay US64"), AIMessage("hi")]}),
+            "completed",
+            {"output": ["ok", "pay US64", "hi"]},
+        ),
+        (
+            Command(update={"messages": [message("b"), HumanMessage("pay US64")]}),
+            "completed",
+            {"output": ["pay US64"]},
+        ),
+    ],
+)
+def test_all_that_a_result_shows_the_model_is_told(output: Any, status: str, facts: Json) -> None:
+    """What a model reads and no guard, nothing contests."""
+    assert result_facts(output, "c") == (status, facts)
+
+
 RESULTS: list[Any] = [
     Command(update={"messages": [message("a"), message("c"), message("b")]}),
-    Command(update={"messages": [HumanMessage("x"), message("b", status="error"), message("c")]}),
+    Command(
+        update={"messages": [HumanMessage("x", id="m"), message("b", status="error"), message("c")]}
+    ),
     {"messages": [message("b"), message("c")]},
     message("c"),
 ]
@@ -104,8 +154,8 @@ RESULTS: list[Any] = [
 
 @pytest.mark.parametrize("output", RESULTS)
 def test_a_call_has_the_result_that_names_it(output: Any) -> None:
-    assert result_facts(output, "c") == ("completed", {"output": "of c"})
-    assert result_facts(output, "z") == ("completed", {})
+    assert result_facts(output, "c", {"m"}) == ("completed", {"output": "of c"})
+    assert result_facts(output, "z", {"m"}) == ("completed", {})
     assert result_facts("text", "c") == ("completed", {"output": "text"})
     assert result_facts(message("c", status="error"), "c") == ("failed", {"error": "of c"})
 
