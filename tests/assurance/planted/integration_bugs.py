@@ -128,7 +128,7 @@ INTEGRATION_BUGS: Final[tuple[Bug, ...]] = (
         "words-of-a-tool",
         _SAID,
         "a human message that a tool returned is said by the user",
-        "if isinstance(message, HumanMessage) and (message.id is None or message.id not in known):",
+        "if isinstance(message, HumanMessage) and message.id not in known:",
         "if isinstance(message, HumanMessage) and message.id is not None and message.id not in "
         "known:",
     ),

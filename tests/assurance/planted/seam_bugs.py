@@ -88,8 +88,8 @@ SEAM_BUGS: Final[tuple[Bug, ...]] = (
             Edit(_LANGCHAIN_MESSAGES, "from typing import", "import json\nfrom typing import"),
             Edit(
                 _LANGCHAIN_MESSAGES,
-                'return "completed", {"output": words}',
-                "record = json.loads(words) if words[:2] in ('[\"', '{\"') else words\n"
+                'return "completed", {"output": said}',
+                "record = json.loads(said) if said[:2] in ('[\"', '{\"') else said\n"
                 '    return "completed", {"output": record}',
             ),
         ),
