@@ -300,7 +300,7 @@ def _args_in(item: Any, args: Iterable[tuple[str, bytes]]) -> list[str]:
     """Return the places of the arguments whose text stands in an item, as whole words."""
     content = member_of(item, "content")
     text = b"" if content is None else _spell_fast(content)
-    return [at for at, value in args if _stands_in(value, text)]
+    return [at for at, value in args if value in text and _stands_in(value, text)]
 
 
 def _spell_fast(value: Any) -> bytes:
