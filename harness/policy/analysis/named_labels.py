@@ -35,7 +35,7 @@ _NOTHING_ELSE: Final = _words(
     "postpone prescribe reassign redeem reimburse reinstate relocate remind remit repay rescind "
     "resend shred suspend telephone transmit unassign undeploy unregister unsubscribe waive"
 )
-"""Rarer verbs that are no nouns, and nothing but acts."""
+"""Rarer verbs, none of which is a noun as well."""
 _RUNS: Final = _words("run execute exec eval")
 _FOR_GOOD: Final = _words(
     "delete remove pay refund transfer charge drop purge revoke wipe withdraw destroy erase "

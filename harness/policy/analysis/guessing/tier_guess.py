@@ -268,7 +268,7 @@ def _noun_behind_unknown(words: Sequence[str]) -> str:
     is_noun = len(words) == 2 and words[1] in OFTEN_NOUNS
     if not is_noun or _base_form(words[0], GUESSED_TIER_OF):
         return ""
-    return f"{words[0]} is no known verb, and {words[1]} may be a noun"
+    return f"{words[0]} is not a known verb, and {words[1]} may be a noun"
 
 
 def _destroying_noun(words: Sequence[str], found: Iterable[_Found]) -> str:
