@@ -73,7 +73,7 @@ FURTHER = {
         git push --exec
         git archive --exec --remote | git ls-remote --upload-pack | git pull --upload-pack
         go test -exec -toolexec | go build -toolexec -ldflags -gcflags | go vet -vettool
-        gcc -wrapper -B -fplugin | zip -T -TT | make -f --eval -E | cmake -E -P -D --install
+        gcc -wrapper -B -fplugin | zip -T -TT | make -f --eval -E | cmake -E -P --install
         ctest -S -build-and-test | pytest --pdb --pdbcls -c
         mypy --python-executable --install-types
         xargs -a --arg-file -I | env -S | split --filter | ninja -t -f | timeout --exec
