@@ -13,9 +13,10 @@ def add_shell(commands: Commands) -> None:
     actions = shell.add_subparsers(dest="action", metavar="ACTION", required=True)
     explain = add(actions, "explain", "print what a command line does, step by step", _EXITS)
     explain.add_argument(
-        "line",
+        "words",
         metavar="COMMAND",
-        help="the command line, as one argument; write -- before it. It is not run",
+        nargs="+",
+        help="the command line as one argument, or its words; write -- before it. It is not run",
     )
     explain.add_argument(
         "--policy", metavar="FILE", help="judge by this policy (default: that of Claude Code)"

@@ -1,6 +1,7 @@
 """`critic shell explain`: the steps of a command line, which is not run, and what a guard says."""
 
 import argparse
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -37,17 +38,18 @@ class _Told(NamedTuple):
 
 def run(args: argparse.Namespace) -> int:
     """Print the steps of a command line; return whether it was understood, as exit status."""
-    _require_text(args)
+    line = _join_words(args.words)
+    _require_text(line, args)
     policy = _find_policy(args.policy)
     rules = rules_of(policy).shell
     assert rules is not None  # noqa: S101 - the policy has a section and a tool
     folder = Path(args.cwd).absolute()
     own = () if args.policy is None else places_of_guard(Path.cwd(), [Path(args.policy)], None)
     world = DiskWorld.around(folder, args.shell, guarded=own)
-    facts = world.facts_for(args.line, {}, rules.table) if folder.is_dir() else None
+    facts = world.facts_for(line, {}, rules.table) if folder.is_dir() else None
     texts = [] if args.request is None else [args.request]
-    told = [*_tell_steps(args.line, facts, rules, texts)]
-    action = _find_action(policy, args.line, facts, args.request or "")
+    told = [*_tell_steps(line, facts, rules, texts)]
+    action = _find_action(policy, line, facts, args.request or "")
     if args.format == "json":
         sys.stdout.write(f"{ascii_json(_document_of(action, told))}\n")
     else:
@@ -55,8 +57,13 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_OK if _is_understood(told) else EXIT_REFUSED
 
 
-def _require_text(args: argparse.Namespace) -> None:
-    for name, text in (("COMMAND", args.line), ("--request", args.request), ("--cwd", args.cwd)):
+def _join_words(words: list[str]) -> str:
+    """Return one argument as it stands, and several quoted, as the caller's shell parted them."""
+    return words[0] if len(words) == 1 else shlex.join(words)
+
+
+def _require_text(line: str, args: argparse.Namespace) -> None:
+    for name, text in (("COMMAND", line), ("--request", args.request), ("--cwd", args.cwd)):
         try:
             (text or "").encode()
         except UnicodeEncodeError:

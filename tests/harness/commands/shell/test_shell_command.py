@@ -185,3 +185,11 @@ def test_mistakes_are_told(critic: Critic, project: Path, tmp_path: Path) -> Non
     policy.write_text(POLICY)
     said = critic("shell", "explain", "--policy", str(policy), "--", "ls")
     assert (said.status, "has no [shell]" in said.err) == (2, True)
+
+
+def test_several_words_are_the_command_that_a_shell_parted(critic: Critic) -> None:
+    words = ("git", "checkout", "--", "a b.py", "$(id)")
+    parted = critic("shell", "explain", "--format", "json", "--", *words)
+    whole = "git checkout -- 'a b.py' '$(id)'"
+    assert parted == critic("shell", "explain", "--format", "json", "--", whole)
+    assert json.loads(parted.out)["steps"][0]["text"] == whole
