@@ -15,7 +15,7 @@ from tests.critic.late.test_openings import NOW, looked, opened, sending
 from tests.support.model.facts import Json
 
 IBAN = "DE89370400440532013000"
-NOTE = {"adapter_id": "shop", "capability_id": "note"}
+NOTE: Json = {"adapter_id": "shop", "capability_id": "note"}
 
 
 def noted(
@@ -64,7 +64,7 @@ def test_an_approved_value_counts_at_an_opening_until_it_ends() -> None:
 
 def test_a_source_is_worth_what_led_to_it_when_its_call_was_opened() -> None:
     """What ended between its opening and its end did not lead to it."""
-    read = {"adapter_id": "shop", "capability_id": "read"}
+    read: Json = {"adapter_id": "shop", "capability_id": "read"}
     reads = {"approval_mode": "read_only", "arg_roles": {"file": "locator"}}
     wire = sending("public")
     manifests = wire["compiled"]["manifests"]
