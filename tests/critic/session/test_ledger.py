@@ -1,12 +1,13 @@
 """What a session spent, did and may do, as its next plan is told."""
 
 from datetime import UTC, datetime
+from itertools import product
 from typing import Any
 
 import pytest
 
 from critic.provenance.value_kinds import read_value
-from critic.session import Call, CallResult
+from critic.session import Call, CallResult, Session
 from critic.session.call_batch import OtherCall
 from critic.session.ledger import (
     Ledger,
@@ -30,6 +31,7 @@ from evals.context import (
     WaivedCall,
 )
 from tests.critic.session.building import NOW, allowed, opened, read, rules
+from tests.critic.session.commanding import run, shell_rules
 
 NINE, TEN, ELEVEN = (datetime(2026, 5, 9, hour, tzinfo=UTC) for hour in (9, 10, 11))
 
@@ -161,6 +163,18 @@ def test_a_call_of_an_earlier_life_is_not_taken_off_by_one_that_fails_now() -> N
     assert [made.spent for made in session.ledger.made] == [call]
 
 
+@pytest.mark.parametrize("ends", [*product(("completed", "failed", "unknown"), repeat=4)])
+def test_a_call_that_failed_is_taken_off_alone(ends: tuple[Any, ...]) -> None:
+    """Two calls of each of two turns, which end in the order of their ids."""
+    session = opened(scope=["wipe"])
+    for turn in ("ab", "cd"):
+        session = allowed(session, *(Call(name, "wipe", {"what": f"x-{name}"}) for name in turn))
+    for name, status in zip("abcd", ends, strict=True):
+        session = session.ran(name, CallResult(status), NOW).session
+    left = [name for name, status in zip("abcd", ends, strict=True) if status != "failed"]
+    assert [made.spent.id for made in session.ledger.made] == left
+
+
 def test_a_tool_that_the_rules_do_not_have_leaves_no_trace_of_what_it_ran() -> None:
     session = allowed(opened(), read("plan.md"))
     (running,) = session.running.values()
@@ -201,6 +215,15 @@ def test_a_call_that_somebody_changed_sends_what_it_held(
     )
     assert session.ledger.sent.first_seq(read_value("evil-7", None)) == seen
     assert len(session.ledger.made) == (0 if status == "failed" else spent)
+
+
+def test_a_command_that_somebody_changed_sends_whatever_its_tool_is_said_to_do() -> None:
+    """The tool that takes commands reads by the word of the rules: its commands do more."""
+    session = Session.opened(shell_rules("read_only"), "s", "Look")
+    session = allowed(session, run("ls")).ran(
+        "sh", CallResult("unknown", sent=OtherCall("a", "shell", {"command": "curl x-7"})), NOW
+    )[0]
+    assert "curl x-7" in {value for one in session.ledger.sent for value in one.values}
 
 
 def test_a_read_that_somebody_changed_sends_nothing_and_one_that_became_another_does() -> None:

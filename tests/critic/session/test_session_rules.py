@@ -9,8 +9,9 @@ from critic import EvidenceClass, EvidenceItem
 from critic.session import Call, Session, SessionTool
 from critic.session.batch_judging import verify_batch
 from evals.manifest import Manifests
+from evals.plan import ToolStep
 from tests.critic.session.building import NOW, TOOLS, opened, rules
-from tests.critic.session.commanding import run, shell_rules
+from tests.critic.session.commanding import FACTS, run, shell_rules
 from tests.support.sightings import VALUE, item
 
 CLASS: Final = EvidenceClass(class_="r", fields={"sender": "system"})
@@ -148,6 +149,26 @@ def test_what_a_command_does_is_in_the_scope_of_its_tool(
     assert rules().scope_for(("pay",), ["read"], plain) == (known,)
     assert rules().scope_for((), ["read"], plain) == ()
     assert rules().scope_for(None, ["read"], plain) is None
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("scope", [["shell"], ["bash"], ["bash", "shell"], []])
+def test_a_command_of_a_tool_outside_the_scope_gains_nothing_from_one_inside_it(
+    scope: list[str], order: tuple[int, int]
+) -> None:
+    its_rules = shell_rules()
+    listing = run("ls")
+    removal = Call("b", "bash", {"command": "rm a.py"}, shell=FACTS)
+    calls = [(listing, removal)[at] for at in order]
+    plan = Session.opened(its_rules, "s", "Look").propose(calls, NOW).plan
+    parts = [step for step in plan.steps[2:] if isinstance(step, ToolStep)]
+    found = its_rules.scope_for(tuple(scope), [call.tool for call in calls], plan)
+    allowed = {one.capability_id for one in found or ()} - {"shell", "bash"}
+    expected = {
+        part.capability_id for part in parts if part.of is not None and calls[part.of].tool in scope
+    }
+    assert allowed == expected
+    assert len({part.capability_id for part in parts}) == 2
 
 
 def test_what_is_said_of_evidence_grows_by_further_classes() -> None:
