@@ -50,6 +50,22 @@ def test_no_command_writes_or_removes_a_file_of_the_guard(line: str) -> None:
     assert "write_protected" not in effects(line, World(links={"/w/out": "/w/conf"}))
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("echo x > {}", "echo x >> ./{}", "echo x | tee {}", "sed -i s/a/b/ {}", "touch {}"),
+        *("cp a.py {}", "mv a.py {}", "sort -o {} a.py", "truncate -s 0 {}", "chmod 600 {}"),
+        "cd src && echo x > ../{}",
+    ],
+)
+@pytest.mark.parametrize("place", GUARDED)
+def test_no_command_writes_a_file_of_the_guard_through_a_link_to_it(line: str, place: str) -> None:
+    """The name of the link is nothing that is guarded, and what it leads to is."""
+    for leads_to, is_guarded in ((place, True), ("/w/b.py", False)):
+        found = effects(line.format("note"), GuardedWorld(links={"/w/note": leads_to}))
+        assert ("write_protected" in found) is is_guarded
+
+
 @pytest.mark.parametrize("line", ["mv conf x", "cp -r x/. conf", "sed -i s/x/y/ conf/*.toml"])
 def test_what_may_change_a_file_of_the_guard_asks(line: str) -> None:
     assert "write_outside" in effects(line, GuardedWorld())
