@@ -78,6 +78,20 @@ def test_what_looks_like_a_host_is_a_link_only_where_it_was_seen_as_one() -> Non
     ]
 
 
+@pytest.mark.parametrize("ending", ["xn--p1ai", "xn--fiqs8s", "XN--P1AI", "xn--90ais", "xn--a-b"])
+@pytest.mark.parametrize("around", ["{}", "see {}.", "({})", "a, {} and b", "\u89c1 {}\u3002"])
+def test_an_ending_of_another_script_makes_a_link_as_it_is_written_for_computers(
+    ending: str, around: str
+) -> None:
+    host = f"pay.{ending}"
+    found = [one for one in content_values(around.format(host)) if one.is_link_alone]
+    assert [one.shown for one in found] == [host.lower()]
+    content: Json = {"arg_roles": {"x": "content"}}
+    items = request("write it down"), item(f"use {host} now")
+    wire = proposal(*items, args={"x": around.format(host)}, tool=content)
+    assert answer(wire) == "refuse"
+
+
 HIDDEN = {
     "a@1.2.3.4.5.6.7.8.9.10.11.12.x.example": "a@1.2.3.4.5.6.7.8.9.10.11.12.x.example",
     "a@[1.2.3.4]": "a@[1.2.3.4]",

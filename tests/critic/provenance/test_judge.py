@@ -767,6 +767,15 @@ def test_a_yes_outside_the_scope_holds_for_the_same_targets(targets: list[str], 
     assert answer(proposal(item({"sender": VALUE}), scope=None, session=session)) == word
 
 
+@pytest.mark.parametrize("adapter", ["shop", "Shop", "shop2", "sho", "open_case"])
+@pytest.mark.parametrize("capability", ["transmit", "Transmit", "transmit2", "open_case"])
+def test_a_yes_outside_the_scope_holds_for_the_same_tool(adapter: str, capability: str) -> None:
+    tool = {"adapter_id": adapter, "capability_id": capability}
+    session = {**SESSION, "waived": [{"tool": tool, "targets": [VALUE]}]}
+    word = "allow" if tool == SCOPE[0] else "ask"
+    assert answer(proposal(item({"sender": VALUE}), scope=None, session=session)) == word
+
+
 @pytest.mark.parametrize(
     ("change", "word"),
     [
