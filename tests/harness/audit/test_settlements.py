@@ -279,6 +279,30 @@ def send(guard: Guard, event: Any) -> Any:
     return guard.handle_line(json.dumps(event).encode())
 
 
+@pytest.mark.parametrize("first", [*ENDS, None])
+@pytest.mark.parametrize("second", [*ENDS, None])
+def test_an_end_is_recorded_where_any_of_its_calls_is_known_to_have_ended(
+    first: str | None, second: str | None, tmp_path: Path
+) -> None:
+    """Two calls of one turn, which a person settled while they ran. `None`: no result came."""
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        guard = guard_of(desk(), log=log)
+        both = call("list_mail", id="a")
+        both = {**both, "calls": [{**both["calls"][0], "id": name} for name in "ab"]}
+        for event in (open_(), both):
+            send(guard, event)
+        settle_at(tmp_path / "log.db", 2, "not_run")
+        for name, end in zip("ab", (first, second), strict=True):
+            if end is not None:
+                ends = {"event": "result", "session": "s", "id": name, **ENDS[end]}
+                assert send(guard, ends) is None
+        assert send(guard, close()).status
+        ended = [one.run for one in log.records() if one.run is not None]
+    is_known = bool({first, second} - {"unknown", None})
+    told = [[call.status for call in sorted(run.calls, key=lambda one: one.step)] for run in ended]
+    assert told == ([[first or "unknown", second or "unknown"]] if is_known else [])
+
+
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("outcome", SETTLED_OUTCOMES)
 @pytest.mark.parametrize("end", sampled(ENDS, one_in=2))

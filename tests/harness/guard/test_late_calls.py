@@ -1,5 +1,6 @@
 """Calls that wait for one another in a session: each is opened before it is made."""
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +202,41 @@ def test_a_no_ends_the_batch_and_counts_for_later_values() -> None:
     again = answers_to(guard, [TURN, *read_both(), ready("c")])
     assert again[5]["action"] == "refuse"
     assert again[5]["note"] == "a person said no to this call in this session"
+
+
+@pytest.mark.parametrize("denied", ["1", "12", "21", "123", "321"])
+def test_each_no_counts_beside_every_other_one(denied: str) -> None:
+    """Payments are denied one after the other, then each is asked for again, and another one."""
+    budget = {"max_steps": 99, "bucket_tokens": 10**6}
+    guard = guard_of(VALUES, max_questions=9, budget=budget)
+    answers_to(guard, [opened()])
+
+    def ask_for(payment: str, *then: Json) -> Json:
+        order = {"payment": {**ORDER["payment"], "id": f"pay_{payment}"}}
+        read = read_both(order, {**WINDOW, "payment_id": f"pay_{payment}"})
+        turn = calls(*READS, {**PAY, "args": {"id": f"pay_{payment}"}})
+        found: Json = answers_to(guard, [turn, *read, ready("c"), *then])[5]
+        return found
+
+    for payment in denied:
+        assert ask_for(payment, answer(yes=False))["action"] == "ask"
+    for payment in denied:
+        again = ask_for(payment)
+        assert again["note"] == "a person said no to this call in this session"
+    assert ask_for("4")["action"] == "ask"
+
+
+@pytest.mark.parametrize("seconds", [1, 30, 10**6])
+def test_a_yes_to_an_opening_counts_until_the_first_of_its_ends(seconds: int) -> None:
+    """Its evidence expires, and so does the question."""
+    events = [opened(), TURN, *read_both(), ready("c")]
+    (plain, asked) = (
+        answers_to(guard_of(VALUES, **settings), events)[6]
+        for settings in ({}, {"question_expires_after_s": seconds})
+    )
+    end = NOON + timedelta(seconds=seconds)
+    fresh = datetime.fromisoformat(plain["expires_at"])
+    assert datetime.fromisoformat(asked["expires_at"]) == min(fresh, end)
 
 
 def test_a_value_of_another_turn_ends_a_question_about_an_opening() -> None:

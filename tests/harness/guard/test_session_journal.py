@@ -192,6 +192,26 @@ def test_a_permit_is_of_the_process_that_was_answered(places: Places) -> None:
         permit.redeem("list_mail", {})
 
 
+@pytest.mark.parametrize(
+    "event", [call("list_mail", id="e"), close(), result("x", id="d")], ids=str
+)
+def test_a_halt_in_one_process_withdraws_the_permits_of_the_others(
+    event: Any, places: Places
+) -> None:
+    """Another process asked for what is refused: the next event here shows it."""
+    one, two = (guard_of(desk(on_refusal="halt"), **places()) for _ in range(2))
+    both = call("list_mail")
+    both = {**both, "calls": [*both["calls"], {**both["calls"][0], "id": "d"}]}
+    answers_to(one, [open_(), both])
+    permits = [one.permit("s", name) for name in "cd"]
+    refused = answers_to(two, [call("transfer", id="t", iban="iban-9", reason="")])
+    assert refused[0]["action"] == "refuse"
+    answers_to(one, [event])
+    for permit in permits:
+        with pytest.raises(PermitError):
+            permit.redeem("list_mail", {})
+
+
 def test_an_answer_after_a_restart_finds_its_question(places: Places) -> None:
     answers_to(guard_of(desk(), **places()), ASKS)
     other = guard_of(desk(), **places())

@@ -8,7 +8,7 @@ import pytest
 from evals.kinds import Fate
 from harness.guard import Guard
 from harness.log import SqlDecisionLog
-from harness.record import DecisionRecord
+from harness.record import DecisionRecord, RecordedAnswer
 from harness.replay import replay
 from harness.single_use import PermitError
 from tests.harness.log.decisions import decision
@@ -89,6 +89,27 @@ def test_a_turn_has_its_fate_on_record(name: str, tmp_path: Path) -> None:
     events, fates = CASES[name]
     halts = {"on_refusal": "halt"} if "halt" in name else {}
     assert recorded(tmp_path, events, **halts) == fates
+
+
+LAPSED = RecordedAnswer(answer="lapsed")
+ENDS: dict[str, Any] = {
+    "further calls": call("list_mail", id="d"),
+    "a tool that the policy lacks": call("no such tool", id="d"),
+    "a plan": {"event": "plan", "session": "s", "steps": call("list_mail", id="d")["calls"]},
+    "what ran unasked": UNASKED,
+    "what is asked about ran": result({}, sent=TRANSFERRED),
+    "a close": close(),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_whatever_ends_a_question_says_so_on_record(name: str, tmp_path: Path) -> None:
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        guard = guard_of(desk(), log=log)
+        asked = answers_to(guard, [*ASKS])[3]["plan_digest"]
+        answers_to(guard, [ENDS[name]])
+        answered = [one for one in log.records() if one.answer is not None]
+        assert [(one.answer, one.inputs.plan) for one in answered] == [(LAPSED, asked)]
 
 
 @pytest.mark.parametrize("shadow", [False, True])

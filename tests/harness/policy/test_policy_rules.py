@@ -29,6 +29,11 @@ def test_results_are_fresh_in_sessions_as_the_policy_says(
     limit = policy.expiries().get(("a", "x"))
     tool = rules_of(policy).tools["x"]
     assert (tool.expires_after_s, tool.result_class) == (limit, "k")
+    assert tool.told == tool.capability
+    told = (
+        rules_of(policy_of({**wire, "spec": {**wire["spec"], "late": "sources"}})).tools["x"].told
+    )
+    assert (told.expires_after_s, told.yields) == (limit, "k")
 
 
 @pytest.mark.parametrize("mode", ["read_only", "local_write", "destructive"])
