@@ -7,18 +7,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.integrations.mcp.mcp_pins import PINNED, PinFile, PinsUnusable, pin_of
+from harness.integrations.mcp.mcp_pins import PinFile, PinsUnusable, pin_of
 from harness.policy.analysis.policy_writing import STARTER
 from tests.harness.console import Critic
 from tests.harness.integrations.mcp.mcp_shop import TOOLS, Json, Shop, reasons, refused, shop_policy
 
+TOLD = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
+"""The members of a tool that a model is told."""
 LOOKUP: Json = {**TOOLS[0], "annotations": {"readOnlyHint": True}}
 a_folder_for_all = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
 
 
-@pytest.mark.parametrize("member", PINNED)
+@pytest.mark.parametrize("member", TOLD)
 @a_folder_for_all
 @given(value=st.text() | st.booleans() | st.dictionaries(st.text(max_size=3), st.integers(0, 9)))
 def test_a_change_of_any_member_is_another_pin(member: str, value: Any) -> None:
@@ -127,6 +129,23 @@ def test_pages_of_a_list_are_all_read_before_the_first_call(tmp_path: Path) -> N
     last = {"jsonrpc": "2.0", "id": shop.heard[-1]["id"], "result": {"tools": [TOOLS[0]]}}
     shop.from_server(last)
     assert shop.ran == ["lookup", "lookup"]
+
+
+@pytest.mark.parametrize("pages", [["2"], ["3"], ["2", "3"], ["2", None], [None]], ids=str)
+def test_a_tool_is_listed_before_it_is_called_whichever_pages_a_client_saw(
+    pages: list[str | None], tmp_path: Path
+) -> None:
+    """Only a list of one page shows by itself that the server has no other tools."""
+    shop = Shop(tmp_path)
+    shop.answers = False
+    for page in pages:
+        shop.send(shop.request("tools/list", **({} if page is None else {"cursor": page})))
+        more = {"nextCursor": "2"} if page is None else {}
+        found = {"tools": [TOOLS[1]], **more}
+        shop.from_server({"jsonrpc": "2.0", "id": shop.heard[-1]["id"], "result": found})
+    shop.send(shop.request("tools/call", name="lookup", arguments={"order_id": "7"}))
+    assert [one["method"] for one in shop.heard[1:]] == ["tools/list"] * (len(pages) + 1)
+    assert shop.ran == []
 
 
 @pytest.mark.parametrize("result", [{}, {"tools": 1}, {"tools": ["lookup"]}], ids=str)

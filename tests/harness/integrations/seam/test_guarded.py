@@ -1,6 +1,7 @@
 """A guarded session lets a call be made once, as it was ruled on, whatever comes in between."""
 
 import json
+from itertools import product
 from typing import Any
 
 import pytest
@@ -101,6 +102,26 @@ def _end(here: GuardedSession, call: str) -> None:
         here.ended(call, "completed", output="x")
     except GuardHalted as error:
         assert error.ruling.action == "halt"
+
+
+@pytest.mark.parametrize("edits", [*product([None, "same", "other", "nothing"], repeat=2)], ids=str)
+@pytest.mark.parametrize("made", ["as asked", "as said"])
+def test_a_yes_to_changed_arguments_covers_these_and_no_others(
+    edits: tuple[str | None, str | None], made: str
+) -> None:
+    """Two calls that a person is asked about: each may be changed, or not."""
+    here = session()
+    asked = {name: AskedCall(name, "pay", {"to": f"{name}1"}) for name in "pq"}
+    assert here.rule([*asked.values()]).action == "ask"
+    changes: Json = {"other": {"to": "z"}, "nothing": {}}
+    said, replies = dict(asked), dict[str, CallReply]()
+    for (name, one), edit in zip(asked.items(), edits, strict=True):
+        args = None if edit is None else changes.get(edit, one.args)
+        replies[name] = CallReply(yes=True, args=args)
+        said[name] = one if args is None else one._replace(args=args)
+    here.answer(replies, approver="ada")
+    for name, one in (asked if made == "as asked" else said).items():
+        assert bool(here.start(one)) is (one == said[name])
 
 
 def test_a_question_that_is_open_is_not_asked_again() -> None:
