@@ -32,6 +32,7 @@ from tests.assurance.planted.replay_bugs import REPLAY_BUGS
 from tests.assurance.planted.rules_bugs import RULES_BUGS
 from tests.assurance.planted.seam_bugs import SEAM_BUGS
 from tests.assurance.planted.serve_bugs import SERVE_BUGS
+from tests.assurance.planted.several_bugs import SEVERAL_BUGS
 from tests.assurance.planted.shell_bugs import SHELL_BUGS
 from tests.assurance.planted.stream_bugs import STREAM_BUGS
 from tests.assurance.planted.tools_bugs import TOOLS_BUGS
@@ -52,6 +53,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *MEMBER_BUGS,
     *NEAR_BUGS,
     *PAIR_BUGS,
+    *SEVERAL_BUGS,
     *SEAM_BUGS,
     *STREAM_BUGS,
     *JOURNAL_BUGS,
