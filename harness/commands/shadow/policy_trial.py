@@ -63,7 +63,7 @@ class Proposed(NamedTuple):
         yield from () if self.tried is None else proposal_lines(self.tried)
         if self.untold:
             yield f"{len(self.untold)} more cannot be judged, and no edit is proposed for them:"
-            yield from _counted(self.untold)
+            yield from _count_reasons(self.untold)
         yield from self.notes
 
     def wire(self) -> list[dict[str, Any]]:
@@ -114,7 +114,7 @@ def _stops(tried: TriedTasks) -> list[ToolStops]:
     return tool_stops(turns, called)
 
 
-def _counted(reasons: Iterable[str]) -> Iterator[str]:
+def _count_reasons(reasons: Iterable[str]) -> Iterator[str]:
     for reason, count in Counter(reasons).most_common():
         yield f"  {count:>4}  {reason}"
 
@@ -124,7 +124,7 @@ def _text_lines(found: LoggedTasks, tried: TriedTasks) -> Iterator[str]:
     yield f"{len(tried.tasks)} session{'' if len(tried.tasks) == 1 else 's'}: {stopped} stop"
     if found.untold:
         yield f"  {len(found.untold)} more cannot be judged:"
-        yield from _counted(found.untold)
+        yield from _count_reasons(found.untold)
     for stops in _stops(tried):
         of = f"{stops.stopped} of {stops.sessions} session{'' if stops.sessions == 1 else 's'}"
         counts = f"{stops.refused} would be refused, {stops.asked} asked"
