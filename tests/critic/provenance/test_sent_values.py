@@ -68,6 +68,17 @@ KEPT: Final = [
     *(("&#47;srv&#x2f;prod-1", "path"), ("/srv/pr<!-- > -->od-1", "path")),
     *(("/srv/prod&shy;-1", "path"), ("/srv/prod=2D1", "path"), ("/srv/prod-\n1", "path")),
     *(("/srv/<style>b{}</style>prod-1", "path"), ("[/srv](x)/prod-1", "path")),
+    # A program that only drops tags shows what a page hides; another only reads references.
+    *(("<title>/srv/pr<b></b>od-1</title>", "path"), ("<!-- /srv/pr<b></b>od-1 -->", "path")),
+    *(("<script>/srv/pr<b>od-1", "path"), ("/srv/pr<b title='>'>od-1", "path")),
+    *(
+        ("Mal <mal&#64;evil.example>", "address"),
+        ("<style>mal&#64;evil.example</style>", "address"),
+    ),
+    *(("[x](mailto:mal&#64;evil.example)", "address"), ("<a b='mal&#64;evil.example'>", "address")),
+    *(("mal&amp;#64;evil.example", "address"), ("/srv/pr&lt;b&gt;od-1", "path")),
+    *(("<<b>b>/srv/pr<<b>i>od-1", "path"), ("/srv/pr\\u{6f}d-1", "path")),
+    *(("/srv/pr=\nod-1", "path"), ("/srv/pr\\\r\nod-1", "path")),
     *(("/srv/pr\xf6d-1", "path"), ("/srv/pr**od**-1", "path"), ("/srv/<![CDATA[prod]]>-1", "path")),
 ]
 SHOWN: Final = {

@@ -245,16 +245,16 @@ HIDING = "(?:script|style|template|head|title)(?![A-Za-z-])"
 
 
 def readings(text: str) -> list[str]:
-    """Return what pages and mails show of a text with markup or escapes."""
-    text = text.replace("<![CDATA[", "").replace("]]>", "")
-    shown = re.sub(rf"(?is)<(?:!--|{HIDING}).*?(?:-->|</{HIDING}[^<>]*>?|\Z)", "", text)
+    """Return what programs show of a text with markup or escapes: pages, mails, and plain tools."""
+    no_data = text.replace("<![CDATA[", "").replace("]]>", "")
+    page = re.sub(rf"(?is)<(?:!--|{HIDING}).*?(?:-->|</{HIDING}[^<>]*>?|\Z)", "", no_data)
+    quoting = "<[A-Za-z](?:[^<>\"']|\"[^\"]{0,1000}\"|'[^']{0,1000}'){0,100}>"
+    drawn = (page, re.sub(quoting, "", text))
+    dropping = [without_tags(one, gap) for one in drawn for gap in ("", " ")]
+    once = [unescaped_text(text), *map(unescaped_text, dropping)]
+    twice = [unescaped_text(without_tags(one, gap)) for one in once for gap in ("", " ")]
     found = []
-    for gap in ("", " "):
-        words = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", re.sub("<[^<>]*>", gap, shown))
-        words = unescape(re.sub("&#[0-9]{8,};?", "", words))
-        escape = r"\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|=[2-7][0-9A-Fa-f]"
-        words = re.sub(escape, lambda one: letter(one[0]), words)
-        words = re.sub(r"\\(?=[^A-Za-z0-9\s])", "", words)
+    for words in dict.fromkeys((*once, *twice)):
         bare = re.sub("[*_`~]", "", words)
         apart = ucd_3_2_0.normalize("NFKD", words)
         plain = "".join(one for one in apart if not ucd_3_2_0.combining(one)).replace("\u3002", ".")
@@ -267,9 +267,25 @@ def readings(text: str) -> list[str]:
     return found
 
 
+def without_tags(text: str, gap: str) -> str:
+    """Return a text without tags, and with the words of links alone."""
+    return re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", re.sub("<[^<>]*>", gap, text))
+
+
+def unescaped_text(text: str) -> str:
+    """Return a text with its references and escapes read."""
+    words = unescape(re.sub("&#[0-9]{8,};?", "", text))
+    escape = (
+        r"\\u[0-9A-Fa-f]{4}|\\u\{[0-9A-Fa-f]{1,5}\}|\\x[0-9A-Fa-f]{2}|=[2-7][0-9A-Fa-f]|[=\\]\r?\n"
+    )
+    words = re.sub(escape, lambda one: letter(one[0]), words)
+    return re.sub(r"\\(?=[^A-Za-z0-9\s])", "", words)
+
+
 def letter(escape: str) -> str:
     """Return what an escape of a string or a mail stands for."""
-    code = int(escape.lstrip("\\ux="), 16)
+    digits = escape.strip("\\ux={}\r\n")
+    code = int(digits, 16) if digits else 0xD800
     return "" if 0xD800 <= code < 0xE000 else chr(code)
 
 
