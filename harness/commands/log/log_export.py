@@ -33,7 +33,7 @@ from harness.log.search.listing import Listed, Listing
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
-from harness.record.closed_words import REDACTED
+from harness.record.closed_words import REDACTED, SEALED, TEXT_MEMBER
 from harness.record.index_row import IndexRow
 from harness.replay.index_check import IndexedReader
 from harness.replay.log_check import check_log
@@ -210,10 +210,9 @@ def _common_members() -> dict[str, Any]:
 
 
 _ERASED: Final = {
+    **{name: f"/custom/{name}" for name in SEALED},
     "asked": "/input/asked",
-    "attempts": "/custom/attempts",
-    "run": "/custom/run",
-    "texts": "/result",
+    TEXT_MEMBER: "/result",
 }
 """Where an event has what a record is sealed with as digests."""
 
