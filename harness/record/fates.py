@@ -77,6 +77,11 @@ _NO: Final = RecordFacts.NO | RecordFacts.LAPSED
 _ANSWERED: Final = RecordFacts.YES | _NO
 
 
+def may_have_run(facts: RecordFacts) -> bool:
+    """Return whether a call was made, or nobody knows that none was."""
+    return bool(facts & _RAN)
+
+
 def _ran_although_refused(facts: RecordFacts) -> bool:
     unruled = facts & _RAN and not facts & (_ALLOWED | _SHADOW)
     return bool(unruled or facts & RecordFacts.STRAYED)

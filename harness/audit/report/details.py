@@ -3,7 +3,7 @@
 What many decisions share is put into a pool, and stands here as a number.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from critic.reports import ScoreVerdict
@@ -16,7 +16,7 @@ from evals.timestamps import format_time, is_unexpired
 from harness.audit.report.late_details import place_late_facts
 from harness.audit.report.parsed_inputs import ShownInputs
 from harness.audit.report.record_rows import Checked, record_line, tool_name
-from harness.audit.report.told_words import ToolsOfPage, told_words
+from harness.audit.report.told_words import ToldWords, ToolsOfPage, told_words
 from harness.audit.report.visible_text import make_visible, visible_json
 from harness.canonical import canonical_json
 from harness.record import BegunRecord, DecisionRecord, RunFacts, SettledRecord, TurnRecord
@@ -165,28 +165,28 @@ def _of_decision(
     if record.begun is not None:
         shown["begun"] = record.begun
     shown["attempts"] = [
-        {"verdict": _verdict(one.verdict, {}), "plan": visible_json(one.plan.wire())}
+        {"verdict": _verdict(one.verdict, ToldWords()), "plan": visible_json(one.plan.wire())}
         for one in record.attempts or ()
     ]
     return shown
 
 
-def _verdict(verdict: Verified | Refused, words: Mapping[int, str]) -> dict[str, Any]:
+def _verdict(verdict: Verified | Refused, words: ToldWords) -> dict[str, Any]:
     if isinstance(verdict, Verified):
         reasons = [make_visible(one) for one in verdict.reasons]
         return {"ok": True, "reasons": reasons, "caveats": [*map(make_visible, verdict.caveats)]}
-    told = [_violation_detail(one, words.get(at)) for at, one in enumerate(verdict.violations)]
-    return {"ok": False, "violations": told}
+    shown = [_violation_detail(one, at, words) for at, one in enumerate(verdict.violations)]
+    return {"ok": False, "violations": shown}
 
 
-def _violation_detail(one: Violation, words: str | None) -> dict[str, Any]:
+def _violation_detail(one: Violation, at: int, words: ToldWords) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "kind": one.kind,
         "check": one.check,
         "reason": make_visible(one.reason),
     }
-    if words is not None:
-        shown["words"] = make_visible(words, 2_000)
+    said = {"asked": words.asked.get(at), "told": words.told.get(at)}
+    shown |= {name: make_visible(text, 2_000) for name, text in said.items() if text is not None}
     if one.offending_step is not None:
         shown["step"] = one.offending_step
     return shown | ({"approvable": True} if one.approvable else {})

@@ -16,6 +16,7 @@ from harness.record import (
     SettledRecord,
     TurnRecord,
 )
+from harness.record.fates import may_have_run
 
 _TOOLS: Final = 8
 
@@ -72,7 +73,8 @@ def row_of_turn(turn: PageTurn, turns: TurnsOfPage) -> dict[str, Any]:
     row |= {name: make_visible(text) for name, text in texts.items() if text is not None}
     codes = {"why": turn.kind, "answer": turn.answer, "check": turn.worst}
     row |= {name: code for name, code in codes.items() if code is not None}
-    return row
+    # No word of it is true that says that a call was not run.
+    return row | ({"ran": 1} if turn.overruled and may_have_run(turns.facts_of(turn)) else {})
 
 
 def record_line(record: TurnRecord) -> str:

@@ -257,6 +257,20 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
         "    if ended_by == seq:",
     ),
     slip(
+        "carried-not-exported",
+        "harness/commands/log/log_export.py",
+        "a log is not exported from which the end of a session was taken out",
+        '    **{name: f"/custom/{name}" for name in SEALED},',
+        '    **{name: f"/custom/{name}" for name in SEALED if name != "carried"},',
+    ),
+    slip(
+        "shadow-told-as-stopped",
+        "harness/audit/report/told_words.py",
+        "the page says of a call of a shadow that it was not run",
+        "        return ToldWords(_word_unenforced(said, asked))",
+        "        return ToldWords(said)",
+    ),
+    slip(
         "settled-for-no-reason",
         _SETTLE,
         "a settlement is recorded without a reason",

@@ -34,6 +34,14 @@
   const whom = (turn) => [turn.user, turn.tenant && `tenant ${turn.tenant}`].filter(Boolean).join(", ");
   const became = (turn) => turn.fate ? tag(said("fate", turn.fate), toneOf(turn)) : outcome(turn);
 
+  // What is known of a record. No word stands here that says of a call which ran that it did not.
+  function detailOf(seq) {
+    const detail = read(`detail-${seq}`);
+    const untrue = detail && detail.verdict && turnOf.get(seq).ran && !detail.shadow;
+    for (const one of untrue && detail.verdict.violations || []) delete one.told;
+    return detail;
+  }
+
   // ---- the list: a line for each turn, and one for what is missing or cannot be read
 
   const filters = byId("filters"), body = byId("body"), matches = byId("matches");
@@ -139,7 +147,8 @@
   function violation(one) {
     const rule = [make("strong", null, said("why", one.kind)), ` (check: ${one.check}) — ${one.reason}`,
       one.approvable && " — a person's approval would clear this"];
-    return make("p", {class: "why"}, one.words ? [one.words, make("span", {class: "said"}, rule)] : rule);
+    const words = one.asked || one.told;
+    return make("p", {class: "why"}, words ? [words, make("span", {class: "said"}, rule)] : rule);
   }
   function call(one) {
     const spent = [one.duration_ms !== undefined && `${count(one.duration_ms)} ms`, one.tokens !== undefined && many(one.tokens, "token"),
@@ -187,7 +196,7 @@
     return [make("p", null, tag("not allowed", detail.shadow ? "eh" : "no"),
       detail.shadow ? " by the critic, and not enforced: it ran in shadow" : " by the critic alone"),
       given.violations.map((one) => one.step === undefined || one.step >= steps ? violation(one)
-        : make("p", {class: "why"}, make("strong", null, `Step ${one.step}: ${said("why", one.kind)}`), ` — ${one.words || one.reason}`))];
+        : make("p", {class: "why"}, make("strong", null, `Step ${one.step}: ${said("why", one.kind)}`), ` — ${one.asked || one.told || one.reason}`))];
   }
   const LIMITS = [["max_steps", (it) => many(it, "step")], ["bucket_tokens", (it) => many(it, "token")],
     ["wall_ms", (it) => `${count(it)} ms`], ["cost_micros", (it) => `cost ${cost(it)}`]];
@@ -244,7 +253,7 @@
       newer && make("a", {href: `#record-${newer.seq}`}, `Newer: ${newer.seq}`), older && make("a", {href: `#record-${older.seq}`}, `Older: ${older.seq}`));
   }
   function show(row) {
-    const detail = read(`detail-${row.seq}`);
+    const detail = detailOf(row.seq);
     const others = detail.others || [];
     const later = make("details", null, make("summary", null, `${others.length} more that no step pins`));
     later.addEventListener("toggle", () => { if (later.childElementCount === 1) later.append(...others.map((one) => evidence(shared(one)))); });
@@ -328,7 +337,7 @@
   }
   function converse(turn) {
     const all = sessions.get(turn.s);
-    const read_ = all.map((one) => one.of.map((seq) => read(`detail-${seq}`)).filter(Boolean));
+    const read_ = all.map((one) => one.of.map(detailOf).filter(Boolean));
     const values = [...new Set(read_.flatMap(doubted))];
     const waiting = new Set(read_.flatMap(itemsOf));  // what is not shown yet
     const counts = new Map();

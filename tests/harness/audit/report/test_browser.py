@@ -17,7 +17,7 @@ from harness.record import TurnKey
 from tests.harness.audit.report.browser import Tab, browsing
 from tests.harness.audit.report.hostile_log import TRAPS, log_with
 from tests.harness.audit.report.pages import page_of, text_of
-from tests.harness.log.decisions import decision, filled
+from tests.harness.log.decisions import decision, filled, judged, proposal, run_of
 from tests.harness.log.guard_logs import write_guard_log
 from tests.harness.log.search.searched import varied
 from tests.support.effort import sampled_rows
@@ -310,6 +310,20 @@ def test_a_session_is_a_conversation_with_each_call_once(tab: Tab, tmp_path: Pat
     tab.until(f"document.activeElement.id === 'turn-at-{mine[-1]['n']}'")
     tab.js("location.hash = 'fate-ran_in_part'")
     tab.until("document.getElementById('matches').textContent.startsWith('1 of ')")
+
+
+def test_a_call_that_ran_is_not_said_to_be_not_run(tab: Tab, tmp_path: Path) -> None:
+    with SqlDecisionLog.open(tmp_path / "audit.db") as log:
+        log.append(judged(proposal(1, pinned=False), run_of(proposal(1, pinned=False), 1)))
+        log.append(judged(proposal(2, pinned=False)))
+    address = written(tmp_path / "ran.html", text_of(tmp_path / "audit.db"))
+    for place, is_said in (("turn-1", 0), ("record-1", 0), ("turn-2", 1), ("record-2", 1)):
+        tab.open("about:blank#")
+        tab.open(f"{address}#{place}")
+        tab.until("!document.getElementById('opened').hidden")
+        said = tab.js("document.getElementById('opened').innerText").lower()
+        assert ("not run: " in said) == bool(is_said), place
+        assert "evidence is missing" in said
 
 
 def test_a_turn_is_found_by_its_user_and_its_session_names_them(tab: Tab, tmp_path: Path) -> None:

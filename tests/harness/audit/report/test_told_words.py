@@ -7,12 +7,12 @@ import pytest
 
 from evals.manifest import CompiledContext
 from harness.audit.report.parsed_inputs import ShownInputs
-from harness.audit.report.told_words import ToolsOfPage, told_words
+from harness.audit.report.told_words import ToldWords, ToolsOfPage, told_words
 from harness.log import SqlDecisionLog
 from harness.record import DecisionRecord
 from harness.wire import build
 from tests.harness.audit.report.pages import page_of
-from tests.harness.log.decisions import judged, proposal
+from tests.harness.log.decisions import judged, proposal, run_of
 from tests.support.guarding import answers_to, call, desk, guard_of, open_, result
 
 pytest.importorskip("jinja2")
@@ -52,7 +52,9 @@ def words_of(log: Path) -> list[list[str | None]]:
     page = page_of(log)
     details = [page.data(f"detail-{seq}") for seq in page.rows if f"detail-{seq}" in page.blocks]
     verdicts = [one["verdict"] for one in details if not one.get("verdict", {"ok": True})["ok"]]
-    return [[one.get("words") for one in verdict["violations"]] for verdict in verdicts]
+    return [
+        [one.get("asked", one.get("told")) for one in verdict["violations"]] for verdict in verdicts
+    ]
 
 
 def test_a_refusal_is_worded_as_the_model_was_told(log: Path) -> None:
@@ -81,6 +83,28 @@ def test_what_nobody_could_be_asked_any_more_says_so(log: Path) -> None:
     assert words.endswith("and nobody can be asked now: tell the user what you wanted to do.")
 
 
+def test_what_was_not_enforced_is_worded_as_what_would_have_been(log: Path) -> None:
+    rulings(log, [*REFUSED, *ASKED[1:4], result({"ok": True}, id="p")], shadow=True)
+    shown = [text for texts in words_of(log) for text in texts if text is not None]
+    assert not any("not run" in text or "is asked" in text for text in shown)
+    assert {text.partition(" not have been run")[0] for text in shown} == {
+        *("transfer would", "shred would", "Would")
+    }
+    question = 'transfer(iban = "iban-4711-22", reason = "x"). '
+    assert any(text.partition(": ")[2].startswith(question) for text in shown)
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_a_turn_says_whether_its_calls_may_have_run(log: Path, *, refused: bool) -> None:
+    """What says that a call was not run is shown where none may have run."""
+    proposed = proposal(1, pinned=not refused)
+    with SqlDecisionLog.open(log) as kept:
+        kept.append(judged(proposal(2, pinned=False)))
+        kept.append(judged(proposed, run_of(proposed, 1)))
+    stopped, ran = page_of(log).turns.values()
+    assert [one.get("ran", 0) for one in (stopped, ran)] == [0, int(refused)]
+
+
 @pytest.mark.parametrize("name", ["ctx", "compiled", "spec", "plan"])
 def test_what_the_inputs_do_not_bear_out_has_no_words(log: Path, name: str) -> None:
     refused, sound = proposal(1, pinned=False), proposal(1)
@@ -89,11 +113,11 @@ def test_what_the_inputs_do_not_bear_out_has_no_words(log: Path, name: str) -> N
     assert isinstance(record, DecisionRecord)
     inputs = ShownInputs(refused.ctx, refused.compiled, refused.spec, refused.plan, ())
     tools = ToolsOfPage()
-    assert [*told_words(record, inputs, tools)] == [0, 1]
+    assert [*told_words(record, inputs, tools).told] == [0, 1]
     gone: dict[str, Any] = {name: None}
-    assert told_words(record, inputs._replace(**gone), tools) == {}
-    assert told_words(record, inputs._replace(plan=sound.plan), tools) == {}
-    assert told_words(record, None, tools) == {}
+    assert told_words(record, inputs._replace(**gone), tools) == ToldWords()
+    assert told_words(record, inputs._replace(plan=sound.plan), tools) == ToldWords()
+    assert told_words(record, None, tools) == ToldWords()
 
 
 def test_only_the_tools_of_the_last_records_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
