@@ -13,6 +13,7 @@ from typing import Final
 
 from critic.command.command_table import ProgramEntry
 from critic.command.deeds import Deed, LineWalk, NamedPath
+from critic.command.name_expressions import patterns_of_regex
 from critic.command.shell_syntax import NotUnderstood, Piece, Word, plain_word
 
 _WITH_VALUE: Final = frozenset(
@@ -41,7 +42,6 @@ _NAMES: Final = frozenset(
 _COMPARES: Final = frozenset(("-newer", "-anewer", "-cnewer", "-samefile"))
 """Tests against a file, of which no more than its times and its number are read."""
 
-_REGEX_SIGNS: Final = re.compile(r"\.\*|[^\w.-]")
 _WORD: Final = re.compile(r"\w")
 _FOLLOWS: Final = ("-L", "-follow")
 _PRINTS_MORE: Final = frozenset(("-printf", "-ls"))
@@ -50,18 +50,13 @@ _CHANGES_ITSELF: Final = frozenset(("mv", "cp", "ln", "tar"))
 _ANY_NAME: Final = "**"
 
 
-def strip_anchors(expression: str) -> str:
-    """Return the name that a regular expression is about, if it is about one."""
-    return expression.replace("\\", "").strip("^$")
-
-
 def _names_in(test: str, value: str) -> list[str]:
     """Return patterns of the names that a test may be about: of files, and of their folders."""
-    if "regex" in test:
-        parts = _REGEX_SIGNS.split(strip_anchors(value))
-        return [f"*{parts[-1]}", *filter(_WORD.search, parts[:-1])]
-    *folders, last = value.split("/")
-    return [last, *filter(_WORD.search, folders)]
+    found = list[str]()
+    for pattern in patterns_of_regex(value) if "regex" in test else [value]:
+        *folders, last = pattern.split("/")
+        found += [last, *filter(_WORD.search, folders)]
+    return [*dict.fromkeys(found)]
 
 
 @dataclass(slots=True)

@@ -19,9 +19,8 @@ from critic.command.shell_syntax import NotUnderstood, Piece, Word, plain_word
 
 _REPOSITORY_FILES: Final = frozenset(("HEAD", "config", "objects", "refs", ".git", "commondir"))
 _PATHSPECS: Final = ("list", "read")
-_SIGNS: Final = re.compile(r"^:[(!^/]|^[^:]*[*?\[]")
+_SIGNS: Final = re.compile(r"^:[(!^/]|^[^:]*[*?\[\\]")
 _LEAVES_OUT: Final = re.compile(r":(?:\(exclude\)|[!^])")
-_REVISION: Final = re.compile(r"[\^~@]")
 _ADDRESS: Final = re.compile(r"::|://|^[+:]|@|/.*:")
 _READS_NO_FILES: Final = frozenset(
     ("remote", "remote/get-url", "config", "worktree/list", "reflog", "stash/list", "branch", "tag")
@@ -167,7 +166,7 @@ def _add_path(walk: LineWalk, word: Word, deed: Deed) -> None:
     text = word.exact
     if text is not None and ":" in text and not _SIGNS.match(text):
         apply_kind(walk, "read", plain_word(text.rpartition(":")[2] or "."), deed)
-    elif not _REVISION.search(text or ""):
+    else:
         apply_kind(walk, "read", _as_pathspec(word), deed)
 
 

@@ -9,7 +9,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from critic.command.deeds import NamedPath
-from critic.command.place_names import folded_names, is_match, is_pattern, without_brackets
+from critic.command.place_names import (
+    folded_names,
+    is_match,
+    is_pattern,
+    pattern_parts,
+    without_brackets,
+)
 
 
 class GuardedPlaces:
@@ -30,7 +36,7 @@ class GuardedPlaces:
         """Return whether one of the places is a path, or in it, or among what its pattern gives."""
         if not self._places:
             return False
-        parts = [without_brackets(part) for part in folded_names(path.pattern)]
+        parts = [without_brackets(part) for part in pattern_parts(path.pattern)]
         return any(
             place[: len(one)] == one and _may_give(parts, place[len(one) :])
             for one in (folded_names(spelling) for spelling in path.spellings)

@@ -6,15 +6,18 @@ Rule 2: an address is understood up to its host; what of it is not known is sent
 
 import re
 from collections.abc import Callable
+from itertools import product
 from typing import Final
 
 from critic.command.command_table import ProgramEntry
 from critic.command.deeds import Deed, LineWalk, NamedPath
+from critic.command.name_expressions import patterns_in_braces
 from critic.command.program_options import GivenArguments, GivenOption
 from critic.command.shell_syntax import NotUnderstood, Word, plain_word
 
 _NUMBER: Final = re.compile(r"[+-]?\d+")
 _PLUGIN: Final = re.compile(r"no:[\w.-]+")
+_VERBOSE: Final = re.compile("(?:V|VERBOSE)=[0-9]")
 _NAME: Final = re.compile(r"[A-Za-z0-9_,-]+")
 _SWITCH: Final = re.compile(
     r"(?!CMAKE_PROJECT)[A-Za-z]\w*(:[A-Z]+)?=(\d+|(?i:on|off|true|false|yes|no))"
@@ -171,9 +174,11 @@ def _apply_glob(walk: LineWalk, word: Word, deed: Deed) -> None:
     if text is None:
         raise NotUnderstood(f"names that are known only when it runs: {word.shown}")
     if not text.startswith("!"):
-        name = text.strip("/")
-        here = walk.here(deed)
-        deed.reads += walk.count_paths(NamedPath(one.path, one.real, f"**/{name}") for one in here)
+        names = patterns_in_braces(text.strip("/"))
+        found = product(walk.here(deed), names)
+        deed.reads += walk.count_paths(
+            NamedPath(one.path, one.real, f"**/{name}") for one, name in found
+        )
 
 
 def _apply_name(_walk: LineWalk, word: Word, _deed: Deed) -> None:
@@ -208,6 +213,8 @@ def _apply_body(walk: LineWalk, word: Word, deed: Deed) -> None:
 
 
 def _apply_target(walk: LineWalk, word: Word, deed: Deed) -> None:
+    if _VERBOSE.fullmatch(word.exact or "") and deed.program in ("make", "gmake"):
+        return
     if not _TARGET.fullmatch(word.exact or "") or "=" in (word.exact or ""):
         raise NotUnderstood(f"the target {word.shown}")
     name = word.exact or ""

@@ -3,7 +3,7 @@
 Rule 1: a name counts in any case and at any depth, and for the path as written and as it leads.
 Rule 2: what agents, git and their guard obey is protected, whatever the table says.
 Rule 3: a pattern counts as each name that it may give. A general pattern (`*`, `*.py`) gives a
-        secret only where the ending says so.
+        secret only where the ending says so. Programs that read patterns drop backslashes.
 """
 
 import re
@@ -56,12 +56,12 @@ class GuardedNames:
             return True
         return any(
             self._protected.has(part) or (part.startswith(".") and self._protected.meets(part))
-            for part in folded_names(pattern)
+            for part in pattern_parts(pattern)
         )
 
     def may_be_protected(self, pattern: str) -> bool:
         """Return whether a pattern may give a protected name, though it does not say so."""
-        return any(self._protected.meets(part) for part in folded_names(pattern))
+        return any(self._protected.meets(part) for part in pattern_parts(pattern))
 
     def is_secret(self, path: str, pattern: str = "") -> bool:
         """Return whether a path, or a name below it that a pattern may give, is a secret."""
@@ -75,7 +75,7 @@ class GuardedNames:
         if not pattern:
             return False
         hidden = pattern.startswith("**/")  # find meets hidden names as well
-        return any(self._may_be_secret(part, hidden=hidden) for part in folded_names(pattern))
+        return any(self._may_be_secret(part, hidden=hidden) for part in pattern_parts(pattern))
 
     def is_made_again(self, path: str) -> bool:
         """Return whether a path below the project is in what a build makes again."""
@@ -174,10 +174,18 @@ def _endings(names: str) -> str:
 def without_brackets(pattern: str) -> str:
     """Return a pattern in which a class of characters counts as any one.
 
-    What comes after an open bracket that is no plain class counts as anything.
+    Where a bracket is left over, a class may end elsewhere than it seems to: at the second of
+    `[!]x]`, or after one in quotes. Then what comes after the first bracket counts as anything.
     """
-    plain, bracket, _ = _BRACKETS.sub("?", pattern).partition("[")
-    return plain + ("*" if bracket else "")
+    if "[" not in pattern:
+        return pattern
+    plain = _BRACKETS.sub("?", pattern)
+    return f"{pattern.partition('[')[0]}*" if "[" in plain or "]" in plain else plain
+
+
+def pattern_parts(pattern: str) -> list[str]:
+    """Return the names in a pattern, as the programs that read it mean them."""
+    return folded_names(pattern.replace("\\", ""))
 
 
 def is_match(pattern: str, name: str) -> bool:

@@ -6,10 +6,10 @@ Rule 2: what the table does not have is not understood.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from itertools import product
+from collections.abc import Callable
 from typing import Final
 
+from critic.command.asked_names import names_looked_for
 from critic.command.awk import read_awk, read_jq
 from critic.command.builtin_readers import (
     read_clock,
@@ -45,7 +45,7 @@ from critic.command.file_moves import (
     read_move,
     read_zip,
 )
-from critic.command.find import read_find, strip_anchors
+from critic.command.find import read_find
 from critic.command.git_commands import read_git
 from critic.command.operand_kinds import apply_arguments
 from critic.command.program_options import GivenArguments, parse_options
@@ -64,7 +64,6 @@ _WRAPPER: Final = re.compile(r"(?:.*/)?(gradlew|mvnw)", re.DOTALL)
 _VERSIONED: Final = re.compile(r"python3\.\d+")
 _ASKS_ABOUT_ITSELF: Final = frozenset(("--version", "--help"))
 _NO_PROGRAMS: Final = frozenset(("env", "xargs", "shell", "test", "cd", "export", "set", "exit"))
-_ENDINGS: Final = frozenset(("-e", "--extension"))
 _Reader = Callable[[LineWalk, ProgramEntry, tuple[Word, ...], Deed], None]
 _READERS: Final[dict[str, _Reader]] = {
     "find": read_find,
@@ -293,24 +292,12 @@ def _read_plain(
     if "names" in marks or entry.lists_names:
         deed.found = list(deed.reads or deed.lists)
     if entry.lists_names:
-        deed.found += walk.count_paths(_find_names(entry, given, deed.found))
+        deed.found += walk.count_paths(names_looked_for(entry, given, deed.found))
     if "send" in marks:
         deed.add_effect("send")
     if "discard" in marks:
         deed.add_effect("discard")
     return given
-
-
-def _find_names(
-    entry: ProgramEntry, given: GivenArguments, folders: Iterable[NamedPath]
-) -> Iterator[NamedPath]:
-    """Yield what may be listed by the texts that are looked for, as names and patterns."""
-    kinds = map(entry.operands.kind_of, range(len(given.operands)))
-    looked_for = zip(given.operands, kinds, strict=True)
-    names = [strip_anchors(word.shown) for word, kind in looked_for if kind == "text"]
-    names += [f"x.{one.value.shown}" for one in given.options if one.value and one.name in _ENDINGS]
-    for folder, name in product((*folders,), names):
-        yield NamedPath(folder.path, folder.real, f"**/{name}")
 
 
 def _check_wrapper(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:

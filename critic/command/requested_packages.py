@@ -3,7 +3,8 @@
 Rule 1: a package is named beside a word that installs (`install requests and react`), in quotes or
         not; or with its scope or its version, in the same breath. Any other word is none.
 Rule 2: words that sentences are made of are no packages, unless they stand in quotes.
-Rule 3: a whole list is asked for by its own words: `install the dependencies`, `sync`.
+Rule 3: `how to install`, and what users are to install, asks for nothing.
+Rule 4: a whole list is asked for by its own words: `install the dependencies`, `sync`.
 """
 
 import re
@@ -57,6 +58,11 @@ _MARKED: Final = re.compile(
     r"(?<![\w@/.-])(?:(@[a-z0-9][\w.-]{0,100}/[a-z0-9][\w.-]{0,100})"
     r"|([a-z0-9][\w.-]{0,100})(?:\[[\w,]{1,100}\])?(?:[=~<>!]=|@[\^~]?\d|@latest\b|@next\b))"
 )
+_NEAR: Final = 4
+_OTHERS: Final = frozenset(
+    ("user", "users", "people", "they", "someone", "readers", "developers", "customers", "tells")
+)
+"""Words shortly before a verb that somebody else is to do it."""
 _ENDS: Final = (".", ",", ";", ":", "!", "?", ")")
 _FOLLOW: Final = _JOINS | _PACKAGE_WORDS | {"to", "for", "from", "via", "with", "in"}
 _AROUND: Final = "\"'`<>()[]{},.;:!?"
@@ -102,7 +108,10 @@ def _syncs(words: Sequence[str], at: int) -> bool:
 
 def _is_installing(words: Sequence[str], at: int, word: str) -> bool:
     plain = word.strip(_QUOTES + "([*_")
-    return plain in _INSTALLS or (plain == "i" and at > 0 and words[at - 1] in _MANAGERS)
+    if plain not in _INSTALLS:
+        return plain == "i" and at > 0 and words[at - 1] in _MANAGERS
+    before = words[max(0, at - _NEAR) : at]
+    return before[-2:] != ["how", "to"] and _OTHERS.isdisjoint(before)
 
 
 def _may_be_of_anything(word: str) -> bool:

@@ -3,11 +3,13 @@
 Rule 1: the wrapped command is read in place of the wrapper, in the same folders.
 Rule 2: `xargs` takes names from what lists names only, through what hands whole lines on, for
         programs whose options do no harm. Errors among them, or text of the line, are no names.
+        What `grep` asks for of a list of all files, it asks for by name.
 """
 
 import re
 from typing import Final
 
+from critic.command.asked_names import names_let_through
 from critic.command.builtin_readers import check_variable, split_assignment
 from critic.command.command_table import ProgramEntry
 from critic.command.deeds import ENVIRONMENT, Deed, LineWalk, NamedPath, Stdin
@@ -103,8 +105,11 @@ def read_xargs(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], dee
     walk.add_inner(deed, number)
     inner.argv = (*inner.argv[:-1], None)
     inner.note = "the names come from a list"
-    for path in listing:
-        inner.reads += path.found
+    for one in listing:
+        inner.reads += one.found
+    found = [path for one in listing if one.program != "git ls-files" for path in one.found]
+    for source in sources:
+        inner.reads += walk.count_paths(names_let_through(walk, source, found))
 
 
 def _gives_names(walk: LineWalk, deed: Deed) -> bool:

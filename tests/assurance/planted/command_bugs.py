@@ -262,13 +262,6 @@ COMMAND_BUGS: Final[tuple[Bug, ...]] = (
         'hidden = pattern.startswith("**/.")',
     ),
     slip(
-        "class-of-characters-is-text",
-        _NAMES,
-        "a class of characters in a pattern is a text",
-        '_BRACKETS.sub("?", pattern).partition("[")',
-        'pattern.partition("[[")',
-    ),
-    slip(
         "endings-of-secrets-lost",
         _NAMES,
         "a pattern with the ending of a secret is general",

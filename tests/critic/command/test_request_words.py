@@ -267,6 +267,10 @@ def test_a_host_is_taken_back_as_a_word_is() -> None:
         ("Install the parser", "parser", False),
         ("Mail bob@corp.com and add tests", "bob", False),
         ("Do not install parser", "parser", False),
+        ("Fix the page about how to install parser", "parser", False),
+        ("Document that users should install parser first", "parser", False),
+        ("The README tells users to install parser; is that true?", "parser", False),
+        ("Find out how, then install parser", "parser", True),
         ("Install lexer. Never use parser", "parser", False),
     ],
 )

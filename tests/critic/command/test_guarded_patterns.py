@@ -1,0 +1,131 @@
+"""What a shell, git, or find makes of a pattern is known: a guarded name that it gives counts."""
+
+import random
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from critic.command.name_expressions import patterns_in_braces, patterns_of_regex
+from critic.command.shell_facts import ShellName
+from harness.policy.shell_settings import shipped_table
+from tests.support.shell_worlds import World
+
+SHIPPED: Final = shipped_table("common-1")
+WORLD: Final = World()
+SHELLS: Final[list[ShellName]] = [one for one in ("bash", "dash", "zsh") if shutil.which(one)]
+NAMES: Final = {".env": "read_secret", "x.pem": "read_secret", "id_rsa": "read_secret"}
+_DRAWN: Final = 400
+
+
+def effects(line: str, shell: ShellName | None = "bash") -> set[str]:
+    return {step.effect for step in WORLD.read(line, SHIPPED, shell=shell).steps}
+
+
+def spelled(draw: random.Random, name: str) -> str:
+    """Return a pattern that gives a name, as somebody writes it who wants it not to be seen."""
+    return "".join(_spelled_sign(draw, sign) if draw.random() < 0.4 else sign for sign in name)
+
+
+def _spelled_sign(draw: random.Random, sign: str) -> str:
+    others = ("?", "*", f"[{sign}]", f"[!{sign.upper()}]", f"[^{sign.upper()}]", f"\\{sign}")
+    ends = (f"[]{sign}]", "[!]x]", "[^]x]", f"[x\\]{sign}]", f"[x']'{sign}]", f'[x"]"{sign}]')
+    classes = ("[[:alnum:]]", "[!-,]", f"[{sign}-{sign}]", f"['{sign}']", f'["{sign}x"]')
+    quoted = (f"'{sign}'", f'"{sign}"')
+    return draw.choice((*others, *ends, *ends, *classes, *quoted))
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_secret_that_a_shell_makes_of_a_pattern_is_read_as_one(
+    shell: ShellName, tmp_path: Path
+) -> None:
+    for name in NAMES:
+        (tmp_path / name).touch()
+    draw = random.Random(7)  # noqa: S311
+    patterns = [spelled(draw, draw.choice([*NAMES])) for _ in range(_DRAWN)]
+    options = "setopt nonomatch\n" if shell == "zsh" else ""
+    script = options + "".join(f"printf '%s|' {one}; echo\n" for one in patterns)
+    done = subprocess.run([shell, "-c", script], cwd=tmp_path, capture_output=True, check=True)
+    given = [line.split("|")[:-1] for line in done.stdout.decode().splitlines()]
+    met = 0
+    for pattern, names in zip(patterns, given, strict=True):
+        if not {*names}.isdisjoint(NAMES):
+            met += 1
+            general = pattern.strip("*?") in ("", ".")
+            found = effects(f"cat {pattern}", shell)
+            assert general or not found.isdisjoint({"read_secret", "unknown"}), pattern
+    assert met > _DRAWN / 4
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("tee -a .gi[!]x]/config", "sed -i s/a/b/ .husk[!]x]/pre-commit", "chmod +x .gi[!]x]/x"),
+        *("sed -i s/a/b/ .gi['x]'t]/config", "touch .claud[!]x]/settings.json"),
+        "find . -name 'AGENT\\S.md' -exec sed -i s/a/b/ {} +",
+    ],
+)
+def test_what_no_step_may_write_is_known_behind_a_pattern(line: str) -> None:
+    assert "write_protected" in effects(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        # Programs that read patterns drop a backslash.
+        *(
+            "git diff -- '.\\env'",
+            "git log -p -- 'config/\\secrets.yml'",
+            "git grep '' -- '.\\env'",
+        ),
+        *("find . -name '.\\env' -exec cat {} +", "grep -rh --include='.\\env' '' ."),
+        *("rg -g '.\\env' ''", "git add -f -- '.\\env'"),
+        # A sign of revisions does not keep an operand from being a path.
+        *("git diff -- '.en[^x]'", "git log -p -- 'secret@prod.pem'", "git diff -- .env~"),
+        # Alternatives are each a name.
+        "find . -regextype posix-extended -regex '.*/\\.(env|x)' -exec cat {} +",
+        "find . -regextype posix-extended -regex '.*/\\.(x|env)' -exec cat {} +",
+        *("find . -regex 'src.*env' -exec cat {} +", "rg -g '.{x,env}' ''"),
+        *("find . -regex '.*\\.\\(env\\|pem\\)' -exec cat {} +", "rg -g '.{env,x}' ''"),
+        *("find . -regex '.*/\\.en[v]' -exec cat {} +", "rg -uu -g '*.{pem,key}' ''"),
+        # What is asked for by name, of a list of all files.
+        *("find . -type f | grep '\\.env' | xargs cat", "find . | grep -e pem -e foo | xargs cat"),
+        "find . | grep -e foo -e pem | xargs cat",
+        *("rg --files | grep secret | xargs cat", "fd . | sort | grep -E 'x|env' | xargs cat"),
+    ],
+)
+def test_a_secret_is_known_behind_what_a_program_reads_as_a_pattern(line: str) -> None:
+    assert "read_secret" in effects(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("git log -p HEAD~3..HEAD -- src/a.py", "git diff HEAD^ -- src", "git show HEAD^{tree}"),
+        *("git diff HEAD@{1}", "grep -rn 'def f(' src", "rg -g '*.{ts,tsx}' 'useState' src"),
+        "find . -regex '.*\\.\\(py\\|txt\\)' -exec grep -n foo {} +",
+        *("find . -type f | grep '\\.py' | grep -v test | xargs grep -n foo", "cat src/[a-z]*.py"),
+        "find . -name '*.py' | grep -E 'config|settings' | xargs grep DEBUG",
+        *("find . -type f | grep -v pem | xargs wc -l", "git ls-files | grep env | xargs wc -l"),
+    ],
+)
+def test_ordinary_patterns_are_no_secrets(line: str) -> None:
+    assert effects(line) <= {"read", "list"}
+
+
+def test_a_regular_expression_is_read_as_the_patterns_that_it_gives() -> None:
+    assert patterns_of_regex(r".*/\.(env|pem)") == ["*/*/.pem", "*/*/.env"]
+    assert patterns_of_regex(r"^a\(b\|c\)*d$") == ["a*/*d"]
+    assert patterns_of_regex("a[^x]b|c.d|e[fg]") == ["a*/*b", "c*/*d", "e?"]
+    assert patterns_of_regex("x(") == ["x("]
+    assert patterns_in_braces("a.{b,c}d") == ["a.bd", "a.cd"]
+    assert patterns_in_braces("a.b") == ["a.b"]
+
+
+@pytest.mark.parametrize(
+    "line", ["rg -g '{a,{b,c}}' x", f"find . | grep '{'(a)' * 51}' | xargs cat"]
+)
+def test_what_gives_too_much_is_not_understood(line: str) -> None:
+    assert effects(line) == {"unknown"}
