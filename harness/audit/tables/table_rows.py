@@ -31,12 +31,19 @@ _SHORTEST: Final = 3  # characters of a value that is looked for in evidence
 
 
 class ReadRecord(NamedTuple):
-    """A record with its inputs as JSON; None for what cannot be had."""
+    """A record with its inputs as JSON; None for what cannot be had.
+
+    Attributes:
+        own_hash: its hash.
+        hidden: the inputs and members that it has and that cannot be had: they were taken out.
+    """
 
     row: IndexRow
+    own_hash: str
     wire: Mapping[str, Any]
     ctx: Any
     plan: Any
+    hidden: frozenset[str] = frozenset()
 
 
 class ContextFacts(NamedTuple):
@@ -44,6 +51,10 @@ class ContextFacts(NamedTuple):
 
     tiers: Mapping[tuple[str, str], str]
     items: Sequence[Any]
+
+
+NO_CONTEXT: Final = ContextFacts({}, ())
+"""What is said where there is no context."""
 
 
 def context_facts(compiled: Any) -> ContextFacts:
@@ -70,13 +81,15 @@ def rows_of_turn(
         upto: the last record of the log at the time.
     """
     common, plan = _common_columns(turn, records, upto), _first_of(one.plan for one in records)
+    hidden = frozenset[str]().union(*(one.hidden for one in records))
     calls = [{**common, **one} for one in _calls(turn, records, plan, context)]
     effects = [{**common, **one} for one in _effects(plan, calls, context)]
     now = _last_of(_time_of(member_of(one.ctx, "as_of")) for one in records)
     evidence = [{**common, **one} for one in _evidence(plan, context, now)]
     answers = [{**common, **one} for one in _answers(turn, records)]
     own = _turn_columns(turn, records, calls)
-    own["stale"] = any(one["expired"] and (one["use"] != "known") for one in evidence)
+    stale = any(one["expired"] and (one["use"] != "known") for one in evidence)
+    own["stale"] = None if hidden & _OF_EVIDENCE and not stale else stale
     return {
         "turns": [{**common, **own}],
         "calls": calls,
@@ -84,6 +97,10 @@ def rows_of_turn(
         "evidence": evidence,
         "answers": answers,
     }
+
+
+_OF_EVIDENCE: Final = {"ctx", "compiled", "plan"}
+"""The inputs that say which evidence was used after it had expired."""
 
 
 def _common_columns(turn: TurnRecords, records: Sequence[ReadRecord], upto: int) -> Row:
@@ -114,7 +131,11 @@ def _turn_columns(
     rows, first = [one.row for one in records], records[0].row
     refused = _first_of(one if one.kind else None for one in rows) or first
     report = _first_of(member_of(one.wire, "report") for one in records)
-    settled = _last_of(one.wire if one.row.status == "settled" else None for one in records)
+    ended = {member_of(one.wire, "begun") for one in records}
+    settled = _last_of(
+        one.wire if one.row.status == "settled" and one.own_hash not in ended else None
+        for one in records
+    )
     return {
         "ended_at": _moment(rows[-1].at_us),
         "records": list(turn.records),
@@ -155,7 +176,8 @@ def _calls(
         at = planned_step(call, steps)
         strayed += [call] if at is None else []
         made.setdefault(-1 if at is None else at, []).append(call)
-    unmade = _ran_unseen(turn.facts, bool(made))
+    hidden = frozenset[str]().union(*(one.hidden for one in records))
+    unmade = None if "run" in hidden else _ran_unseen(turn.facts, bool(made))
     for at, step in enumerate(steps):
         if member_of(step, "kind") == "tool" and member_of(step, "of") is None:
             row = _call_row(step, at, made.get(at, []), context, unmade)
@@ -167,7 +189,23 @@ def _calls(
         row = _call_row(call, None, [call], context, unmade)
         # Nobody read what such a command does.
         unread = _tier_columns(None) if _names_of(call) in commands else {}
-        yield {**row, **unread, "planned": False}
+        yield {**row, **unread, "planned": None if "plan" in hidden else False}
+    yield from _calls_taken_out(turn.facts, hidden, bool(strayed), unmade)
+
+
+def _calls_taken_out(
+    facts: RecordFacts, hidden: frozenset[str], is_any_strayed: bool, unmade: bool | None
+) -> Iterator[Row]:
+    """Yield a row, which says nothing of it, for each call of which only this is known: it was.
+
+    There is one where the plan was taken out and no call is known, and where the run was taken
+    out and had a call that no plan has.
+    """
+    blank = _call_row(None, None, [], NO_CONTEXT, unmade)
+    if "plan" in hidden and not is_any_strayed:
+        yield blank | {"planned": True}
+    if "run" in hidden and facts & RecordFacts.STRAYED:
+        yield blank | {"planned": False, "ran": True}
 
 
 def _effects(plan: Any, calls: Sequence[Row], context: ContextFacts) -> Iterator[Row]:
@@ -356,7 +394,10 @@ def _answers(turn: TurnRecords, records: Sequence[ReadRecord]) -> Iterator[Row]:
         for name, approver in _approvals(record):
             row = told.setdefault(("yes", approver), _answer_row(record, "yes", approver))
             row.update(approval=name, used=name in used)
-    yield from told.values()
+    is_known = not any("ctx" in record.hidden for record in records)
+    for row in told.values():
+        is_lost = row["answer"] == "yes" and row["approval"] is None and not is_known
+        yield row | ({"used": None} if is_lost else {})
     if not told and turn.facts & RecordFacts.ASKED:
         yield _answer_row(records[0], None, None) | {"answered_at": None, "record": None}
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from evals.kinds import Fate
 from harness.audit.tables.table_columns import Row, TableName
 from harness.audit.tables.table_rows import (
+    NO_CONTEXT,
     ContextFacts,
     ReadRecord,
     context_facts,
@@ -32,7 +33,6 @@ _TURNS: Final = 64
 _CHANGED: Final = (
     f" AND (seq > :f_after OR (status IN ('begun', 'settled') AND {ENDED_BY} > :f_after))"
 )
-_NOTHING: Final = ContextFacts({}, ())
 
 
 def changed_after(seq: int) -> SqlCondition:
@@ -96,14 +96,19 @@ class _Inputs:
 
     def __init__(self) -> None:
         self._values: dict[str, Any] = {}
-        self._contexts: dict[str, ContextFacts] = {}
+        self._contexts: dict[str, ContextFacts | None] = {}
 
     def read(self, row: IndexRow, one: RowRead) -> ReadRecord:
         digests = one.document.digests
         values = {name: self._value(name, one) for name in ("ctx", "plan") if name in digests}
         if (digest := digests.get("compiled")) is not None and digest not in self._contexts:
-            self._contexts[digest] = context_facts(_parse_input("compiled", one))
-        return ReadRecord(row, one.document.value, values.get("ctx"), values.get("plan"))
+            compiled = _parse_input("compiled", one)
+            self._contexts[digest] = None if compiled is None else context_facts(compiled)
+        hidden = {name for name, value in values.items() if value is None}
+        hidden |= {name for name, value in one.document.value.items() if value is None}
+        hidden |= {"compiled"} if digest is not None and self._contexts[digest] is None else set()
+        ctx, plan, own_hash = values.get("ctx"), values.get("plan"), one.document.raw.hash
+        return ReadRecord(row, own_hash, one.document.value, ctx, plan, frozenset(hidden))
 
     def _value(self, name: str, one: RowRead) -> Any:
         digest = one.document.digests[name]
@@ -115,7 +120,7 @@ class _Inputs:
         """Return what the context of a record says."""
         named = record.wire.get("inputs")
         digest = named.get("compiled") if isinstance(named, dict) else None
-        return self._contexts.get(str(digest), _NOTHING)
+        return self._contexts.get(str(digest)) or NO_CONTEXT
 
 
 def _parse_input(name: str, one: RowRead) -> Any:

@@ -271,6 +271,13 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
         "        return ToldWords(said)",
     ),
     slip(
+        "ran-without-its-run",
+        "harness/audit/tables/table_rows.py",
+        "a table says of a call that it ran where the run was taken out",
+        '    unmade = None if "run" in hidden else _ran_unseen(turn.facts, bool(made))',
+        "    unmade = _ran_unseen(turn.facts, bool(made))",
+    ),
+    slip(
         "settled-for-no-reason",
         _SETTLE,
         "a settlement is recorded without a reason",
