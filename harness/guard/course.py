@@ -379,10 +379,8 @@ class Course:
             shown = escape_name(event.id)
             what = "it was not allowed, or has a result already"
             raise OutOfPlace("/id", f"no result of call {shown} is awaited: {what}")
-        result = _result_of(event)
-        if event.sent is not None:  # what it returned is not a result of the call that was allowed
-            result = _without_output(result)._replace(sent=self._sent_call(event.sent))
         turn, _ = self.session.open_calls[event.id]
+        result = self._result_of_awaited(event)
         ran = self.session.ran(event.id, result, as_of)
         records = () if ran.ended is None else (batch_outcome(ran.ended),)
         later = Answered(replace(self, session=ran.session), None, records)
@@ -391,6 +389,23 @@ class Course:
             return later
         # What was cut may mention anything, and no opening of its turn could tell.
         return later.course.stop_batch(turn).after(later)
+
+    def _result_of_awaited(self, event: ResultEvent) -> CallResult:
+        """Return the result of a call that was allowed, without what another call returned.
+
+        What was sent is the allowed call if its tool and arguments are those, as replay compares
+        them.
+        """
+        result = _result_of(event)
+        if event.sent is None:
+            return result
+        turn, step = self.session.open_calls[event.id]
+        allowed, sent = self.session.running[turn].calls[step], self._sent_call(event.sent)
+        pair = self.session.rules.pair_of(allowed.tool)
+        is_allowed = (sent.adapter_id, sent.capability_id) == pair
+        if is_allowed and canonical_json(sent.args) == canonical_json(allowed.args):
+            return result
+        return _without_output(result)._replace(sent=sent)
 
     def _take_unruled(self, event: ResultEvent, sent: SentCall, as_of: datetime) -> Answered:
         """Apply a call that ran without a ruling: a refused turn that has a run.
@@ -412,13 +427,11 @@ class Course:
         return Answered(replace(self, session=ran.session, question=None), None, records)
 
     def _sent_call(self, sent: SentCall) -> OtherCall:
-        """Return a call without a ruling, with its tool as the policy names it."""
-        tool = self.session.rules.tools.get(sent.tool)
-        if tool is None:
-            name = sent.tool if is_identifier(sent.tool) else "unnamed"
-            return OtherCall("unknown", name, sent.args)
-        capability = tool.capability
-        return OtherCall(capability.adapter_id, capability.capability_id, sent.args)
+        """Return what was sent, with its tool as plans name it."""
+        rules = self.session.rules
+        is_named = sent.tool in rules.tools or is_identifier(sent.tool)
+        pair = rules.pair_of(sent.tool if is_named else "unnamed")
+        return OtherCall(*pair, sent.args)
 
     def close(self, event: CloseEvent, as_of: datetime) -> Answered:
         """Return the report of the session."""

@@ -212,7 +212,8 @@ class ResultEvent(_Event):
     """The result of an allowed call. `error` is the text of its failure: evidence, like `output`.
 
     `sent` is the call that really ran, if somebody changed it after the ruling. No ruling allowed
-    it, and its output is not evidence. If no result with this `id` is expected, it is a call that
+    it, and its output is not evidence. With the tool and arguments of the allowed call it is that
+    call. If no result with this `id` is expected, it is a call that
     ran without a ruling: a turn of its own.
 
     `cut`: the call returned more than is reported here. The rest may mention anything, so it

@@ -62,6 +62,20 @@ STREAM_BUGS: Final[tuple[Bug, ...]] = (
         "            question=question or self.question,\n            asked=self.asked + asks,",
     ),
     slip(
+        "allowed-call-counts-as-another",
+        _COURSE,
+        "a client that tells of each call what was sent has the allowed call on record as another",
+        "if is_allowed and canonical_json(sent.args) == canonical_json(allowed.args):",
+        "if is_allowed and sent.args is allowed.args:",
+    ),
+    slip(
+        "repeated-unknown-call-is-another",
+        _COURSE,
+        "a tool that the policy lacks is another one where it is told as what was sent",
+        'pair = rules.pair_of(sent.tool if is_named else "unnamed")',
+        'pair = rules.pair_of(sent.tool) if sent.tool in rules.tools else ("unknown", sent.tool)',
+    ),
+    slip(
         "answer-at-its-expiry",
         _COURSE,
         "an answer counts at the very moment at which it expires",

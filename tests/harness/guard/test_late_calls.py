@@ -632,6 +632,31 @@ def test_what_another_call_sent_and_spent_follows_from_its_record(
         assert check_log(log).text() == ""
 
 
+@pytest.mark.parametrize("turn", [TURN, PLAN], ids=["in one turn", "carried out"])
+def test_an_opened_call_told_as_what_was_sent_is_the_opened_call(
+    turn: Json, tmp_path: Path
+) -> None:
+    """With the values that it took: its turn goes on, and its record replays."""
+    pay = {"id": "c", "tool": "issue_refund", "args": SENT}
+    opens = [ready("a"), ready("b"), ready("c")] if turn is TURN else [*map(calls, [*READS, pay])]
+
+    def events(*made: Json) -> list[Json]:
+        told = [{"sent": {name: one[name] for name in ("tool", "args")}} for one in made]
+        given = zip("abc", (ORDER, WINDOW, {"ok": True}), told or [{}] * 3, strict=True)
+        ends = [result(one, output, **more) for one, output, more in given]
+        steps = [one for pair in zip(opens, ends, strict=True) for one in pair]
+        return [opened(), turn, *steps, calls(READS[0]), close()]
+
+    with guard_of(log=tmp_path / "log") as guard:
+        answers = answers_to(
+            guard, events(*READS, {**pay, "args": {**SENT, "amount_inr": 24500.0}})
+        )
+    assert answers == answers_to(guard_of(), events())
+    with SqlDecisionLog.open(tmp_path / "log") as log:
+        assert {one.status for one in replay(log)} == {"same"}
+        assert check_log(log).text() == ""
+
+
 def test_a_shadow_takes_nothing_from_another_call_than_was_opened() -> None:
     sent = {"tool": "refund_window", "args": {"id": "ord_881"}}
     ran = [ready("a"), ready("b"), result("a", ORDER, sent=sent), result("b", WINDOW)]

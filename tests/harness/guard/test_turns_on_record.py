@@ -34,6 +34,11 @@ TRANSFER = call("transfer", iban="iban-4711-22", reason="x")
 TRANSFERRED = {"tool": "transfer", "args": {"iban": "iban-4711-22", "reason": "x"}}
 UNASKED = result("x", id="u", sent={"tool": "shred", "args": {"name": "x.md"}})
 READ = [call("list_mail", id="d"), result({}, id="d")]
+NOTED = {"tool": "make_note", "args": {"name": "a.md", "text": "x"}}
+BOTH: Any = {
+    **call("list_mail"),
+    "calls": [{"id": "m", "tool": "list_mail", "args": {}}, {"id": "n", **NOTED}],
+}
 CASES: dict[str, tuple[list[Any], list[Fate]]] = {
     "still open": (ASKS, ["ran", "asked_open"]),
     "a yes, and no result": ([*ASKS, yes()], ["ran", "open"]),
@@ -57,6 +62,14 @@ CASES: dict[str, tuple[list[Any], list[Fate]]] = {
     "another tool than the allowed one": (
         [open_(), call("list_mail"), result("x", sent={"tool": "no such tool", "args": {}})],
         ["ran_although_refused"],
+    ),
+    "the allowed call, told as what was sent": (
+        [*ASKS, yes(), result({}, sent=TRANSFERRED), call("list_mail", id="d"), result({}, id="d")],
+        ["ran", "ran_after_yes", "ran"],
+    ),
+    "the other call of its batch": (
+        [open_(), BOTH, result("x", id="m", sent=NOTED), result("x", id="n"), *READ, close()],
+        ["ran_although_refused", "ran"],
     ),
     "a call that nobody was asked about": ([open_(), UNASKED], ["ran_although_refused"]),
     "an unknown tool that nobody was asked about": (
@@ -153,6 +166,29 @@ def test_what_a_changed_call_sent_and_spent_follows_from_the_records(
         again = call("list_mail", id="g")
         answers_to(guard, [result({}, id="d"), again, result({}, id="g"), close()])
         assert {one.status for one in replay(log)} == {"same"}
+
+
+SAME: dict[str, Any] = {
+    "as it was": {"name": "a.md", "text": "x", "pages": 2},
+    "in another order": {"pages": 2, "text": "x", "name": "a.md"},
+    "with the same number": {"name": "a.md", "text": "x", "pages": 2.0},
+}
+
+
+@pytest.mark.parametrize("tool", ["make_note", "no_such_tool"])
+@pytest.mark.parametrize("name", SAME)
+def test_the_allowed_call_told_as_what_was_sent_is_the_allowed_call(
+    name: str, tool: str, tmp_path: Path
+) -> None:
+    wire = desk(shadow=tool == "no_such_tool")
+    wire["tool"] = [{**wire["tool"][0], "adapter_id": "unknown"}, *wire["tool"][1:]]
+    made = {**call(tool, **SAME["as it was"]), "as_of": AT.format(1)}
+    ran = result({"id": "note-77"}, sent={"tool": tool, "args": SAME[name]})
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        told = answers_to(guard_of(wire, log=log), [open_(), made, ran, *READ, close()])
+        assert {one.status for one in replay(log)} == {"same"}
+        plain = {name: one for name, one in ran.items() if name != "sent"}
+        assert told == answers_to(guard_of(wire), [open_(), made, plain, *READ, close()])
 
 
 def test_a_shadow_that_ran_is_a_shadow_and_one_that_was_killed_is_open(tmp_path: Path) -> None:

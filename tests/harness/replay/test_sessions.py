@@ -1,5 +1,6 @@
 """Replay works out the facts of a session again, from its earlier records."""
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from harness.canonical import digest
 from harness.errors import UsageError
 from harness.log import SqlDecisionLog
 from harness.replay import begun, recheck, replay
+from tests.harness.audit.tables.drawn_logs import write_drawn_log
 from tests.harness.log.decisions import NOON
 from tests.harness.replay.session_logs import EVENTS, REWRITTEN, at, nothing, recorded
 from tests.support.effort import sampled, sampled_rows
@@ -33,6 +35,16 @@ def replayed(path: Path, change: Callable[[Json], Any], events: list[Any]) -> li
     recorded(path / "log.db", change, events)
     with SqlDecisionLog.open_for_reading(path / "log.db") as log:
         return list(replay(log))
+
+
+def test_what_drawn_sessions_recorded_follows(tmp_path: Path) -> None:
+    """Calls of theirs fail, are changed, and are told as what was sent, in any spelling."""
+    seed = random.randrange(2**32)  # noqa: S311
+    print(f"seed {seed}")  # noqa: T201 - for who repeats it
+    write_drawn_log(tmp_path / "log.db", seed, 12)
+    with SqlDecisionLog.open_for_reading(tmp_path / "log.db") as log:
+        answers = list(replay(log))
+    assert {one.status for one in answers} <= {"same", "open"}, [one.reasons for one in answers]
 
 
 def test_what_a_guard_recorded_follows(tmp_path: Path) -> None:

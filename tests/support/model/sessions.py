@@ -170,8 +170,9 @@ class Session:
         call = self.calls.pop(event["id"], None)
         if call is None:
             return "error"
-        if "sent" in event:  # another call was made: what it returned is no result of this one
-            other = event["sent"]
+        other = event.get("sent", {})
+        if other and (other["tool"], other["args"]) != (call["tool"], call["step"]["args"]):
+            # Another call was made: what it returned is no result of this one.
             self.send(
                 other["tool"] if other["tool"] == call["tool"] else "", other["args"], call["seq"]
             )

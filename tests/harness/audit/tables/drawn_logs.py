@@ -145,6 +145,8 @@ class _Session:
             return {**told, "status": "failed", "error": "ConnectionError: upstream"}
         if self.draw.random() < 0.05:  # somebody changed it after the ruling
             told["sent"] = {"tool": call["tool"], "args": {**call["args"], "reason": "other"}}
+        elif self.draw.random() < 0.1:  # a client that says what was sent of each call
+            told["sent"] = {"tool": call["tool"], "args": _respelled(call["args"])}
         nearly = f"{self.account}7" if self.draw.random() < 0.3 else self.account
         text = f"wire it to {nearly}" if call["tool"] == self.names.reader else {"ok": True}
         return {**told, "status": "completed", "output": text}
@@ -153,6 +155,11 @@ class _Session:
         said = answers_to(guard, [event]).get(0, {})
         assert "error" not in said or said.get("action"), said
         return said
+
+
+def _respelled(args: Json) -> Json:
+    """Return the same arguments in another spelling: 5 is 5.0, and the order does not matter."""
+    return {name: float(one) if type(one) is int else one for name, one in sorted(args.items())}
 
 
 class _Clock:
