@@ -36,10 +36,8 @@ def verify_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     kept = {status: counts[status] for status in ("redacted", "open") if counts[status]}
     unbroken = counts["same"] + sum(kept.values()) == total
     result = "hashes and chain hold" if unbroken else "hashes or chain do not hold"
-    if is_sound(counts) and check and counts["open"]:
-        result += f": {sound_text(counts)}"
-    else:
-        result += "".join(f", {number} {status}" for status, number in kept.items())
+    said = "".join(f", {number} {status}" for status, number in kept.items())
+    result += sound_text(counts, check) or said
     report.close(f"{count_of_records(total)}: {result}")
     report.head(head)
     return 0 if is_sound(counts, no_open=args.no_open) and check and not red else EXIT_NOT_SOUND

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         report.red_turn(turn)
     report.check(check)
     report.head(head)
-    report.close(summary_of(counts, None if since is None else since.seq))
+    report.close(summary_of(counts, check, None if since is None else since.seq))
     return 0 if check and not red and is_sound(counts, no_open=args.no_open) else 1
 
 

@@ -68,11 +68,11 @@ def report_answers(
     return counts
 
 
-def summary_of(counts: Counter[str], since: int | None = None) -> str:
+def summary_of(counts: Counter[str], check: LogCheck, since: int | None = None) -> str:
     """Return how many records there are after record `since`, and how many of each answer."""
     shown = [one for one in get_args(ReplayStatus) if one in _ALWAYS or counts[one]]
     numbers = ", ".join(f"{counts[status]} {status}" for status in shown)
-    numbers += f": {sound_text(counts)}" if is_sound(counts) and counts["open"] else ""
+    numbers += sound_text(counts, check)
     after = "" if since is None else f" after record {since}"
     return f"{count_of_records(sum(counts.values()))}{after}: {numbers}"
 
@@ -83,9 +83,10 @@ def is_sound(counts: Counter[str], *, no_open: bool = False) -> bool:
     return {status for status, count in counts.items() if count} <= allowed
 
 
-def sound_text(counts: Counter[str]) -> str:
-    """Return what is said of a sound log with executions that have no end."""
-    return f"sound, {counts['open']} open"
+def sound_text(counts: Counter[str], check: LogCheck) -> str:
+    """Return what is said of executions without an end, if the log is sound; else nothing."""
+    is_said = counts["open"] and is_sound(counts) and check
+    return f": sound, {counts['open']} open" if is_said else ""
 
 
 def red_turns(log: SqlDecisionLog, *, is_sound: bool, since: int = 0) -> list[TurnRecords]:

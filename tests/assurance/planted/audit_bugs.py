@@ -15,6 +15,7 @@ _READING: Final = "harness/audit/gate/run_reading.py"
 _REDACTION: Final = "harness/audit/copies/redaction.py"
 _RELEASE: Final = "harness/audit/gate/release_decision.py"
 _SETTLE: Final = "harness/audit/settlements.py"
+_TEXT: Final = "harness/commands/replay/replay_text.py"
 
 AUDIT_BUGS: Final[tuple[Bug, ...]] = (
     slip(
@@ -276,6 +277,13 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
         "a table says of a call that it ran where the run was taken out",
         '    unmade = None if "run" in hidden else _ran_unseen(turn.facts, bool(made))',
         "    unmade = _ran_unseen(turn.facts, bool(made))",
+    ),
+    slip(
+        "damaged-log-called-sound",
+        _TEXT,
+        "a log with executions without an end is called sound, though its tables were changed",
+        'is_said = counts["open"] and is_sound(counts) and check',
+        'is_said = counts["open"] and is_sound(counts)',
     ),
     slip(
         "settled-for-no-reason",

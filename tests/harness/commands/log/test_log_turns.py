@@ -117,6 +117,19 @@ def test_an_open_turn_is_a_state(critic: Critic, tmp_path: Path) -> None:
         assert 'failures="2"' in critic(*command, log, "--no-open", "--format", "junit").out
 
 
+@pytest.mark.parametrize("args", [["log", "verify"], ["replay"], ["replay", "--jobs", "2"]])
+def test_a_log_that_is_damaged_beside_its_open_turns_is_not_called_sound(
+    args: list[str], critic: Critic, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.db"
+    write_guard_log(log)
+    meddle(log, ("CREATE TABLE extra (a int)", ()))
+    said = critic(*args, log)
+    assert said.status == 1
+    assert ("table extra is unexpected" in said.out, "sound" in said.out) == (True, False)
+    assert "2 open" in said.out
+
+
 def test_an_execution_of_which_nothing_else_is_on_record_is_said_to_have_begun(
     critic: Critic, tmp_path: Path
 ) -> None:
