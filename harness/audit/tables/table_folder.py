@@ -2,7 +2,8 @@
 
 Rule 1: `tables.json` names the log, the record that was read last, and every file with its size and
         its digest. A file that it does not name does not count. It is written last.
-Rule 2: nothing is added to a folder that is not of this log, or is not what was written.
+Rule 2: nothing is added to a folder that is not of this log, is not what was written, or has what
+        the log has no more: values that were taken out after it was read.
 Rule 3: what an export that was interrupted left is written again by the next one.
 """
 
@@ -18,6 +19,8 @@ from harness.audit.tables.table_columns import LOG_COLUMNS, Row, TableName, tabl
 from harness.audit.tables.turn_tables import TurnTables, changed_after
 from harness.errors import HarnessError, UsageError, escape_text
 from harness.locking import lock_file
+from harness.log.search.listing import Listed, Listing
+from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS, Head
 from harness.record.integrity import is_digest
@@ -123,7 +126,7 @@ def add_to_tables(path: Path, log: SqlDecisionLog) -> Added:
 
     Raises:
         TablesUnusable: the folder holds something else, or tables of another log, or of this one
-            before it was rewritten; or a file is not what was written.
+            before it was rewritten or values were taken out; or a file is not what was written.
         UsageError: another process is writing to the folder; or this installation lacks Parquet.
         harness.log.log_errors.LogError: the log cannot be read any further.
         OSError: the folder cannot be written to.
@@ -139,6 +142,7 @@ def add_to_tables(path: Path, log: SqlDecisionLog) -> Added:
         first, head = _first_hash(log), log.head()
         if before is not None:
             _require_same_log(before, log, first)
+            _require_nothing_taken_out(before, log)
         if before is not None and before.last.seq == head.seq:
             return Added(before, 0, 0)
         if before is None:  # from now on, what an interrupted export leaves is known as ours
@@ -195,6 +199,14 @@ def _require_same_log(before: TableFolder, log: SqlDecisionLog, first: str) -> N
     if stored != last.hash:
         what = f"{shown} has records up to {last.seq}:{last.hash[:12]}..., which the log lacks"
         raise TablesUnusable(f"{what}: it was cut short or rewritten: keep both, and see why")
+
+
+def _require_nothing_taken_out(before: TableFolder, log: SqlDecisionLog) -> None:
+    notes = Listing(log).rows(Filters(status="redacted"))
+    for one in notes:
+        if isinstance(one, Listed) and one.row.seq > before.last.seq:
+            what = f"{show_path(before.path)} has what record {one.row.seq} took out of the log"
+            raise TablesUnusable(f"{what}: name another folder, and delete this one")
 
 
 def _add_files(before: TableFolder, log: SqlDecisionLog, head: Head) -> Added:

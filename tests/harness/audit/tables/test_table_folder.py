@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from harness.audit.copies.redaction import Wanted, redact_log
+from harness.audit.copies.value_search import SoughtValues
 from harness.audit.tables.table_columns import LOG_COLUMNS, TableName
 from harness.audit.tables.table_folder import TablesUnusable, add_to_tables, open_tables
 from harness.audit.tables.table_query import ask_tables
@@ -16,7 +18,7 @@ from harness.errors import HarnessError, UsageError
 from harness.locking import lock_file
 from harness.log import SqlDecisionLog
 from harness.record import Head
-from tests.harness.log.decisions import decision, meddle
+from tests.harness.log.decisions import NOON, decision, meddle
 from tests.harness.log.guard_logs import write_guard_log
 from tests.support.turns import fates_in
 
@@ -120,6 +122,25 @@ def test_a_log_of_another_a_cut_and_a_rewritten_one_add_nothing(log: Path, tmp_p
     meddle(log, ("UPDATE records SET hash = ? WHERE seq = 30", ("a" * 64,)))
     assert "cut short or rewritten" in said(log, folder)
     assert _bytes_in(folder) == before
+
+
+def test_a_folder_with_what_was_taken_out_of_the_log_is_named(log: Path, tmp_path: Path) -> None:
+    folder, new = tmp_path / "tables", tmp_path / "new.db"
+    export(folder, log)
+    with SqlDecisionLog.open_for_reading(log) as kept:
+        wanted = Wanted(sought=SoughtValues(["iban-4711-22"]))
+        redact_log(kept, new, wanted, by="ada", because="x", now=NOON)
+    before = _bytes_in(folder)
+    note = head_of(new).seq
+    assert said(new, folder) == (
+        f"{folder} has what record {note} took out of the log: "
+        "name another folder, and delete this one"
+    )
+    assert _bytes_in(folder) == before
+    export(tmp_path / "anew", new)
+    with SqlDecisionLog.open(new) as kept:
+        kept.append(decision(999))
+    assert export(tmp_path / "anew", new) == 1
 
 
 def _bytes_in(folder: Path) -> dict[str, bytes]:
