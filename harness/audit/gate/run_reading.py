@@ -2,16 +2,18 @@
 
 Rule 1: a record that is damaged or missing is counted as unread, and never left out quietly.
 Rule 2: a turn counts once, with all of its records, and a run of it counts as a run.
-Rule 3: a measure is that of the run, or of its calls if all of them have it. It is never a part.
+Rule 3: what became of a turn of which a record is redacted is what the index keeps of it.
+Rule 4: a measure is that of the run, or of its calls if all of them have it. It is never a part.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from critic import Proposal, Run, ScoreVerdict, score, verify_proposal
 from harness.audit.gate.release_decision import JudgedCase, MeasuredRun, ReleaseCase
 from harness.canonical import digest
+from harness.log.search.turns import TurnRecords
 from harness.record import (
     BegunRecord,
     CriticErrorRecord,
@@ -119,26 +121,46 @@ class _Turn:
         return [JudgedCase(self.case, *of, tuple(self.records))]
 
 
-def release_sample(found: Iterable[RecordFinding[ReleaseRecord | None]]) -> ReleaseSample:
+def release_sample(
+    found: Iterable[RecordFinding[ReleaseRecord | None]],
+    kept: Callable[[], Iterable[TurnRecords]] = tuple,
+) -> ReleaseSample:
     """Return the runs of a log, from what its records say.
+
+    Args:
+        found: what was found in each record.
+        kept: returns the turns as the index keeps them. It is called once, if a record is redacted.
 
     Raises:
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
     turns, runs, unread, failures = dict[TurnKey, _Turn](), list[MeasuredRun](), 0, 0
+    redacted = set[int]()
     for one in found:
         said = one.found
         if isinstance(said, Gap):
             unread += said.last - said.first + 1
         elif said is None or one.is_damaged:
             unread += 1
+            redacted |= {one.answer.seq} if one.answer.status == "redacted" else set()
         elif said.turn is None:
             failures += said.has_failed
         else:
             turns.setdefault(said.turn, _Turn()).take(one.answer.seq, said)
             runs += [said.decision.run] if said.decision and said.decision.run else []
+    if redacted:
+        _add_kept(turns.values(), (one for one in kept() if not redacted.isdisjoint(one.records)))
     judged = [one for turn in turns.values() for one in turn.judged_cases()]
     return ReleaseSample(runs, judged, unread, failures)
+
+
+def _add_kept(turns: Iterable[_Turn], kept: Iterable[TurnRecords]) -> None:
+    """Add to turns what the index keeps of them."""
+    of = {seq: turn for turn in turns for seq in turn.records}
+    for one in kept:
+        for turn in filter(None, map(of.get, one.records)):
+            turn.facts |= one.facts
+            turn.records = [*one.records]
 
 
 def _case_of(proposal: Proposal) -> ReleaseCase:

@@ -2,7 +2,8 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from math import isfinite
 from pathlib import Path
 from typing import Any, Final
@@ -35,6 +36,9 @@ from harness.commands.known_heads import KnownHead, head_text, known_head, requi
 from harness.commands.log_findings import read_findings
 from harness.commands.progress import with_progress
 from harness.errors import UsageError, escape_text
+from harness.log.search.listing import Listing
+from harness.log.search.query import Filters
+from harness.log.search.turns import TurnRecords
 from harness.log.sql import SqlDecisionLog
 from harness.record import Head
 from harness.wire import InvalidInput, parse
@@ -157,8 +161,13 @@ def _sample(name: str, known: KnownHead, jobs: int) -> tuple[ReleaseSample, Head
     with SqlDecisionLog.open_for_reading(name) as log:
         head, departures = log.head(), known.departures(log)
         found, checked = read_findings(log, name, release_record, jobs)
-        sample = release_sample(with_progress(found, head.seq))
-        damage = (*departures, *checked().damage)
+        check = cache(checked)
+
+        def kept() -> Iterable[TurnRecords]:
+            return () if check().damage else Listing(log).turns(Filters()).turns()
+
+        sample = release_sample(with_progress(found, head.seq), kept)
+        damage = (*departures, *check().damage)
     sys.stderr.writelines(f"critic: {escape_text(name)}: {line}\n" for line in departures)
     return sample._replace(unread=sample.unread + len(damage)), head
 

@@ -293,6 +293,13 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
         "        if isinstance(one, Listed) and one.row.seq <= before.last.seq:",
     ),
     slip(
+        "redacted-end-forgotten",
+        _READING,
+        "of a turn whose end is redacted the gate says what the records left of it say",
+        "            turn.facts |= one.facts\n",
+        "            turn.facts |= one.facts & turn.facts\n",
+    ),
+    slip(
         "settled-for-no-reason",
         _SETTLE,
         "a settlement is recorded without a reason",

@@ -15,6 +15,7 @@ from harness.commands.gate.gate_arguments import OPTIONAL_CHECKS
 from harness.guard import Guard
 from harness.log import SqlDecisionLog
 from harness.replay.findings import findings
+from tests.harness.commands.log.proving import WHY
 from tests.harness.console import Critic
 from tests.harness.log.decisions import (
     body_of,
@@ -82,6 +83,28 @@ def test_a_log_of_guards_passes_against_itself_without_what_it_does_not_measure(
     assert not any(line.startswith("changed: ") for line in said.lines)
     assert "left out      latency" in said.lines
     assert critic(*command).status == 3
+
+
+def test_what_became_of_a_turn_stays_where_a_record_of_it_is_redacted(
+    critic: Critic, tmp_path: Path
+) -> None:
+    """A call that was changed is on the record that was taken out: the gate blocks all the same."""
+    changed = {"tool": "transfer", "args": {**PAID, "reason": "more-77"}}
+    first, last = _session(1), _session(2)
+    last[-1] = {**last[-1], "sent": changed}
+    log, copy = _write(tmp_path / "log.db", desk(), [first, last]), tmp_path / "copy.db"
+    taken = ("log", "redact", log, copy, "--containing", "more-77", *WHY)
+    assert critic(*taken).status == 0
+    for jobs in ("1", "2"):
+        said = critic("gate", log, copy, "--format", "json", "--jobs", jobs)
+        found = json.loads(said.out)
+        assert said.status == 1
+        assert "1 turn before, 1 after" in str(found["checks"])
+        listed = map(json.loads, critic("log", "list", copy, "--format", "json").lines)
+        fates = {tuple(one["records"]): one["fate"] for one in listed}
+        changes = [one["after"] for one in found["changed"]["first"]]
+        assert changes
+        assert [fates[tuple(one["records"])] for one in changes] == [one["fate"] for one in changes]
 
 
 # --- neighbours --------------------------------------------------------------------------------
