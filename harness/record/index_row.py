@@ -283,7 +283,8 @@ def keep_turn(row: IndexRow, before: tuple[Any, ...] | None) -> IndexRow:
     """Return the row of a record with the turn and the facts that it had before it was redacted.
 
     Without its context, plan or run, a record does not say all of them. A redaction takes out texts
-    and values, and what became of a turn stays: a call that was changed did not run as planned.
+    and values, and what became of a turn stays: a call that was changed did not run as planned. So
+    does the name of a session that its trace has too.
 
     Args:
         row: the row as what is left of the record says it.
@@ -293,7 +294,9 @@ def keep_turn(row: IndexRow, before: tuple[Any, ...] | None) -> IndexRow:
         return row
     kept = IndexRow(*before)
     facts = row.facts | (kept.facts & OF_INPUTS if type(kept.facts) is int else 0)
-    return row._replace(facts=facts, turn=_count(kept.turn) if row.turn is None else row.turn)
+    turn = _count(kept.turn) if row.turn is None else row.turn
+    session = kept.session if row.session is None and kept.session == row.trace else row.session
+    return row._replace(facts=facts, turn=turn, session=session)
 
 
 def turn_key(row: IndexRow) -> TurnKey:

@@ -56,6 +56,7 @@ LOG_COLUMNS: Final[Mapping[TableName, Mapping[str, ColumnType]]] = MappingProxyT
             "wall_ms": "int",
             "cost_micros": "int",
             "ruleset": "text",
+            "taken_out": "texts",
         },
         "calls": {
             **_OF_TURN,

@@ -26,7 +26,7 @@ from harness.record import GENESIS, Head
 from harness.record.integrity import is_digest
 from harness.whole_files import replace_file, show_path
 
-FORMAT: Final = "plan-critic.tables 3"
+FORMAT: Final = "plan-critic.tables 4"
 _NAMES: Final = "tables.json"
 _LOCK: Final = ".tables.lock"
 _PROBLEMS: Final = 100  # that are named

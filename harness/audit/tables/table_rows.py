@@ -90,6 +90,7 @@ def rows_of_turn(
     own = _turn_columns(turn, records, calls)
     stale = any(one["expired"] and (one["use"] != "known") for one in evidence)
     own["stale"] = None if hidden & _OF_EVIDENCE and not stale else stale
+    own["taken_out"] = sorted(hidden)
     return {
         "turns": [{**common, **own}],
         "calls": calls,

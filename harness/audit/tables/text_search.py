@@ -13,6 +13,8 @@ from harness.errors import UsageError
 from harness.log.search.listing import Listed, Listing
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
+from harness.record import TurnKey
+from harness.record.index_row import OF_NO_TURN, turn_key
 from harness.record.integrity import StoredDocument
 from harness.replay.document_reading import DocumentReader
 
@@ -56,10 +58,14 @@ class TextReader(DocumentReader):
 
 
 class FoundTexts(NamedTuple):
-    """The records that say a text, and what is wrong with those that were read."""
+    """The records that say a text, and what is wrong with those that were read.
+
+    `unseen` are the turns with records of which a part was taken out.
+    """
 
     numbers: frozenset[int]
     problems: tuple[str, ...]
+    unseen: frozenset[TurnKey]
 
 
 def find_texts(log: SqlDecisionLog, filters: Filters, text: str) -> FoundTexts:
@@ -69,10 +75,13 @@ def find_texts(log: SqlDecisionLog, filters: Filters, text: str) -> FoundTexts:
         UsageError: they are more than a search may find.
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
-    rows, reader, found = Listing(log).rows(filters), TextReader(log), set[int]()
-    numbers = (one.row.seq for one in rows if isinstance(one, Listed))
+    listing, reader, found, unseen = Listing(log), TextReader(log), set[int](), set[int]()
+    numbers = (one.row.seq for one in listing.rows(filters) if isinstance(one, Listed))
     for document in reader.documents_of(numbers):
         found |= {document.raw.seq} if says(document.value, text) else set()
+        unseen |= {document.raw.seq} if document.redacted else set()
         if len(found) > MOST:
             raise UsageError(f"over {MOST} records say it: ask for fewer with other filters")
-    return FoundTexts(frozenset(found), tuple(reader.problems))
+    rows = (one for one in listing.rows_of(unseen).values() if one.status not in OF_NO_TURN)
+    turns = frozenset(map(turn_key, rows))
+    return FoundTexts(frozenset(found), tuple(reader.problems), turns)

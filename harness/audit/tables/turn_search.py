@@ -11,6 +11,8 @@ from harness.audit.tables.turn_tables import TurnTables
 from harness.errors import UsageError
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
+from harness.record import TurnKey
+from harness.record.index_row import name_column
 from harness.wire import parse_json
 
 MOST: Final = 100_000
@@ -93,12 +95,16 @@ class _Seen:
 
 
 class FoundTurns(NamedTuple):
-    """The records of the turns that were found, the names that stand there, and what is wrong."""
+    """The records of the turns that were found, the names that stand there, and what is wrong.
+
+    `unseen` are the turns that were read and have values taken out.
+    """
 
     numbers: frozenset[int]
     approvers: Iterable[str]
     items: Iterable[str]
     problems: tuple[str, ...]
+    unseen: frozenset[TurnKey]
 
 
 def find_turns(log: SqlDecisionLog, filters: Filters, content: Content) -> FoundTurns:
@@ -109,9 +115,10 @@ def find_turns(log: SqlDecisionLog, filters: Filters, content: Content) -> Found
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
     tables = TurnTables(log, filters.condition(), filters.fates, log.head().seq)
-    numbers, seen = set[int](), _Seen()
+    numbers, seen, unseen = set[int](), _Seen(), set[TurnKey]()
     for rows in tables.rows():
         seen.add(rows)
+        unseen |= {_key_of(*rows["turns"])} if rows["turns"][0]["taken_out"] else set()
         if content.holds(rows):
             numbers.update(rows["turns"][0]["records"])
         if len(numbers) > MOST:
@@ -119,4 +126,10 @@ def find_turns(log: SqlDecisionLog, filters: Filters, content: Content) -> Found
                 f"over {MOST} records match: ask tables of the log with `critic log query`"
             )
     problems = tuple(tables.problems())
-    return FoundTurns(frozenset(numbers), seen.approvers, seen.items, problems)
+    given = seen.approvers, seen.items, problems
+    return FoundTurns(frozenset(numbers), *given, frozenset(unseen))
+
+
+def _key_of(turn: Row) -> TurnKey:
+    trace = turn["trace"]
+    return TurnKey(None if trace is None else name_column(trace), turn["turn"], turn["plan"])

@@ -16,11 +16,13 @@ from harness.log.search.listing import Listing
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.policy.analysis.lint_finding import guess_name
+from harness.record import TurnKey
 from harness.record.index_row import name_column, time_of
 
 EXIT_NOT_SOUND: Final = 1
 """Records are missing, or the log is damaged."""
 
+_UNSEEN: Final = " could not be searched: values were taken out"
 _NOTHING: Final = "nothing lies between: --until is the first time that is left out"
 
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
@@ -88,6 +90,8 @@ class LogSearch(NamedTuple):
     def notes(self, listing: Listing, turns: int | None) -> tuple[str, ...]:
         """Return the number of matching turns, and if there are none, the names probably meant.
 
+        Of turns that have lost what is asked for, nothing is known: their number is said instead.
+
         Args:
             listing: the log.
             turns: the number of matching turns, if counted.
@@ -97,7 +101,13 @@ class LogSearch(NamedTuple):
         turns = len(listing.turns(self.filters)) if turns is None else turns
         every = listing.count_turns()
         counted = f"{turns:,} of {every:,} turn{'' if every == 1 else 's'} match"
+        if unseen := len(self._unseen(listing)):
+            return counted, f"{unseen:,} turn{'' if unseen == 1 else 's'}{_UNSEEN}"
         return (counted, *(() if turns else self._guesses(listing)))
+
+    def _unseen(self, listing: Listing) -> frozenset[TurnKey]:
+        read = (one.unseen for one in (self.texts, self.found) if one is not None)
+        return listing.unseen_turns(self.filters).union(*read)
 
     def _guesses(self, listing: Listing) -> Iterator[str]:
         """Yield the name probably meant by each name that no turn has."""

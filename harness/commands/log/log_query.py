@@ -21,6 +21,7 @@ from harness.commands.log.log_filters import damage_texts, warn
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
 
+_TAKEN_OUT: Final = "SELECT count(*) FROM turns WHERE len(taken_out) > 0"
 _SEEN: Final = 200  # rows by which the columns of a table are as wide as they are
 _WIDEST: Final = 100  # characters of a cell of a table
 
@@ -30,8 +31,16 @@ def query_log(args: argparse.Namespace) -> int:
     require_keys_used(args, "checkpoint")
     with _tables_of(args) as (folder, problems), ask_tables(folder, args.sql) as answer:
         _PRINTERS[args.format](answer)
-        print_head(folder.last, args.format)
+        print_head(folder.last, args.format, _tell_taken_out(folder))
     return warn(damage_texts(problems))
+
+
+def _tell_taken_out(folder: TableFolder) -> str:
+    """Return of how many turns the tables lack values; nothing if there are none."""
+    with ask_tables(folder, _TAKEN_OUT) as answer:
+        ((count,),) = answer.rows
+    turns = f"{count:,} turn{'' if count == 1 else 's'}"
+    return f"{turns} had values taken out: they are null here" if count else ""
 
 
 @contextmanager

@@ -23,16 +23,18 @@ from harness.log.search.query import (
     index_of,
     listed_rows,
 )
-from harness.log.search.turns import TurnTable, turn_count
+from harness.log.search.turns import TurnTable, turn_count, unseen_turns
 from harness.log.sql import SqlDecisionLog
 from harness.log.store import Connection
 from harness.log.tables import INDEX
-from harness.record import Gap
+from harness.record import Gap, TurnKey
 from harness.record.index_row import IndexRow
 
 _WINDOW = 4000  # numbers that are searched at once
 
 _TYPES = dict(IndexRow.__annotations__)
+_OF_INPUTS = ("session", "tenant", "user", "mode", "tool")
+"""The filters for what stands in the inputs of a record alone."""
 
 
 class Listed(NamedTuple):
@@ -90,6 +92,15 @@ class Listing:
         with self._log.begin_reading() as connection:
             ((count,),) = connection.execute(turn_count(self._last))
         return int(count)
+
+    def unseen_turns(self, filters: Filters) -> frozenset[TurnKey]:
+        """Return the turns that have lost what filters ask for: it was taken out of the log."""
+        columns = [one for one in _OF_INPUTS if getattr(filters, one) is not None]
+        if not columns:
+            return frozenset()
+        with self._log.begin_reading() as connection:
+            found = connection.execute(unseen_turns(columns, self._last))
+            return frozenset(TurnKey(*key) for key in found)
 
     def rows_of(self, numbers: Iterable[int]) -> dict[int, IndexRow]:
         """Return the columns of these records; leave out those that the index does not have."""

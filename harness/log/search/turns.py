@@ -38,6 +38,9 @@ _BITS: Final = [
     for bit in map(int, RecordFacts)
 ]
 _KEY: Final = "trace, turn, plan"
+_LOST: Final = {"session": "session IS NULL AND mode IS NULL", "tool": "steps IS NULL"}
+"""The condition that a record has lost what a filter asks for, if not that its context is gone."""
+
 _OF_TURNS: Final = f"coalesce(status, '') NOT IN ({', '.join(map(repr, OF_NO_TURN))})"
 """The condition that a record is of a turn."""
 
@@ -124,6 +127,19 @@ def turn_count(last: int) -> str:
     """Return what counts all turns up to a record."""
     turns = f"SELECT 1 FROM {INDEX} WHERE seq <= {last:d} AND {_OF_TURNS} GROUP BY {_KEY}"  # noqa: S608
     return f"SELECT count(*) FROM ({turns}) AS turns"  # noqa: S608
+
+
+def unseen_turns(columns: Iterable[str], last: int) -> str:
+    """Return what selects the turns up to a record that have lost what filters ask for.
+
+    A column without a value is one that was taken out where its whole input was.
+    """
+    lost = " OR ".join(_LOST.get(one, "mode IS NULL") for one in columns)
+    return (
+        f"SELECT DISTINCT {_KEY} FROM {INDEX} WHERE seq <= {last:d} AND {_OF_TURNS} "  # noqa: S608
+        f"AND status <> 'critic_error' AND ({lost}) "
+        f"AND EXISTS (SELECT 1 FROM {INDEX} WHERE status = 'redacted')"
+    )
 
 
 def _wanted_column(condition: SqlCondition) -> str:

@@ -19,6 +19,13 @@ _TEXT: Final = "harness/commands/replay/replay_text.py"
 
 AUDIT_BUGS: Final[tuple[Bug, ...]] = (
     slip(
+        "searched-what-is-gone",
+        "harness/commands/log/log_filters.py",
+        "a search says that no turn has a name where the contexts of turns were taken out",
+        "        if unseen := len(self._unseen(listing)):",
+        "        if unseen := len(self._unseen(listing)) * bool(turns):",
+    ),
+    slip(
         "journal-copied-with-the-value",
         _COPYING,
         "a journal that holds the value in an earlier step is copied",

@@ -14,10 +14,13 @@ import pytest
 
 from evals.kinds import CHECK_NAMES
 from harness.commands.log.log_arguments import KIND_NAMES, STATUS_NAMES
+from harness.log import SqlDecisionLog
+from tests.harness.commands.log.proving import WHY
 from tests.harness.console import Critic
 from tests.harness.log.decisions import LogPlace, meddle
 from tests.harness.log.search.searched import varied
 from tests.support.examples import is_safe
+from tests.support.guarding import ASKS, answers_to, desk, guard_of
 
 REFUSALS = KIND_NAMES[:5]
 NOON = "2025-03-01T12:05:00Z"
@@ -240,3 +243,44 @@ def test_a_cost_is_a_whole_number(critic: Critic, option: str, value: str) -> No
     said = critic("log", "list", "none", f"{option}={value}")
     assert (said.status, said.out) == (2, "")
     assert "must be a whole number from 0 to 9007199254740991" in said.err
+
+
+UNSEEN = "2 turns could not be searched: values were taken out"
+ASKED_OF_A_COPY = [
+    (("--user", "eve"), ["2 of 4 turns match", UNSEEN]),
+    (("--tool", "fly"), ["0 of 4 turns match", UNSEEN]),
+    (("--over", "5"), ["0 of 4 turns match", UNSEEN]),
+    (("--text", "iban"), ["1 of 4 turns match", UNSEEN]),
+    (("--session", "s1"), ["2 of 4 turns match"]),
+    (("--trace", "s1"), ["2 of 4 turns match"]),
+    (("--session", "s3"), ["0 of 4 turns match", "--session s3: no turn has it"]),
+]
+"""Filters, and what is said of their answer where one of two sessions lost its values."""
+
+
+@pytest.fixture
+def redacted(critic: Critic, tmp_path: Path) -> Path:
+    """Return a copy of the log of two sessions, of which one had its values taken out."""
+    with SqlDecisionLog.open(tmp_path / "log.db") as kept:
+        for session in ("s1", "s2"):
+            opened = {**ASKS[0], "user": "eve"}
+            events = [{**one, "session": session} for one in (opened, *ASKS[1:])]
+            answers_to(guard_of(desk(), log=kept), events)
+    new = tmp_path / "new.db"
+    assert critic("log", "redact", tmp_path / "log.db", new, "--trace", "s1", *WHY).status == 0
+    return new
+
+
+@pytest.mark.parametrize(("option", "expected"), ASKED_OF_A_COPY)
+def test_a_search_says_what_it_could_not_search(
+    critic: Critic, redacted: Path, option: tuple[str, ...], expected: list[str]
+) -> None:
+    listed = critic("log", "list", redacted, *option)
+    assert listed.lines[-1 - len(expected) : -1] == expected
+
+
+def test_a_query_says_of_how_many_turns_values_are_gone(critic: Critic, redacted: Path) -> None:
+    asked = critic("log", "query", redacted, "SELECT count(*) FROM turns WHERE user = 'eve'")
+    assert asked.lines[-2] == "2 turns had values taken out: they are null here"
+    whole = critic("log", "query", redacted.with_name("log.db"), "SELECT 1")
+    assert "taken out" not in whole.out
