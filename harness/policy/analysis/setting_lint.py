@@ -66,6 +66,12 @@ def _approval(facts: PolicyFacts) -> Findings:
             f'approval_required_from = "{most.tool.approval_mode}"'
         )
         yield LintFinding("nobody_is_asked", "/spec", message)
+    elif spec.approval_required_from is None and facts.policy.shell is not None:
+        message = (
+            "no command of a shell needs a person, not even one that is not understood: write "
+            'approval_required_from = "destructive"'
+        )
+        yield LintFinding("nobody_is_asked", "/spec", message)
 
 
 def _is_proven(one: ToolFacts) -> bool:

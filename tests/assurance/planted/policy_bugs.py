@@ -322,5 +322,12 @@ POLICY_BUGS: Final[tuple[Bug, ...]] = (
         "return bool(one.needed_classes) and not one.tool.arg_roles",
         "return bool(one.needed_classes) or bool(one.tool.arg_roles)",
     ),
+    slip(
+        "commands-without-a-person",
+        "harness/policy/analysis/setting_lint.py",
+        "a policy of commands under which nobody is ever asked has no finding",
+        "elif spec.approval_required_from is None and facts.policy.shell is not None:",
+        "elif spec.approval_required_from is None and facts.tools and facts.policy.shell:",
+    ),
 )
 """Most of them allow more than a policy says, or call a loosening something else."""

@@ -51,6 +51,14 @@ FETCH: Json = {
     "result": {"author": "public", "web": True},
     "args_schema": args_of("url"),
 }
+
+
+def shell_policy(**spec: Any) -> Json:
+    """Return the policy of a session that has commands and no other tool."""
+    plain = {"id": "coding", "required_outputs": [], **spec}
+    return {"guard": {"safety_mode": "destructive"}, "spec": plain, "shell": {"table": "common-1"}}
+
+
 UPDATES: Json = {
     "name": "update_order",
     "adapter_id": "shop",
@@ -716,6 +724,12 @@ CASES: dict[str, tuple[str, Json, Json, str]] = {
         shop(spec={"approval_required_from": ...}),
         shop(spec={"approval_required_from": "delegated"}),
         'approval_required_from = "destructive"',
+    ),
+    "commands without a person": (
+        "nobody_is_asked",
+        shell_policy(),
+        shell_policy(approval_required_from="destructive"),
+        "not even one that is not understood",
     ),
     "a guard that looks on": (
         "shadow_on",
