@@ -155,7 +155,8 @@ def _describe_row(one: CheckedRow) -> str:
     if one.fate is None:
         return f"{row.status}: {said}"
     if row.status != "begun":
-        return f"{one.fate}: {row.status}: {said}"
+        overtaken = "" if one.ended_by is None else f", overtaken by record {one.ended_by}"
+        return f"{one.fate}: {row.status}: {said}{overtaken}"
     if one.ended_by is None:
         return f"{one.fate}: an execution began, plan {row.plan} may have run"
     return f"{one.fate}: begun: an execution that record {one.ended_by} ends"
@@ -183,9 +184,9 @@ def listed_wire(one: CheckedRow | Gap) -> dict[str, Any]:
         if getattr(row, f"score_{name}") is not None
     }
     wire |= {"scores": scores} if scores else {}
-    if row.status == "begun":
-        wire |= {"open": True} if one.ended_by is None else {"ended_by": one.ended_by}
-    return wire
+    if one.ended_by is not None:
+        return wire | {"ended_by": one.ended_by}
+    return wire | ({"open": True} if row.status == "begun" else {})
 
 
 def member(name: str, value: Any) -> Any:

@@ -105,9 +105,19 @@ def _render_record(
 
 
 def _describe_end(record: Mapping[str, Any], log: SqlDecisionLog) -> str:
-    """Return the record that ends the execution that this one began."""
+    """Return the records that end the execution that this one began, or settled."""
+    ends = [*_find_ends(record["hash"], log)]
+    if record.get("kind") == "settled":
+        return f"overtaken by record {ends[-1]}" if ends else ""
     if record.get("kind") != "begun":
         return ""
-    claim = begun_claim(record["hash"])
-    ended_by = log.claims([claim]).get(claim)
-    return "open: it may have run" if ended_by is None else f"record {ended_by} ends it"
+    settled = "".join(f"record {one} settles it, and " for one in ends[:-1])
+    return f"{settled}record {ends[-1]} ends it" if ends else "open: it may have run"
+
+
+def _find_ends(own_hash: str, log: SqlDecisionLog) -> Iterator[int]:
+    """Yield the record that ends an execution, and the one that overtakes it if that settled it."""
+    claim = begun_claim(own_hash)
+    while (seq := log.claims([claim]).get(claim)) is not None:
+        yield seq
+        claim = begun_claim("".join(one.hash for one in log.raw_at([seq])))

@@ -87,7 +87,7 @@ def record_lines(shown: RecordShown, end: str, turn: TurnRecords | None = None) 
 
     Args:
         shown: the record.
-        end: the known end of the execution that it began, if any.
+        end: the known end of the execution that it began or settled, if any.
         turn: its turn, if known.
     """
     record = shown.record
@@ -150,6 +150,7 @@ def _head(shown: RecordShown, end: str) -> str:
         return f"{number}: an execution began, {end}, {_line(record.get('begun_at'))}"
     if record.get("kind") == "settled":
         said = f"{_line(record.get('outcome'))} by {_name(record.get('by'))}"
+        said += f", {end}" if end else ""
         return f"{number}: an execution was settled as {said}, {_line(record.get('settled_at'))}"
     if (kind := str(record.get("kind"))) in _SAYING:
         said, moment = _SAYING[kind]
