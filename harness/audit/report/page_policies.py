@@ -4,7 +4,8 @@ Rule 1: a policy of a guard is known by its digest, with its spec, mode and budg
         recorded. Others are known by all that they say.
 Rule 2: a record holds the tools of its plan and no others. A tool that was not seen under a policy
         may be in it all the same: it is never said to be gone, or new. So it is with `late` of a
-        guard's spec, which only turns have whose calls wait for one another.
+        guard's spec, which only turns have whose calls wait for one another, and with whether it
+        is enforced, which no ruling says that allows.
 Rule 3: one is compared with the one for the same spec that was seen before it.
 """
 
@@ -33,6 +34,11 @@ _MOST_TEXT: Final = 256 * 1024
 
 _TOOL: Final = "6 tool"
 _LATE: Final = "2 late"
+_ENFORCED: Final = "3 enforcement"
+_OF_ACTIONS: Final = {"ask": "enforced", "refuse": "enforced", "shadow": "not enforced"}
+"""What a ruling says of its policy. One that allows says nothing of it."""
+_SELDOM: Final = (_TOOL, _LATE, _ENFORCED)
+"""The kinds of things that not every record under a policy tells."""
 
 PolicyPlace = tuple[str, str]
 """What a policy says a thing of: its kind, and the name of the thing."""
@@ -47,6 +53,7 @@ class RulingPolicy:
         first: the number of the first record under it.
         last: that of the last one.
         turns: the numbers of the turns that it ruled on.
+        enforced: whether its last ruling that says so was.
         parts: what it says, as text, by what it says it of; None for what is left out here.
     """
 
@@ -55,8 +62,17 @@ class RulingPolicy:
     first: int
     last: int
     turns: set[int] = field(default_factory=set)
+    enforced: str | None = None
     parts: dict[PolicyPlace, str | None] = field(default_factory=dict)
     tools: dict[tuple[str, str], ToolCapability] = field(default_factory=dict)
+
+    def new_enforcement(self, record: DecisionRecord) -> Iterator[tuple[PolicyPlace, str]]:
+        """Take whether a ruling is enforced, and yield that if it is new, or has changed."""
+        enforced = _OF_ACTIONS.get(record.action)
+        if enforced not in (None, self.enforced):
+            since = "" if self.enforced is None else f"from record {record.seq} on"
+            self.enforced = enforced
+            yield (_ENFORCED, since), str(enforced)
 
     def new_tools(self, compiled: CompiledContext) -> Iterator[tuple[PolicyPlace, str]]:
         """Take the tools of a plan, and yield what is new: one that is described anew, too."""
@@ -134,6 +150,7 @@ class PoliciesOfPage:
         policy.turns.add(turn)
         if _is_of_a_guard(compiled) and spec.late is not None and (_LATE, "") not in policy.parts:
             self._keep(policy, [((_LATE, ""), visible_json(spec.late))])
+        self._keep(policy, policy.new_enforcement(record))
         self._keep(policy, policy.new_tools(compiled))
 
     def _keep(self, policy: RulingPolicy, told: Iterable[tuple[PolicyPlace, str]]) -> None:
@@ -213,10 +230,10 @@ def _texts(
 ) -> tuple[str, str]:
     """Return what both say of a thing; the same where it is not known of one of them.
 
-    That is so of a tool that one was not seen with, of `late`, and of what is left out.
+    That is so of what not every record tells, and of what is left out.
     """
     before, after = old.get(part, ""), new.get(part, "")
-    if before is None or after is None or (part[0] in (_TOOL, _LATE) and "" in (before, after)):
+    if before is None or after is None or (part[0] in _SELDOM and "" in (before, after)):
         return "", ""
     return before, after
 

@@ -174,3 +174,33 @@ def test_what_does_not_fit_is_left_out_and_never_said_to_have_changed(
     assert [one.changes for one in gone] == [()] * len(gone)
     assert "left out here" in gone[0].policy.text
     assert sum(len(said or "") for one in found for said in one.policy.parts.values()) <= 1_200
+
+
+def test_a_policy_that_is_not_enforced_any_more_says_so(tmp_path: Path) -> None:
+    refused = [open_("one"), call("shred", "one", name="unseen.md")]
+    again = [{**one, "session": "two"} for one in refused]
+    log = write(tmp_path / "log.db", (desk(), refused), (desk(shadow=True), again))
+    first, second = shown(log)
+    assert "enforcement\nenforced" in first.policy.text
+    assert "enforcement\nnot enforced" in second.policy.text
+    assert second.changes is not None
+    (change,) = second.changes
+    assert (change.title, [(line.sign, line.text) for line in change.lines]) == (
+        "enforcement",
+        [("-", "enforced"), ("+", "not enforced")],
+    )
+
+
+def test_enforcement_is_told_anew_where_it_changes_under_one_policy(tmp_path: Path) -> None:
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        log.append(decision(1, kind="refused"))
+        log.append(decision(2, kind="refused").model_copy(update={"action": "shadow"}))
+    (only,) = shown(tmp_path / "log.db")
+    assert "enforcement\nenforced" in only.policy.text
+    assert "enforcement from record 2 on\nnot enforced" in only.policy.text
+
+
+def test_what_was_allowed_does_not_tell_whether_a_policy_is_enforced(tmp_path: Path) -> None:
+    log = write(tmp_path / "log.db", (desk(shadow=True), session("one", "read_note")))
+    (only,) = shown(log)
+    assert "enforce" not in only.policy.text
