@@ -205,7 +205,8 @@ def _end_redacted(log: SqlDecisionLog, found: Collected) -> None:
     """Note which executions are ended by a record of which a part was taken out: by its claim."""
     claims = {begun_claim(one): one for one in found.turns.open_hashes()}
     made = log.claims(claims) if "redacted" in found.answers else {}
-    found.turns.end(claims[claim] for claim, seq in made.items() if found.is_redacted(seq))
+    ends = {claims[claim]: seq for claim, seq in made.items() if found.is_redacted(seq)}
+    found.turns.end(ends)
 
 
 def _shown_rows(log: SqlDecisionLog, found: Collected) -> Iterator[RawRecord]:

@@ -5,7 +5,7 @@ Rule 2: an execution is open while no record that was read names it as the one t
 Rule 3: a record of which a part was taken out says what the index of its log says of it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, assert_never, cast, get_args
@@ -37,7 +37,8 @@ class PageTurn:
         records: the numbers of its records, in their order.
         facts: those of all its records together, without those that hold until an execution ends.
         pending: the latter, by the hashes of the records that say them.
-        asked: the record of the question to a person, or None.
+        asked: the record of the question to a person, or None; `question` is why it was asked.
+        settled: what persons said of its executions without an end, by record: its hash, and that.
         kind: why it was refused or asked about: `score` for a run that failed; None for neither.
         reason: the first reason of that.
         overruled: whether a verdict of it would not have allowed it.
@@ -54,6 +55,8 @@ class PageTurn:
     decision: str | None = None
     tools: list[str] = field(default_factory=list)
     asked: int | None = None
+    question: str | None = None
+    settled: dict[int, tuple[str, str]] = field(default_factory=dict)
     answered: int | None = None
     answer: AnswerKind | None = None
     approver: str | None = None
@@ -76,7 +79,7 @@ class TurnsOfPage:
     def __init__(self) -> None:
         self._turns: dict[TurnKey, PageTurn] = {}
         self._sessions: dict[str | None, int] = {}
-        self._ended: set[str] = set()
+        self._ended: dict[str, int] = {}
         self.place: dict[int, PageTurn] = {}
 
     def __iter__(self) -> Iterator[PageTurn]:
@@ -95,7 +98,9 @@ class TurnsOfPage:
         """
         turn = self._take(row, _trace_of(record), moment_of(record), record.hash)
         if isinstance(record, DecisionRecord | SettledRecord):
-            self._ended.update(() if record.begun is None else (record.begun,))
+            self._ended.update({} if record.begun is None else {record.begun: row.seq})
+        if isinstance(record, SettledRecord):
+            turn.settled[row.seq] = record.hash, settlement_line(record)
         if isinstance(record, DecisionRecord):
             _add_verdict(turn, record)
         if RecordFacts(row.facts) & RecordFacts.YES and turn.answer is None:
@@ -135,9 +140,14 @@ class TurnsOfPage:
         pending = (one for turn in self for one in turn.pending.items())
         return [own for own, facts in pending if facts and own not in self._ended]
 
-    def end(self, hashes: Iterable[str]) -> None:
-        """Note that the executions that began with these records have ended."""
-        self._ended.update(hashes)
+    def end(self, ends: Mapping[str, int]) -> None:
+        """Note which records end the executions that began with the records of these hashes."""
+        self._ended.update(ends)
+
+    def settlements_of(self, turn: PageTurn) -> Iterator[tuple[int, str, int | None]]:
+        """Yield what persons said of its executions, and which record overtook that."""
+        for seq, (own_hash, said) in turn.settled.items():
+            yield seq, said, self._ended.get(own_hash)
 
     def facts_of(self, turn: PageTurn) -> RecordFacts:
         """Return the facts of all its records together."""
@@ -147,6 +157,11 @@ class TurnsOfPage:
     def fate_of(self, turn: PageTurn) -> Fate:
         """Return what became of a turn."""
         return fate([self.facts_of(turn)])
+
+
+def settlement_line(record: SettledRecord) -> str:
+    """Return what a person said of an execution."""
+    return f"settled as {record.outcome} by {record.by}: {record.because}"
 
 
 def moment_of(record: TurnRecord) -> datetime:
@@ -194,7 +209,7 @@ def _add_verdict(turn: PageTurn, record: DecisionRecord) -> None:
     elif report.refused_at == "open":
         turn.kind, turn.reason = "open", report.rationale
     if record.action == "ask" and turn.asked is None:
-        turn.asked = record.seq
+        turn.asked, turn.question = record.seq, turn.reason
     if record.answer is not None:
         turn.answer, turn.approver = record.answer.answer, record.answer.approver
         turn.answered = record.seq

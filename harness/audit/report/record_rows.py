@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from evals.plan import Plan, ToolStep
 from evals.timestamps import format_time
-from harness.audit.report.page_turns import PageTurn, TurnsOfPage, moment_of
+from harness.audit.report.page_turns import PageTurn, TurnsOfPage, moment_of, settlement_line
 from harness.audit.report.visible_text import make_visible
 from harness.record import (
     BegunRecord,
@@ -73,6 +73,8 @@ def row_of_turn(turn: PageTurn, turns: TurnsOfPage) -> dict[str, Any]:
     row |= {name: make_visible(text) for name, text in texts.items() if text is not None}
     codes = {"why": turn.kind, "answer": turn.answer, "check": turn.worst}
     row |= {name: code for name, code in codes.items() if code is not None}
+    settled = [(seq, make_visible(said), by) for seq, said, by in turns.settlements_of(turn)]
+    row |= {"settled": settled} if settled else {}
     # No word of it is true that says that a call was not run.
     return row | ({"ran": 1} if turn.overruled and may_have_run(turns.facts_of(turn)) else {})
 
@@ -82,7 +84,7 @@ def record_line(record: TurnRecord) -> str:
     if isinstance(record, DecisionRecord):
         return make_visible(record.report.rationale)
     if isinstance(record, SettledRecord):
-        return make_visible(f"settled as {record.outcome} by {record.by}: {record.because}")
+        return make_visible(settlement_line(record))
     return make_visible(record.where) if isinstance(record, CriticErrorRecord) else ""
 
 

@@ -33,6 +33,7 @@ from harness.audit.report.page_words import (
 from harness.audit.report.record_rows import row_of_turn
 from harness.audit.report.visible_text import data_text, make_visible
 from harness.errors import UsageError
+from harness.record.index_row import OF_NO_TURN
 
 WIDTH: Final = 720
 HEIGHT: Final = 200
@@ -242,6 +243,7 @@ def _data(found: Collected) -> dict[str, str]:
     }
     legend: dict[str, Any] = {name: dict(said) for name, said in words.items()}
     legend["tone"] = {one: tone_of(one) for one in FATES}
+    legend["apart"] = OF_NO_TURN
     turns = [row_of_turn(one, found.turns) for one in found.turns]
     data = {"legend": legend, "rows": rows, "turns": turns}
     return {name: data_text(value) for name, value in data.items()}

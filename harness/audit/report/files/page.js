@@ -31,6 +31,7 @@
   const answered = (turn) => turn.answer && (turn.by ? `${NAMED[turn.answer]} by ${turn.by}` : NAMED[turn.answer]);
   // A run that failed policy or safety did run as planned, and is not green for that.
   const toneOf = (turn) => turn.why === "score" && words.tone[turn.fate] === "good" ? "eh" : TONES[words.tone[turn.fate]];
+  const settlements = (turn) => (turn.settled || []).map(([, said, by]) => by ? `${said} — overtaken by record ${by}` : said);
   const whom = (turn) => [turn.user, turn.tenant && `tenant ${turn.tenant}`].filter(Boolean).join(", ");
   const became = (turn) => turn.fate ? tag(said("fate", turn.fate), toneOf(turn)) : outcome(turn);
 
@@ -52,14 +53,14 @@
     if (!sessions.has(turn.s)) sessions.set(turn.s, []);
     sessions.get(turn.s).push(turn);
   }
-  const lost = rows.filter((row) => !turnOf.has(row.seq) && row.is !== "closed").map((row) => ({...row, n: row.seq, of: [row.seq], tools: []}));
+  const lost = rows.filter((row) => !turnOf.has(row.seq) && !words.apart.includes(row.is)).map((row) => ({...row, n: row.seq, of: [row.seq], tools: []}));
   const lines = [...turns, ...lost].sort((one, other) => one.n - other.n);
   const at = new Map(lines.map((turn, place) => [String(turn.n), place]));
   let found = lines.map((_, at) => at).reverse(), start = 0;
   const code = (turn) => turn.fate || turn.is;
   const label = (name) => Object.hasOwn(words.fate, name) ? words.fate[name] : said("is", name);
   for (const turn of lines) {
-    turn.find = [...turn.of, turn.trace, turn.key, turn.said, label(code(turn)), turn.why, turn.why && said("why", turn.why), turn.by, turn.user, turn.tenant,
+    turn.find = [...turn.of, turn.trace, turn.key, turn.said, label(code(turn)), turn.why, turn.why && said("why", turn.why), turn.by, turn.user, turn.tenant, ...settlements(turn),
       ...turn.tools].join(" ").toLowerCase();
   }
   function options(name, values, label) {
@@ -95,6 +96,7 @@
       make("th", {scope: "row", class: "number"}, link),
       make("td", null, time(turn)),
       make("td", null, became(turn), " ", unsound(turn), answered(turn) && make("span", {class: "said"}, answered(turn)),
+        settlements(turn).map((text) => make("span", {class: "said"}, text)),
         turn.why && make("span", {class: "said"}, said("why", turn.why))),
       make("td", null, turn.trace, turn.key && make("span", {class: "said"}, turn.key),
         whom(turn) && make("span", {class: "said"}, `for ${whom(turn)}`)),
@@ -104,9 +106,9 @@
   function list() {
     const end = Math.min(start + PAGE, found.length);
     body.replaceChildren(...found.slice(start, end).map((at) => line(lines[at])));
-    matches.textContent = found.length
-      ? `${count(found.length)} of ${count(lines.length)} turns match; showing ${count(start + 1)} to ${count(end)}, the newest first`
-      : `None of ${count(lines.length)} turns match`;
+    const shown = found.filter((at) => lines[at].fate).length, others = found.length - shown;
+    matches.textContent = `${shown ? count(shown) : "None"} of ${many(turns.length, "turn")} match${others ? `, and ${many(others, "line")} of what is not there to be read` : ""}`
+      + (found.length ? `; showing ${count(start + 1)} to ${count(end)}, the newest first` : "");
     byId("back").disabled = start === 0;
     byId("on").disabled = end === found.length;
     byId("pages").hidden = found.length <= PAGE;
@@ -233,7 +235,8 @@
   function context(detail, row) {
     const ctx = detail.ctx || {}, spec = detail.spec;
     const turn = turnOf.get(row.seq);
-    return facts([["What it says", outcome(row)], ["What became of its turn", [became(turn), " ", answered(turn) || ""]], ["Said", detail.said], ["Recorded at", row.at],
+    return facts([["What it says", outcome(row)], ["What became of its turn", [became(turn), " ", answered(turn) || ""]], ["Said", detail.said],
+      ["Overtaken by", (turn.settled || []).filter(([seq, , by]) => seq === row.seq && by).map(([, , by]) => ["record ", recordLink(by)])], ["Recorded at", row.at],
       ["Trace", turn.trace], ["For", whom(turn)], ["Decision", turn.key], ["Must produce", spec && listed(spec.outputs)], ["Judged as of", ctx.as_of],
       ["Safety mode", ctx.mode], ["Budget", budget(ctx.budget)],
       ["Spent before", ctx.spent && listed([ctx.spent.steps && many(ctx.spent.steps, "step"), ctx.spent.tokens && many(ctx.spent.tokens, "token")].filter(Boolean))],
@@ -305,23 +308,32 @@
   }
   const itemsOf = (details) => details.flatMap((one) =>
     [...(one.others || []), ...(one.plan ? one.plan.steps.flatMap((step) => step.pins.flatMap((it) => it.item || [])) : [])]);
-  function callCard(one, values) {
-    const calls = one.calls || [];
-    return make("div", {class: "call"}, one.tool ? make("code", null, one.tool) : "reasoning, no tool", " ", one.tier && tag(one.tier, "plain"),
+  // What was sent stands before what was planned, where it is not the same.
+  const strayed = (it) => (it.other_tool || it.other_args) && !it.late;
+  const ended = (it) => make("p", {class: "small"}, tag(it.status, it.status === "completed" ? "yes" : "no"), it.error && ` ${it.error}`);
+  const args = (tool, text, values) => text && text !== "{}" && make("pre", scrolls(text) ? {tabindex: "0", role: "region", "aria-label": `Arguments of ${tool}`} : {}, marked(text, values));
+  function sentCard(tool, it, values) {
+    return make("div", {class: "call why"}, make("p", null, make("strong", null, "Sent, and not as planned: "), make("code", null, tool)),
+      args(tool, it.other_args, values), ended(it));
+  }
+  function callCard(one, values, settled) {
+    const calls = one.calls || [], others = calls.filter(strayed);
+    return [others.map((it) => sentCard(it.other_tool || one.tool, it, values)),
+      make("div", {class: "call"}, others.length > 0 && make("strong", null, "Planned: "), one.tool ? make("code", null, one.tool) : "reasoning, no tool", " ", one.tier && tag(one.tier, "plain"),
       one.summary && make("p", null, one.summary),
-      one.args && one.args !== "{}" && make("pre", scrolls(one.args) ? {tabindex: "0", role: "region", "aria-label": `Arguments of ${one.tool}`} : {}, marked(one.args, values)),
-      calls.map((it) => make("p", {class: "small"}, tag(it.status, it.status === "completed" ? "yes" : "no"), it.error && ` ${it.error}`,
-        it.other_tool && [" Another tool was called: ", make("code", null, it.other_tool)], it.other_args && " Not sent as planned: see the record.")));
+      args(one.tool, one.args, values), calls.filter((it) => !strayed(it)).map(ended),
+      one.tool && settled.map((text) => make("p", {class: "small"}, text)))];
   }
   function turnCard(turn, details, values) {
     const ran = details.filter((one) => one.run && one.plan).pop(), planned = ran || details.filter((one) => one.plan).pop();
     const policy = details.map((one) => one.spec && one.spec.id).find(Boolean), error = details.map((one) => one.error).find(Boolean);
+    const unplanned = details.flatMap((one) => one.run && one.run.calls || []).map((it) => sentCard(it.other_tool, it, values));
     const proofs = turn.of.map((seq) => make("p", null, make("code", null, `critic log prove LOG ${seq} --with-inputs`)));
     return make("section", {class: `turn fate-${turn.fate}`, id: `turn-at-${turn.n}`, "aria-label": `Turn ${turn.n}`, tabindex: "-1"},
       make("h2", null, `Turn ${turn.n} `, became(turn), " ", answered(turn) && make("span", {class: "answered"}, answered(turn))),
       make("p", {class: "small"}, time(turn), policy && [", judged by ", make("code", null, policy)], ", ", records(turn)),
       details.length === 0 ? make("p", null, spaced(turn.tools.map((name) => make("code", null, name))), ` The details of this turn are left out: critic log show LOG ${turn.n} prints them.`)
-        : planned ? planned.plan.steps.map((one) => callCard(one, values)) : details.map((one) => one.said && make("p", null, one.said)),
+        : planned ? [unplanned, planned.plan.steps.map((one) => callCard(one, values, settlements(turn)))] : unplanned.length ? unplanned : details.map((one) => one.said && make("p", null, one.said)),
       violations(details).map(violation), error && make("p", {class: "small"}, error),
       make("details", {class: "small"}, make("summary", null, "Prove this"), proofs), unsound(turn));
   }

@@ -12,16 +12,17 @@ import pytest
 
 from harness.audit.report.collecting import collect
 from harness.audit.report.report_page import render_page
+from harness.audit.settlements import settle
 from harness.log import SqlDecisionLog
 from harness.record import TurnKey
 from tests.harness.audit.report.browser import Tab, browsing
 from tests.harness.audit.report.hostile_log import TRAPS, log_with
 from tests.harness.audit.report.pages import page_of, text_of
-from tests.harness.log.decisions import decision, filled, judged, proposal, run_of
+from tests.harness.log.decisions import NOON, decision, filled, judged, proposal, run_of
 from tests.harness.log.guard_logs import write_guard_log
 from tests.harness.log.search.searched import varied
 from tests.support.effort import sampled_rows
-from tests.support.guarding import ASKS, answers_to, desk, guard_of
+from tests.support.guarding import ASKS, answers_to, close, desk, guard_of, result, yes
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.slow
@@ -324,6 +325,45 @@ def test_a_call_that_ran_is_not_said_to_be_not_run(tab: Tab, tmp_path: Path) -> 
         said = tab.js("document.getElementById('opened').innerText").lower()
         assert ("not run: " in said) == bool(is_said), place
         assert "evidence is missing" in said
+
+
+def test_a_session_shows_what_was_sent_and_what_a_person_said_of_it(
+    tab: Tab, tmp_path: Path
+) -> None:
+    with SqlDecisionLog.open(tmp_path / "audit.db") as log:
+        sent = {"tool": "transfer", "args": {"iban": "iban-9", "reason": "mine"}}
+        answers_to(guard_of(desk(), log=log), [*ASKS, yes(), result({"ok": True}, sent=sent)])
+        red, begun = log.head().seq - 3, log.head().seq + 6
+        settled = [{**one, "session": "t"} for one in [*ASKS, yes()]]
+        answers_to(guard_of(desk(), log=log), settled)
+        assert log.head().seq == begun
+        settle(log, begun, outcome="not_run", by="raj", because="no money went", now=NOON)
+        answers_to(guard_of(desk(), log=log), [result({"ok": True}, "t"), close("t")])
+    address = written(tmp_path / "sent.html", text_of(tmp_path / "audit.db"))
+    tab.open("about:blank#")
+    tab.open(f"{address}#turn-{red}")
+    tab.until("!document.getElementById('opened').hidden")
+    cards = tab.js(
+        "[...document.querySelectorAll('.fate-ran_although_refused .call')]"
+        ".map((one) => [one.classList.contains('why'), one.innerText])"
+    )
+    assert [is_red for is_red, _ in cards] == [True, False]
+    assert "iban-9" in cards[0][1]
+    assert "iban-4711-22" in cards[1][1]
+    tab.js(f"location.hash = 'turn-{begun - 2}'")
+    tab.until(f"document.activeElement.id === 'turn-at-{begun - 2}'")
+    said = tab.js(f"document.getElementById('turn-at-{begun - 2}').innerText")
+    by = f"settled as not_run by raj: no money went — overtaken by record {begun + 2}"
+    assert by in said
+    tab.js(f"location.hash = 'record-{begun + 1}'")
+    tab.until("document.getElementById('record')?.textContent.startsWith('Record ')")
+    glance = tab.js("document.querySelector('#opened .facts').innerText")
+    assert f"record {begun + 2}" in glance
+    tab.js("location.hash = ''")
+    tab.until("document.getElementById('opened').hidden")
+    assert tab.js("document.getElementById('matches').textContent").startswith(
+        "4 of 4 turns match;"
+    )
 
 
 def test_a_turn_is_found_by_its_user_and_its_session_names_them(tab: Tab, tmp_path: Path) -> None:
