@@ -93,8 +93,13 @@ def next_life(opened: Course, closed: SessionClosedRecord) -> Course:
         raise _cannot_reopen(session.id, "it was closed under another policy")
     if carried.has_halted:
         raise _cannot_reopen(session.id, "it halted at a refusal")
+    return carry_over(opened, closed.turns, carried)
+
+
+def carry_over(opened: Course, turns: int, carried: CarriedSession) -> Course:
+    """Return a new session with what an earlier life of it carries, after so many turns."""
     denied = frozenset(key.encode() for key in carried.denied or ())
-    again = session.after_life(closed.turns, carried.spent, carried.sent or ())
+    again = opened.session.after_life(turns, carried.spent, carried.sent or ())
     return replace(opened, session=again, asked=carried.asked, denied=denied)
 
 

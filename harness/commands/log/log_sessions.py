@@ -3,7 +3,7 @@
 import argparse
 import sys
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from evals.escaping import escape_name
 from harness.canonical import ascii_json
@@ -18,6 +18,12 @@ from harness.what_if.proposing.logged_sessions import LoggedSession
 from harness.what_if.proposing.recorded_tasks import RecordedTask
 from harness.what_if.proposing.session_finding import sessions_in_log
 from harness.wire import InvalidInput
+
+NO_TIMES: Final = (
+    "what was seen expired, and when it came is told with --policy FILE alone: no record says how "
+    "long it was fresh"
+)
+"""The note on sessions that are told without a policy."""
 
 
 class LoggedTasks(NamedTuple):
@@ -65,6 +71,8 @@ def list_events(args: argparse.Namespace, log: SqlDecisionLog) -> int:
         for one in named
         if one.events is None
     ]
+    if policy is None and any(one.expires for one in named):
+        sys.stderr.write(f"critic: note: {NO_TIMES}\n")
     missing = (gap.text() for gap in listing.gaps())
     status = warn([*missing, *damage_texts(listing.problems), *said])
     return EXIT_INVALID if said else status

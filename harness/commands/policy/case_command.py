@@ -15,6 +15,7 @@ from harness.case_files.session_case import complete_events, play_case
 from harness.commands.documents import input_name
 from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
 from harness.commands.formats.format_lines import print_json
+from harness.commands.log.log_sessions import NO_TIMES
 from harness.commands.policy.case_proposals import CaseProposal, propose_for_case
 from harness.errors import UsageError
 from harness.expected_rulings import ExpectedRuling
@@ -143,6 +144,8 @@ def run_policy_case(args: argparse.Namespace, document: PolicyDocument | None) -
     if events is None or session.no_case:
         why = "; ".join([*session.lost, *session.no_case])
         raise UsageError(f"{_session_name(args)} cannot be written: {why}")
+    if policy is None and session.expires:
+        sys.stderr.write(f"critic: note: {NO_TIMES}\n")
     must = [expected_of(*ruling) for _, ruling in sorted(session.rulings.items())]
     title = f"session {session.name} as it was recorded"
     write = case_as_json if args.format == "json" else case_as_toml

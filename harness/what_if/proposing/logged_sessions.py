@@ -2,12 +2,14 @@
 
 A record holds all that was seen before its turn, and the record of a run what its calls returned.
 So the events of a session can be told from its records, but for the ids of calls, which are made
-anew. What was taken out of a log is not known, and then nothing can be said of the session.
+anew, and the times of results, which take a policy: see `logged_times`. What was taken out of a log
+is not known, and then nothing can be said of the session.
 
 Rule 1: a plan that an agent carried out is told as calls that wait for one another, and each of its
         calls as opened: no record says which of the two it was, and both are judged alike.
 Rule 2: what was opened of a turn is recorded when it ends. Until then its session is not known, nor
         is it where another turn began before.
+Rule 3: a session that was closed and opened again is told as it was: what it carries counts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +17,7 @@ from typing import Any, Final
 
 from critic import Refused, Verified
 from critic.session.call_batch import NO_RESULT
-from critic.session.session_rules import OPERATOR_ID, USER_ID
+from critic.session.session_rules import CALL_ID, OPERATOR_ID, USER_ID
 from evals.kinds import RecordedAction
 from evals.pointers import segments
 from evals.run import ToolCall
@@ -29,6 +31,7 @@ from harness.what_if.proposing.logged_openings import (
     strictest_opening,
 )
 from harness.what_if.proposing.logged_policy import scope_told
+from harness.what_if.proposing.logged_times import ResultTimes
 from harness.what_if.proposing.recorded_tasks import RecordedTask, read_tasks
 
 Json = dict[str, Any]
@@ -53,8 +56,12 @@ class LoggedSession:
         tools = {} if policy is None else policy.tools
         self._names: Final = {tool.pair: name for name, tool in tools.items()}
         self._events: list[Json] = []
-        self._opening: Json | None = None
+        self._times: Final = ResultTimes(policy)
+        self._awaits_opening = True
+        self._last_turn = 0
         self._heard: Final[set[str]] = set()
+        self.expires = False
+        """Whether what its calls returned expired."""
         self.turns: Final[set[int]] = set()
         """The numbers of its turns."""
         self._ended: Final[set[str]] = set()
@@ -95,13 +102,29 @@ class LoggedSession:
             given = {"yes": answer.answer == "yes", "approver": answer.approver}
             self._events.append({"event": "answer", **given, **_terms_of(answer, ctx)})
 
+    def begin_again(self, turns: int) -> None:
+        """Note that it was closed after so many turns, and opened again."""
+        if turns != self._last_turn:
+            self.lose(f"its turns up to {turns} are not all in this log")
+        self._require_known_end()
+        self.no_case.append("it was closed and opened again, which only a log remembers")
+        self._last_turn, self._awaits_opening = turns, True
+        self._heard.clear()
+        self._times.begin_life()
+
     def add_turn(self, ctx: Json, compiled: Json, plan: Json) -> None:
         """Add the words that were new before a turn, and its calls; the same turn counts once."""
         turn = ctx["session"]["turn"]
         if turn in self.turns:
             return
+        if turn != self._last_turn + 1:
+            self.lose(f"turn {turn}: the one before it is not in this log")
         self.turns.add(turn)
-        self._hear(ctx, compiled["manifests"]["evidence_manifest"])
+        self._last_turn, items = turn, compiled["manifests"]["evidence_manifest"]
+        if (why := self._times.begin_turn(ctx, items)) is not None:
+            self.lose(f"turn {turn}: {why}")
+        self.expires |= any("expires_at" in one for one in items if one["id"].startswith(CALL_ID))
+        self._hear(ctx, items)
         steps = self._steps[turn] = [
             step for step in plan["steps"] if step["kind"] == "tool" and "of" not in step
         ]
@@ -111,8 +134,7 @@ class LoggedSession:
             return
         calls = [self._call_of(step, f"{turn}.{at}", ids) for at, step in enumerate(steps)]
         if calls:
-            time = {"as_of": ctx["as_of"]} if "as_of" in ctx else {}
-            self._events.append({"event": "calls", "calls": calls, **time})
+            self._events.append({"event": "calls", "calls": calls, **_time_of(ctx)})
 
     def end_turn(self, turn: int, run: RunFacts, action: RecordedAction) -> None:
         """Add what was opened of a turn, and what its calls returned: the last attempt of each."""
@@ -126,7 +148,9 @@ class LoggedSession:
         for one in opened_steps(run):
             for call in one.ended:
                 self._add_result(turn, call)
-            self._events += one.events(f"{turn}.{one.opening.step}")
+            for event in one.events(f"{turn}.{one.opening.step}"):
+                self._events.append(event)
+                self._times.add(event)
         opened = strictest_opening(run)
         if opened is not None and turn in self.rulings:
             self.rulings[turn] = max(self.rulings[turn], opened, key=lambda one: one.strictness)
@@ -135,8 +159,13 @@ class LoggedSession:
 
     def require_ends(self) -> None:
         """Note the turns whose openings are on no record yet."""
+        self._require_known_end()
         for turn in sorted(self._running):
             self.lose(f"turn {turn} has not ended: what was opened of it is recorded when it does")
+
+    def _require_known_end(self) -> None:
+        if not self._times.end():
+            self.lose("no record says if a result had expired when its last calls were opened")
 
     def _add_result(self, turn: int, call: ToolCall) -> None:
         name = f"{turn}.{call.step}"
@@ -146,7 +175,9 @@ class LoggedSession:
         self._ended.add(name)
         step = self._steps[turn][call.step]
         sent = {} if _is_planned(call, step) else {"sent": self._sent_call(call)}
-        self._events.append({"event": "result", "id": name, **_end_of(call), **sent})
+        event = {"event": "result", "id": name, **_end_of(call), **sent}
+        self._events.append(event)
+        self._times.add_result(event, call, step)
 
     def _tell_unruled(self, turn: int, run: RunFacts) -> None:
         """Tell calls that ran without a ruling as what they were told as: results."""
@@ -158,9 +189,11 @@ class LoggedSession:
             if event["event"] != "calls" or event["calls"][0]["id"] not in ids
         ]
         for call in run.calls:
-            sent = {**self._sent_call(call), **_facts_of(self._steps[turn][call.step])}
-            event = {"event": "result", "id": f"{turn}.{call.step}", **_end_of(call)}
-            self._events.append({**event, "sent": sent})
+            step = self._steps[turn][call.step]
+            sent = {**self._sent_call(call), **_facts_of(step)}
+            event = {"event": "result", "id": f"{turn}.{call.step}", **_end_of(call), "sent": sent}
+            self._events.append(event)
+            self._times.add_result(event, call, step)
 
     def _sent_call(self, call: ToolCall) -> Json:
         return {"tool": self._name_of(call.adapter_id, call.capability_id), "args": {**call.args}}
@@ -179,9 +212,7 @@ class LoggedSession:
     @property
     def answered_events(self) -> list[Json] | None:
         """The events with the answers, which have no digest, and without the id of the session."""
-        if self._opening is None or not self.is_known:
-            return None
-        return [self._opening, *self._events]
+        return [*self._events] if self.turns and self.is_known else None
 
     def to_task(self) -> RecordedTask | None:
         """Return the session as a task; None if it is not known whole.
@@ -227,20 +258,30 @@ class LoggedSession:
         ]
         self._heard.update(one["id"] for one in said)
         texts = [str(one.get("content", "")) for one in said]
-        if self._opening is None:
+        if self._awaits_opening:
             first, *texts = texts or [""]
-            self._opening = {"event": "open", "request": first, **self._list_known(ctx, items)}
-        self._events.extend({"event": "said", "text": text} for text in texts)
+            again = {"again": True} if self._events else {}
+            self._events += [{"event": "close"}] if self._events else []
+            opening = {"event": "open", "request": first, **self._list_known(ctx, items)}
+            self._events.append({**opening, **again})
+            self._awaits_opening = False
+        self._events.extend({"event": "said", "text": text, **_time_of(ctx)} for text in texts)
 
     def _list_known(self, ctx: Json, items: Iterable[Json]) -> Json:
         system = [one["content"] for one in items if one["id"].startswith(OPERATOR_ID)]
         known: Json = {"system": system[0]} if system else {}
+        whom = {"tenant": "tenant_id", "user": "user_id"}
+        known |= {name: ctx[member] for name, member in whom.items() if member in ctx}
         scope = scope_told(ctx)
         if scope is not None and (self._policy is None or self._policy.scope is None):
             names = [self._name_of(*pair) for pair in scope]
             kept = None if self._policy is None else self._policy.tools
             known["scope"] = [name for name in names if kept is None or name in kept]
         return known
+
+
+def _time_of(ctx: Json) -> Json:
+    return {"as_of": ctx["as_of"]} if "as_of" in ctx else {}
 
 
 def _facts_of(step: Json) -> Json:

@@ -1,10 +1,11 @@
 """Read recorded sessions as tasks: what the user asked for, the calls, and what they returned.
 
-Answers and closes are left out: whoever judges a task says yes to each question.
+Answers and closes are left out: whoever judges a task says yes to each question. A session that
+was closed and opened again goes on with an `open` among its events.
 """
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from evals.escaping import escape_name
 from harness.guard.session_events import (
@@ -20,14 +21,14 @@ from harness.guard.session_events import (
 from harness.wire import InvalidInput, parse_json
 
 TurnEvent = CallsEvent | SessionPlanEvent
-TaskEvent = SaidEvent | TurnEvent | ReadyEvent | ResultEvent
+TaskEvent = OpenEvent | SaidEvent | TurnEvent | ReadyEvent | ResultEvent
 
 _LEFT_OUT = ("answer", "close")
 _LARGEST = 16 * 1024 * 1024
 
 
 class RecordedTask(NamedTuple):
-    """A recorded session."""
+    """A recorded session: how it was opened first, and what came after, further openings too."""
 
     id: str
     opening: OpenEvent
@@ -40,11 +41,18 @@ class RecordedTask(NamedTuple):
 
     def narrow_scope(self) -> "RecordedTask":
         """Return the task for a policy of its own tools alone: its scope names no others."""
-        scope = self.opening.scope
-        if scope is None:
-            return self
-        named = tuple(name for name in scope if name in self.tools)
-        return self._replace(opening=self.opening.model_copy(update={"scope": named}))
+        return self._replace(
+            opening=self._narrow(self.opening),
+            events=tuple(
+                self._narrow(one) if isinstance(one, OpenEvent) else one for one in self.events
+            ),
+        )
+
+    def _narrow(self, opening: OpenEvent) -> OpenEvent:
+        if opening.scope is None:
+            return opening
+        named = tuple(name for name in opening.scope if name in self.tools)
+        return opening.model_copy(update={"scope": named})
 
     @property
     def turns(self) -> list[TurnEvent]:
@@ -81,21 +89,18 @@ def _add_event(
         value = parse_json(line, _LARGEST)
         if isinstance(value, dict) and value.get("event") in _LEFT_OUT:
             return
-        event = event_of(_without_again(value))
+        event = event_of(value)
     except InvalidInput as error:
         raise InvalidInput(error.path, f"line {number}: {error.message}") from None
-    name = event.session
-    if isinstance(event, OpenEvent) == (name in openings):
-        what = "opens twice" if name in openings else "does not begin with open"
-        raise InvalidInput("", f"line {number}: session {escape_name(name)} {what}")
+    name, place = event.session, f"line {number}: session {escape_name(event.session)}"
     if isinstance(event, OpenEvent):
-        openings[name], events[name] = event, []
-    elif isinstance(event, TaskEvent):
+        if name in openings and not event.again:
+            raise InvalidInput("", f"{place} opens twice")
+        if name not in openings:
+            # There is no log here that it could go on from.
+            openings[name], events[name] = event.model_copy(update={"again": None}), []
+            return
+    elif name not in openings:
+        raise InvalidInput("", f"{place} does not begin with open")
+    if isinstance(event, TaskEvent):
         events[name].append(event)
-
-
-def _without_again(value: Any) -> Any:
-    """Return an `open` as that of a session of its own: there is no log that it goes on from."""
-    if isinstance(value, dict) and value.get("event") == "open":
-        return {name: one for name, one in value.items() if name != "again"}
-    return value

@@ -8,7 +8,7 @@ from harness.log.search.listing import Listing
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.policy import Policy
-from harness.record import DecisionRecord, Gap, sha256
+from harness.record import DecisionRecord, Gap, SessionReopenedRecord, sha256
 from harness.record.index_row import IndexRow, name_in_column
 from harness.what_if.proposing.logged_policy import LoggedPolicy
 from harness.what_if.proposing.logged_sessions import LoggedSession
@@ -72,6 +72,8 @@ def _add_record(session: LoggedSession, log: SqlDecisionLog, seq: int) -> None:
     except LogDamaged:
         session.lose(f"record {seq} cannot be read: part of it was redacted, or is damaged")
         return
+    if isinstance(record, SessionReopenedRecord):
+        session.begin_again(record.turns)
     if not isinstance(record, DecisionRecord):
         return
     inputs = record.inputs

@@ -5,7 +5,7 @@ a turn is as strict as the strictest of what is said to it.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
@@ -19,8 +19,16 @@ from harness.guard.course import Answered, Course
 from harness.guard.course_answers import OutOfPlace
 from harness.guard.event_dispatch import apply_event
 from harness.guard.guard_rules import choose_scope
+from harness.guard.reopening import carried_of, carry_over
 from harness.guard.rulings import OpeningRuling, Ruling
-from harness.guard.session_events import AnswerEvent, ReadyEvent, ResultEvent
+from harness.guard.session_events import (
+    AnswerEvent,
+    OpenEvent,
+    ReadyEvent,
+    ResultEvent,
+    SaidEvent,
+    SessionEvent,
+)
 from harness.guard.session_time import WrongTime
 from harness.policy.envelopes import Policy
 from harness.policy.policy_rules import rules_of
@@ -122,12 +130,11 @@ class TaskJudge:
             InvalidInput: an event has no place in the session.
         """
         try:
-            return _Play(self._open(task), self._now).judge(task)
+            return _Play(self._open, task.opening, self._now).judge(task)
         except (OutOfPlace, WrongTime) as error:
             raise InvalidInput("", f"session {escape_name(task.id)}: {error}") from None
 
-    def _open(self, task: RecordedTask) -> Course:
-        event = task.opening
+    def _open(self, event: OpenEvent) -> Course:
         session = Session.opened(
             self._rules,
             event.session,
@@ -147,8 +154,11 @@ _STRICTNESS: Final[tuple[Action, ...]] = ("allow", "ask", "refuse")
 class _Play:
     """A task on its way through its turns."""
 
-    def __init__(self, course: Course, now: datetime) -> None:
-        self._course, self._now = course, now
+    def __init__(
+        self, open_course: Callable[[OpenEvent], Course], opening: OpenEvent, now: datetime
+    ) -> None:
+        self._open_course, self._now = open_course, now
+        self._course = open_course(opening)
         self._turn = self._passed = self._doubts = 0
         self._has_asked = False
         self._first: TaskStop | None = None
@@ -159,6 +169,9 @@ class _Play:
         """Take in the events until a turn is refused."""
         left = len(task.turns)
         for event in self._with_openings(task.events):
+            if isinstance(event, OpenEvent):
+                self._begin_again(event)
+                continue
             if not isinstance(event, TurnEvent | ReadyEvent):
                 self._hear(event)
                 continue
@@ -184,10 +197,15 @@ class _Play:
             if not isinstance(event, ReadyEvent) or event.id not in session.open_calls:
                 yield event
 
+    def _begin_again(self, event: OpenEvent) -> None:
+        """Begin another life of the session, with what binds it."""
+        before, opened = self._course, self._open_course(event)
+        self._course = carry_over(opened, before.session.turn, carried_of(before))
+
     def _end(self, outcome: TaskOutcome, stop: TaskStop | None) -> JudgedTask:
         return JudgedTask(outcome, stop, self._passed, self._doubts, self._last)
 
-    def _hear(self, event: TaskEvent) -> None:
+    def _hear(self, event: SaidEvent | ResultEvent) -> None:
         if not isinstance(event, ResultEvent) or event.id in self._course.session.open_calls:
             self._send(event)
 
@@ -245,7 +263,7 @@ class _Play:
         reason = _STEP.sub("", found.reason)
         return TaskStop(ruling.action, self._turn, call.tool, args, path, value, reason, opened)
 
-    def _send(self, event: TaskEvent | AnswerEvent) -> Answered:
+    def _send(self, event: SessionEvent) -> Answered:
         timed = _at_time(self._course, event.as_of, self._now)
         answered = apply_event(timed, event, timed.time.at, None)
         self._course = answered.course

@@ -19,6 +19,7 @@ _ROWS: Final = "harness/what_if/columns/plan_rows.py"
 _SEARCH: Final = "harness/what_if/proposing/edit_search.py"
 _SESSIONS: Final = "harness/what_if/proposing/logged_sessions.py"
 _SHIFTS: Final = "harness/what_if/turn_shifts.py"
+_TIMES: Final = "harness/what_if/proposing/logged_times.py"
 _TURNS: Final = "harness/what_if/changed_turns.py"
 
 WHAT_IF_BUGS: Final[tuple[Bug, ...]] = (
@@ -269,6 +270,34 @@ WHAT_IF_BUGS: Final[tuple[Bug, ...]] = (
         "the id of a task writes lines into the policy",
         "    return escape_line(text)\n\n\ndef _insert_element",
         "    return text\n\n\ndef _insert_element",
+    ),
+    slip(
+        "results-told-without-their-time",
+        _TIMES,
+        "what a slow tool found counts as expired, and edits are proposed for it",
+        'one.event["as_of"], time = format_time(came), came',
+        "time = came",
+    ),
+    slip(
+        "judged-by-a-time-that-is-not-known",
+        _TIMES,
+        "edits are proposed where no record says whether something had expired",
+        "return not any(one.first <= time < one.last for one in self._expiries)",
+        "return not any(one.first < time < one.first for one in self._expiries)",
+    ),
+    slip(
+        "lives-told-as-one",
+        _SESSIONS,
+        "a session that was opened again is told as one, without the words of its second life",
+        "self._last_turn, self._awaits_opening = turns, True",
+        "self._last_turn = turns",
+    ),
+    slip(
+        "second-life-carries-nothing",
+        "harness/what_if/proposing/task_judge.py",
+        "what a session did before it was opened again does not bind it in a trial",
+        "self._course = carry_over(opened, before.session.turn, carried_of(before))",
+        "self._course = carry_over(opened, before.session.turn, carried_of(opened))",
     ),
     slip(
         "ended-by-the-first-attempt",

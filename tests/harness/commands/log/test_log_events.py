@@ -306,7 +306,7 @@ def test_each_drawn_session_holds_as_a_case(tmp_path: Path) -> None:
     names = write_drawn_log(tmp_path / "log.db", seed, 6)
     policies = [build(Policy, names.policy(shadow=shadow)) for shadow in (False, True)]
     with SqlDecisionLog.open_for_reading(tmp_path / "log.db") as log:
-        sessions = sessions_in_log(log, Listing(log))
+        sessions = sessions_in_log(log, Listing(log), policies[0])
     assert sessions
     for one in sessions:
         assert one.answered_events is not None
@@ -344,10 +344,8 @@ def test_a_call_that_ran_unasked_is_told_as_its_result(critic: Critic, tmp_path:
     sent = {"tool": "issue_refund", "args": SENT}
     events = [late_opened(), calls(READS[0]), result("a", ORDER), {**result("z"), "sent": sent}]
     record(log, late_policy(), [*events, calls({**READS[1], "id": "e"}), close()])
-    assert [one.get("sent") for one in told_events(critic, log) if one["event"] == "result"] == [
-        None,
-        sent,
-    ]
+    told = told_events(critic, log, "--policy", policy)
+    assert [one.get("sent") for one in told if one["event"] == "result"] == [None, sent]
     holds_as_case(critic, log, policy)
 
 
