@@ -18,6 +18,8 @@ from harness.log.search.query import Filters
 from harness.log.search.turns import TurnRecords
 from harness.log.sql import SqlDecisionLog
 from harness.record import DecisionRecord, Gap
+from harness.record.fates import REFUSED_FATES
+from harness.what_if.proposing.session_finding import read_decision
 from harness.wire import InvalidInput, parse
 
 if TYPE_CHECKING:
@@ -59,23 +61,30 @@ def _propose_edits(log: SqlDecisionLog, listing: Listing, traces: set[str]) -> "
 
 
 def _sessions_of(listing: Listing) -> dict[str, set[str]]:
-    """Return the traces in which each tool was called."""
-    sessions: dict[str, set[str]] = {}
+    """Return the traces in which each tool was called, without those that were enforced.
+
+    Where all was allowed no record says whether it was enforced.
+    """
+    sessions, enforced, let_through = dict[str, set[str]](), set[str](), set[str]()
     for one in listing.rows(Filters()):
-        tools = "" if isinstance(one, Gap) else one.row.tools or ""
-        for tool in tools.split():
-            sessions.setdefault(tool, set()).add(
-                "" if isinstance(one, Gap) else one.row.trace or ""
-            )
-    return sessions
+        if isinstance(one, Gap):
+            continue
+        trace = one.row.trace or ""
+        for tool in (one.row.tools or "").split():
+            sessions.setdefault(tool, set()).add(trace)
+        if one.row.action == "shadow":
+            let_through.add(trace)
+        elif one.row.action == "ask" or one.fate in REFUSED_FATES:
+            enforced.add(trace)
+    return {tool: traces - (enforced - let_through) for tool, traces in sessions.items()}
 
 
 def _stopped_turn(turn: TurnRecords, log: SqlDecisionLog) -> StoppedTurn | None:
-    """Return what would have been stopped in a turn; None if its plan can no longer be read."""
+    """Return what would have been stopped in a turn; None if that can no longer be read."""
     for seq in turn.records:
-        record = next(log.entries(seq), None)
-        refused = _refusal_of(record)
-        if not isinstance(record, DecisionRecord) or refused is None:
+        record = read_decision(log, seq)
+        refused = None if record is None else _refusal_of(record)
+        if record is None or refused is None:
             continue
         body = log.input(record.inputs.plan)
         try:
@@ -86,10 +95,8 @@ def _stopped_turn(turn: TurnRecords, log: SqlDecisionLog) -> StoppedTurn | None:
     return None
 
 
-def _refusal_of(record: object) -> Refused | None:
+def _refusal_of(record: DecisionRecord) -> Refused | None:
     """Return what a shadow did not keep to: the verdict on a plan, or on its first opening."""
-    if not isinstance(record, DecisionRecord):
-        return None
     if isinstance(record.report.verify, Refused):
         return record.report.verify
     opening = None if record.run is None else refused_opening(record.run.openings)
@@ -102,7 +109,7 @@ def _text_lines(
 ) -> Iterator[str]:
     yield f"{turns} turn{'' if turns == 1 else 's'} would have been stopped"
     if unread:
-        yield f"  of {unread} of them the plan cannot be read any more"
+        yield f"  {unread} of them cannot be read any more"
     for one in stops:
         of = f"{one.stopped} of {one.sessions} session{'' if one.sessions == 1 else 's'}"
         yield f"{escape_line(one.tool)}  {of}: {one.refused} would be refused, {one.asked} asked"

@@ -36,7 +36,7 @@ def policy_in_log(log: SqlDecisionLog, traces: Collection[str]) -> LoggedPolicy:
     """Return the policy of the sessions of these traces, as far as their records say it."""
     told = LoggedPolicy()
     for row in _rows_of(Listing(log)):
-        record = _read_decision(log, row.seq) if row.trace in traces else None
+        record = read_decision(log, row.seq) if row.trace in traces else None
         if record is None:
             continue
         inputs = record.inputs
@@ -49,7 +49,7 @@ def policy_in_log(log: SqlDecisionLog, traces: Collection[str]) -> LoggedPolicy:
     return told
 
 
-def _read_decision(log: SqlDecisionLog, seq: int) -> DecisionRecord | None:
+def read_decision(log: SqlDecisionLog, seq: int) -> DecisionRecord | None:
     """Return a decision; None if it is another record, or cannot be read."""
     try:
         record = next(log.entries(seq), None)

@@ -286,6 +286,20 @@ WHAT_IF_BUGS: Final[tuple[Bug, ...]] = (
         "return not any(one.first < time < one.first for one in self._expiries)",
     ),
     slip(
+        "enforced-sessions-counted-as-shadow",
+        "harness/commands/shadow/shadow_command.py",
+        "a shadow is said to stop few of many sessions, most of which were never in it",
+        "{tool: traces - (enforced - let_through) for tool, traces in sessions.items()}",
+        "{tool: traces - (let_through - traces) for tool, traces in sessions.items()}",
+    ),
+    slip(
+        "shadow-uncounted-after-a-redaction",
+        "harness/commands/shadow/shadow_command.py",
+        "a shadow is not counted at all where one of its records was redacted",
+        "        record = read_decision(log, seq)\n",
+        "        record: Any = next(log.entries(seq), None)\n",
+    ),
+    slip(
         "lives-told-as-one",
         _SESSIONS,
         "a session that was opened again is told as one, without the words of its second life",

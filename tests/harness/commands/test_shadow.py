@@ -143,6 +143,36 @@ def test_a_session_is_not_told_from_what_was_altered(log: Path, critic: Critic) 
     assert '"session":"one"' not in said.out
 
 
+def test_what_can_still_be_read_is_counted_where_the_rest_was_taken_out(
+    log: Path, critic: Critic, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.db"
+    why = ("--because", "privacy", "--by", "ada")
+    assert critic("log", "redact", log, copy, "--trace", "one", *why).status == 0
+    said = critic("shadow", copy)
+    assert said.status == 0
+    assert said.lines[0] == "3 turns would have been stopped"
+    assert said.lines[1] == "  1 of them cannot be read any more"
+    assert "desk/transfer  1 of 1 session: 1 would be refused, 0 asked" in said.out
+    counted = json.loads(critic("shadow", copy, "--format", "json").lines[0])
+    assert (counted["turns"], counted["unread"]) == (3, 1)
+
+
+def test_a_session_that_was_enforced_is_none_of_a_shadow(log: Path, critic: Critic) -> None:
+    before = critic("shadow", log).lines[1]
+    assert before == "desk/transfer  2 of 2 sessions: 2 would be refused, 0 asked"
+    with SqlDecisionLog.open(log) as kept:
+        guard = guard_of(asking_desk(), log=kept)
+        pays = {"iban": "iban-9", "reason": "rent"}
+        refused = [open_("four"), call("transfer", "four", **pays), close("four")]
+        asked = [open_("five", request="Pay iban-9, shred a.md"), call("transfer", "five", **pays)]
+        asked += [result({}, "five"), call("shred", "five", name="a.md"), close("five")]
+        answers = answers_to(guard, [*refused, *asked]).values()
+        actions = [one["action"] for one in answers if "action" in one]
+        assert actions == ["refuse", "allow", "ask"]
+    assert critic("shadow", log).lines[1] == before
+
+
 def test_a_guard_that_enforces_has_no_shadow(tmp_path: Path, critic: Critic) -> None:
     with SqlDecisionLog.open(tmp_path / "log.db") as kept:
         guard = guard_of(asking_desk(), log=kept)
