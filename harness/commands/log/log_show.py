@@ -10,7 +10,7 @@ from harness.canonical import ascii_json
 from harness.commands.cells import write_cells
 from harness.commands.known_heads import print_head
 from harness.commands.log.log_filters import damage_texts, warn
-from harness.commands.log.log_text import RecordShown, record_lines, step_cells
+from harness.commands.log.log_text import RecordShown, describe_end, record_lines, step_cells
 from harness.commands.recorded import RecordedWire, WireReader
 from harness.errors import UsageError
 from harness.log.search.query import Filters
@@ -106,18 +106,10 @@ def _render_record(
 
 def _describe_end(record: Mapping[str, Any], log: SqlDecisionLog) -> str:
     """Return the records that end the execution that this one began, or settled."""
-    ends = [*_find_ends(record["hash"], log)]
-    if record.get("kind") == "settled":
-        return f"overtaken by record {ends[-1]}" if ends else ""
-    if record.get("kind") != "begun":
-        return ""
-    settled = "".join(f"record {one} settles it, and " for one in ends[:-1])
-    return f"{settled}record {ends[-1]} ends it" if ends else "open: it may have run"
 
+    def end_of(own_hash: str) -> tuple[int, str] | None:
+        claim = begun_claim(own_hash)
+        seq = log.claims([claim]).get(claim)
+        return None if seq is None else (seq, "".join(one.hash for one in log.raw_at([seq])))
 
-def _find_ends(own_hash: str, log: SqlDecisionLog) -> Iterator[int]:
-    """Yield the record that ends an execution, and the one that overtakes it if that settled it."""
-    claim = begun_claim(own_hash)
-    while (seq := log.claims([claim]).get(claim)) is not None:
-        yield seq
-        claim = begun_claim("".join(one.hash for one in log.raw_at([seq])))
+    return describe_end(record, end_of, "open: it may have run")

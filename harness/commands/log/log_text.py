@@ -3,7 +3,7 @@
 It reads plain JSON, as recorded, so records of any version are shown as far as possible.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_line, escape_name
@@ -80,6 +80,29 @@ class RecordShown(NamedTuple):
         """Return the violations of a step, or of the plan as a whole."""
         every = _objects(self.verdict.get("violations"))
         return [one for one in every if one.get("offending_step") == step]
+
+
+def describe_end(
+    record: Json, end_of: Callable[[str], tuple[int, str] | None], unknown: str
+) -> str:
+    """Return how an execution ended that a record began, or settled; nothing of another record.
+
+    Args:
+        record: the record.
+        end_of: gives the record that ends what one with a hash began, or overtakes what that
+            settled: its number and its hash.
+        unknown: what is said where there is none.
+    """
+    if record.get("kind") not in ("begun", "settled"):
+        return ""
+    ends, found = list[int](), end_of(str(record.get("hash")))
+    while found is not None and found[0] not in ends:
+        ends.append(found[0])
+        found = end_of(found[1])
+    if record.get("kind") == "settled":
+        return f"overtaken by record {ends[-1]}" if ends else ""
+    settled = "".join(f"record {one} settles it, and " for one in ends[:-1])
+    return f"{settled}record {ends[-1]} ends it" if ends else unknown
 
 
 def record_lines(shown: RecordShown, end: str, turn: TurnRecords | None = None) -> Iterator[str]:

@@ -6,7 +6,7 @@ Rule 2: the key identifies the signer. A proof that no given key signed exits wi
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -35,7 +35,7 @@ from harness.audit.proofs.proof_files import (
 from harness.audit.proofs.proved_records import ProvedRecord
 from harness.canonical import ascii_json
 from harness.commands.log.log_filters import warn
-from harness.commands.log.log_text import RecordShown, record_lines
+from harness.commands.log.log_text import RecordShown, describe_end, record_lines
 from harness.commands.log.note_files import (
     LARGEST_PROOF,
     bytes_of,
@@ -112,8 +112,9 @@ def _check_proof(args: argparse.Namespace, keys: list[PublicKey]) -> int:
         told = {"record": found.wire() or found.own_hash, "inputs": found.input_names}
         sys.stdout.write(_proved_json(told, checkpoint, signers))
     else:
-        lines = (*_record_lines(proof.number, found, checkpoint, signers), *_trust_lines(signers))
-        sys.stdout.writelines(f"{escape_line(line)}\n" for line in lines)
+        lines = _record_lines(proof.number, found, checkpoint, signers, {})
+        said = (*lines, *_trust_lines(signers))
+        sys.stdout.writelines(f"{escape_line(line)}\n" for line in said)
     return 0 if signers.known else warn([f"{where}: {_NOT_CHECKED}"]) and _UNSIGNED
 
 
@@ -139,8 +140,9 @@ def _check_pack(args: argparse.Namespace, keys: list[PublicKey]) -> int:
         told = [one.wire() or {"seq": seq, "hash": one.own_hash} for seq, one in found.items()]
         sys.stdout.write(_proved_json({"records": told, "page": is_own}, checkpoint, signers))
     else:
+        ends = _ends_in(found)
         lines = chain.from_iterable(
-            _record_lines(seq, one, checkpoint, signers) for seq, one in found.items()
+            _record_lines(seq, one, checkpoint, signers, ends) for seq, one in found.items()
         )
         sys.stdout.writelines(f"{escape_line(line)}\n" for line in lines)
         if not is_own:
@@ -188,8 +190,18 @@ def _proved_json(told: dict[str, Any], checkpoint: Checkpoint, signers: Signers)
     return _as_json([], **told, **({} if signers.known else {"ok": False}))
 
 
+_Ends = Mapping[str, tuple[int, str]]
+"""What ends an execution, by the hash of the record that began or settled it."""
+
+
+def _ends_in(found: Mapping[int, ProvedRecord]) -> _Ends:
+    """Return the ends of executions that proved records have."""
+    named = ((one.record.get("begun"), seq, one.own_hash) for seq, one in found.items())
+    return {begun: (seq, own) for begun, seq, own in named if isinstance(begun, str)}
+
+
 def _record_lines(
-    number: int, found: ProvedRecord, checkpoint: Checkpoint, signers: Signers
+    number: int, found: ProvedRecord, checkpoint: Checkpoint, signers: Signers, ends: _Ends
 ) -> Iterator[str]:
     """Yield the lines for a record: that it is proven, the decision, and the checks."""
     place = f"record {number} of {checkpoint.size}"
@@ -198,7 +210,8 @@ def _record_lines(
     yield f"{place}: it is {signed}{redacted}"
     if found.record:
         shown = RecordShown.of(found.shown_wire())
-        yield from record_lines(shown, "how it ended is not in the proof")
+        end = describe_end(found.record, ends.get, "how it ended is not in the proof")
+        yield from record_lines(shown, end)
     yield f"checked: the hash of record {number}, and its place among the {checkpoint.size}"
     digests = found.record.get("inputs", {})
     for name in found.input_names:

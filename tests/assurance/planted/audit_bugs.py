@@ -41,10 +41,10 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "settlement-ends-it",
-        "harness/commands/log/log_show.py",
+        "harness/commands/log/log_text.py",
         "a settlement is shown as the end of an execution of which a result came in",
-        '        claim = begun_claim("".join(one.hash for one in log.raw_at([seq])))',
-        "        return",
+        "        found = end_of(found[1])",
+        "        found = None",
     ),
     slip(
         "shadow-policy-unsaid",
@@ -52,6 +52,13 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
         "the page says nothing of a policy that is not enforced any more",
         '"refuse": "enforced", "shadow": "not enforced"}',
         '"refuse": "enforced", "shadow": "enforced"}',
+    ),
+    slip(
+        "end-not-in-the-pack",
+        "harness/commands/log/proof_checks.py",
+        "a check of a pack says of an end that the pack holds that it is not there",
+        "        ends = _ends_in(found)",
+        "        ends = _ends_in({})",
     ),
     slip(
         "journal-copied-with-the-value",

@@ -222,18 +222,23 @@
   const folded = (title, ...inner) => make("details", null, make("summary", null, title), ...inner);
   const tool = (step) => `${line(step.adapter_id)}/${line(step.capability_id)}`;
 
+  // The record that ends an execution at last: what a person settled, a result may overtake.
+  function lastEnd(hash, ends) {
+    let end = ends.get(hash);
+    while (ends.has(end.hash)) end = ends.get(end.hash);
+    return end.seq;
+  }
   // What was ruled, and whether anything ran: two facts of the record, said as two.
   function outcome({record, hash, gone}, ends) {
     if (record === null) return ["redacted: its hash alone is proved", "plain"];
     if (record.kind === "critic_error") return ["the critic failed, and refused", "no"];
-    if (record.kind === "begun") return ends.has(hash) ? [`an execution began; record ${ends.get(hash)} ends it`, "plain"] : ["an execution began; its end is not here", "eh"];
-    if (record.kind === "settled") return [`a person settled an execution as ${line(record.outcome)}`, "eh"];
+    if (record.kind === "begun") return ends.has(hash) ? [`an execution began; record ${lastEnd(hash, ends)} ends it`, "plain"] : ["an execution began; its end is not here", "eh"];
+    if (record.kind === "settled") return [`a person settled an execution as ${line(record.outcome)}${ends.has(hash) ? `; overtaken by record ${lastEnd(hash, ends)}` : ""}`, "eh"];
     if (record.kind !== undefined) return [line(record.kind), "plain"];
-    const ok = within(within(record.report, "verify"), "ok") === true;
+    const ok = within(within(record.report, "verify"), "ok") === true, calls = list(within(record.run, "calls"));
+    if (!ok && record.action === "shadow") return [`not allowed, and not enforced: the guard was a shadow${gone.includes("run") ? "; what ran is redacted" : calls.length ? ", and calls ran" : ""}`, "eh"];
     if (gone.includes("run")) return [`${ok ? "allowed" : "refused"}; what ran is redacted`, "eh"];
-    const calls = list(within(record.run, "calls"));
     if (!ok && calls.length) return ["refused, and calls ran all the same", "no"];
-    if (!ok && record.action === "shadow") return ["refused, but the guard was a shadow and stopped nothing", "no"];
     if (!ok && record.action === "ask") return ["a person was asked; nothing ran in this record", "eh"];
     if (!ok) return ["refused; nothing ran in this record", "no"];
     if (!calls.length) return ["allowed; no run in this record", "yes"];
@@ -325,7 +330,7 @@
         make("li", null, "that what was recorded is true, that it is all that happened, and what came later;"),
         unknown.length > 0 && make("li", null, `signatures of others, whose keys are not here: ${unknown.map((name) => line(name)).join(", ")};`),
         make("li", null, "itself: who makes a page can make it say anything. ", make("code", null, "critic log check FILE --public-key KEY"), " checks this file, its script too, with a program that you have.")));
-    const ends = new Map(decisions.filter((one) => one.record && one.record.begun).map((one) => [one.record.begun, one.seq]));
+    const ends = new Map(decisions.filter((one) => one.record && one.record.begun).map((one) => [one.record.begun, one]));
     shelf.replaceChildren(...decisions.map((one) => card(one, ends)));
   }
   try {

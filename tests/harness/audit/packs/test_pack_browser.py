@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness.record import sha256
-from tests.harness.audit.packs.signed_packs import guarded_log, pack, places_in
+from tests.harness.audit.packs.signed_packs import guarded_log, pack, places_in, settled_log
 from tests.harness.audit.report.browser import Tab, browsing
 from tests.harness.audit.report.hostile_log import TRAPS, log_with
 from tests.harness.commands.log.proving import ORIGIN, Signed
@@ -47,6 +47,21 @@ def opened(tab: Tab, page: Path) -> str:
 
 def text_of(tab: Tab) -> str:
     return str(tab.js("document.body.innerText"))
+
+
+@pytest.mark.parametrize("shadow", [True, False])
+def test_a_pack_says_how_an_execution_ended_and_what_a_shadow_was(
+    tab: Tab, critic: Critic, tmp_path: Path, *, shadow: bool
+) -> None:
+    signed, begun = settled_log(critic, tmp_path, shadow=shadow)
+    assert opened(tab, pack(signed, "--trace", "s")) == HOLDS
+    said = text_of(tab)
+    assert f"an execution began; record {begun + 2} ends it" in said
+    settled = "a person settled an execution as not_run"
+    assert f"{settled}; overtaken by record {begun + 2}" in said
+    stopped = "not allowed, and not enforced: the guard was a shadow"
+    assert [text in said for text in (stopped, f"{stopped}, and calls ran")] == [shadow] * 2
+    assert "all the same" not in said
 
 
 def test_a_pack_checks_itself_and_shows_each_decision(tab: Tab, signed: Signed) -> None:
