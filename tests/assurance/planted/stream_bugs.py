@@ -69,6 +69,13 @@ STREAM_BUGS: Final[tuple[Bug, ...]] = (
         "if is_allowed and sent.args is allowed.args:",
     ),
     slip(
+        "unruled-call-completes",
+        _COURSE,
+        "what a call returned that nobody had allowed is evidence of its class",
+        'status = "unknown" if result.status == "completed" else result.status',
+        "status = result.status",
+    ),
+    slip(
         "repeated-unknown-call-is-another",
         _COURSE,
         "a tool that the policy lacks is another one where it is told as what was sent",

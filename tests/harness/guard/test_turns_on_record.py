@@ -1,11 +1,12 @@
 """What a guard records of a turn says what became of it: asked, answered, lapsed, run, killed."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from evals.kinds import Fate
+from evals.run import CallStatus
 from harness.guard import Guard
 from harness.log import SqlDecisionLog
 from harness.record import DecisionRecord, RecordedAnswer
@@ -14,8 +15,10 @@ from harness.single_use import PermitError
 from tests.harness.log.decisions import decision
 from tests.harness.replay.forging import forged
 from tests.support.guarding import ASKS, answers_to, call, close, desk, guard_of, open_, result, yes
+from tests.support.paths import ROOT
 from tests.support.turns import fates_in
 
+GUARD_PAGE = ROOT / ".github" / "docs" / "guard.md"
 SAID_NO = {**yes(), "yes": False}
 AT = "2026-05-09T12:00:{:02}Z"
 LAPSING: Any = [{**event, "as_of": AT.format(number)} for number, event in enumerate(ASKS)]
@@ -165,6 +168,25 @@ def test_what_a_changed_call_sent_and_spent_follows_from_the_records(
         assert again["verdict"]["kind"] == "loop_guard"
         again = call("list_mail", id="g")
         answers_to(guard, [result({}, id="d"), again, result({}, id="g"), close()])
+        assert {one.status for one in replay(log)} == {"same"}
+
+
+@pytest.mark.parametrize("kind", ["unasked", "changed"])
+@pytest.mark.parametrize("status", get_args(CallStatus))
+def test_what_no_ruling_allowed_is_on_record_without_what_it_told(
+    status: CallStatus, kind: str, tmp_path: Path
+) -> None:
+    """As the table of the events says it."""
+    assert "`completed` is recorded as `unknown`" in GUARD_PAGE.read_text("utf-8")
+    told = {"status": status, "error": "secret-7", "sent": UNASKED["sent"]}
+    ran = result("secret-8", id="n", **told)
+    before = [] if kind == "unasked" else [call("list_mail", id="n")]
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        answers_to(guard_of(desk(), log=log), [open_(), *before, ran, close()])
+        (made,) = [one.run.calls[0] for one in log.records() if one.run is not None]
+        assert made.status == ("unknown" if status == "completed" else status)
+        assert (made.output, made.error) == (None, None)
+        assert not any(b"secret" in body for _, body in log.bodies())
         assert {one.status for one in replay(log)} == {"same"}
 
 
