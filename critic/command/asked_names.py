@@ -28,7 +28,7 @@ def names_looked_for(
     looked_for = zip(given.operands, kinds, strict=True)
     texts = [word.shown for word, kind in looked_for if kind == "text"]
     names = [text.strip("^$") for text in texts]
-    names += [one.rpartition("/")[2] for text in texts for one in patterns_of_regex(text)]
+    names += [_part_of_name(one) for text in texts for one in patterns_of_regex(text)]
     names += [f"x.{one.value.shown}" for one in given.options if one.value and one.name in _ENDINGS]
     for folder, name in product((*folders,), names):
         yield NamedPath(folder.path, folder.real, f"**/{name}")
@@ -47,4 +47,10 @@ def names_let_through(
     texts = [one.value for one in given.options if one.name in _ASKS_FOR and one.value]
     patterns = [one for text in texts or given.operands for one in patterns_of_regex(text.shown)]
     for path, pattern in product([one for one in found if one.pattern in _ALL], patterns):
-        yield path._replace(pattern=f"**/*{pattern.rpartition('/')[2]}")
+        yield path._replace(pattern=f"**/{_part_of_name(pattern)}")
+
+
+def _part_of_name(pattern: str) -> str:
+    """Return the names that an expression is found in; the begin of a hidden one goes on."""
+    last = pattern.rpartition("/")[2]
+    return f"*{last}*" if last.startswith(".") else f"*{last}"

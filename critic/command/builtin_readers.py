@@ -15,6 +15,7 @@ _FORMAT: Final = re.compile(
 _NUMBER_FORMAT: Final = re.compile(r"%[^%a-zA-Z]*[diouxXeEfFgGaAc]|%[^%a-zA-Z]*\*")
 _NUMBER: Final = re.compile(r"-?[\d.]+")
 _PLAIN_VALUE: Final = re.compile(r"[\w.,:@+-]*")
+_COUNT: Final = re.compile(r"\d{0,9}")
 _TRUTH_VALUE: Final = re.compile(r"\d{0,9}|true|false|yes|no|on|off", re.IGNORECASE)
 _LOCALES: Final = ("LANG", "LC_")
 _LOCALE: Final = re.compile(r"|C|POSIX|[\w.]+\.utf-?8", re.IGNORECASE)
@@ -24,6 +25,8 @@ _FOLDERS: Final = re.compile(r"(\.|[\w-]+)(/[\w-]+)*(:(\.|[\w-]+)(/[\w-]+)*)*")
 _ASSIGNS: Final = re.compile(rf"({NAME.pattern})=")
 _DATE_OPTIONS: Final = frozenset(("-u", "-R", "-I", "-d", "--utc", "--iso-8601", "--date"))
 _HOST_OPTIONS: Final = frozenset(("-f", "-s", "-i", "-I"))
+_COMPUTES: Final = frozenset(("-t", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
+_WHOLE_NUMBER: Final = re.compile(r"-?\d{1,18}")
 _TEST_SIGNS: Final = frozenset(("-v", "-R", "(", ")", "-a", "-o"))
 
 
@@ -46,6 +49,8 @@ def check_variable(
         raise NotUnderstood(f"the variable {name}, which decides what programs do")
     if name.startswith(_LOCALES) and not _LOCALE.fullmatch(text or ""):
         raise NotUnderstood(f"a value of the variable {name}, by which a shell reads characters")
+    if walk.names.is_computed(name) and not _COUNT.fullmatch(text or ""):
+        raise NotUnderstood(f"a value of the variable {name}, which a shell computes")
     if alone:
         return
     if walk.names.is_plain_variable(name) and text is not None and _PLAIN_VALUE.fullmatch(text):
@@ -90,6 +95,10 @@ def read_test(_walk: LineWalk, _entry: ProgramEntry, words: tuple[Word, ...], de
     for text in texts:
         if text is None or text in _TEST_SIGNS or "$" in text or "`" in text or len(texts) > 5:
             raise NotUnderstood("a test of this form")
+    if not _COMPUTES.isdisjoint(texts):
+        left = [text or "" for text in texts if text not in _COMPUTES | {"!", "]"}]
+        if not all(map(_WHOLE_NUMBER.fullmatch, left)):
+            raise NotUnderstood("a number that a test may compute (zsh)")
 
 
 def read_clock(_walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:

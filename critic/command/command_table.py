@@ -114,6 +114,7 @@ SmallLanguage = Literal[
     "chmod",
     "gzip",
     "zip",
+    "unzip",
     "compiler",
 ]
 """Readers in code, for programs whose arguments are a language of their own or that do more."""
@@ -331,5 +332,6 @@ class CommandTable(Envelope):
             made_again=self.places.made_again,
             plain_variables=self.variables.plain,
             never_set=self.variables.never,
+            computed=self.variables.computed,
             fine_values=self.variables.values,
         )

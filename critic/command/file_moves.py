@@ -75,9 +75,9 @@ def add_lost_sources(
 
 
 def read_link(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
-    """Add what `ln` reads and writes: a link is read as what it leads to.
+    """Add what `ln` reads and writes: what it leads to is read, and written by its name.
 
-    Without `-s`, what it leads to has two names from then on, and is written by either.
+    By a link with `-s` to what is outside of the project, nothing is written without a question.
 
     Raises:
         NotUnderstood: an option or a path is not understood.
@@ -86,8 +86,8 @@ def read_link(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed
     if any(word.exact is None or ".." in word.exact.split("/") for word in given.operands):
         raise NotUnderstood("a link of this form")
     _add_transfer(walk, given, deed)
-    if not given.names & _SYMBOLIC:
-        deed.writes += deed.reads
+    root, is_hard = walk.facts.given.root, not given.names & _SYMBOLIC
+    deed.writes += [one for one in deed.reads if is_hard or is_below(one.path, root)]
     deed.note = "makes a link"
     walk.age([*deed.writes, *deed.into], itself=True)
 
@@ -169,6 +169,19 @@ def read_zip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed:
     if archive is None or "." not in archive.rpartition("/")[2].strip("."):
         raise NotUnderstood("an archive without an ending, to which zip adds one")
     apply_arguments(walk, entry, given, deed)
+
+
+def read_unzip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:
+    """Add the archive that is read, and the folder into which files and links come.
+
+    Raises:
+        NotUnderstood: an option or a path is not understood.
+    """
+    given = parse_options(entry, words)
+    if "need" not in given.marks:
+        raise NotUnderstood("unzip to where it stands")
+    apply_arguments(walk, entry, given, deed)
+    walk.age(deed.into, itself=True)
 
 
 def read_gzip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed: Deed) -> None:

@@ -84,7 +84,8 @@ def read_find(walk: LineWalk, _entry: ProgramEntry, words: tuple[Word, ...], dee
         deed.lists += walk.at(folder, deed.folders)
     names = (read.name, *read.others)
     found = [NamedPath(path.path, path.real, name) for path in deed.lists for name in names]
-    deed.found = found if read.lists_only else []
+    begins = [path for path in deed.lists if path.pattern]
+    deed.found = [*found, *begins] if read.lists_only else []
     for word in read.compared:
         deed.lists += walk.at(word, deed.folders)
     if read.deletes:

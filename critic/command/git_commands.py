@@ -19,12 +19,25 @@ from critic.command.shell_syntax import NotUnderstood, Piece, Word, plain_word
 
 _REPOSITORY_FILES: Final = frozenset(("HEAD", "config", "objects", "refs", ".git", "commondir"))
 _PATHSPECS: Final = ("list", "read")
-_SIGNS: Final = re.compile(r"^:[(!^/]|^[^:]*[*?\[\\]")
+_SIGNS: Final = re.compile(r"[*?\[\\]")
+_MAGIC: Final = (":(", ":!", ":^", ":/")
 _LEAVES_OUT: Final = re.compile(r":(?:\(exclude\)|[!^])")
 _ADDRESS: Final = re.compile(r"::|://|^[+:]|@|/.*:")
 _READS_NO_FILES: Final = frozenset(
     ("remote", "remote/get-url", "config", "worktree/list", "reflog", "stash/list", "branch", "tag")
 )
+_LISTS_OTHERS: Final = frozenset(
+    ("-i", "-x", "-X", "--ignored", "--exclude", "--exclude-from", "--exclude-per-directory")
+)
+_BRINGS_FILES: Final = frozenset(
+    (
+        *("checkout", "switch", "merge", "pull", "rebase", "cherry-pick", "revert", "restore"),
+        *("reset", "stash/pop", "stash/apply", "stash/branch", "apply"),
+    )
+)
+"""What may put a link in the place of a file."""
+_MAKES_BRANCH: Final = frozenset(("-b", "-B", "-c", "-C", "--create", "--soft", "--staged", "-S"))
+_GIVES_PATTERNS: Final = frozenset(("-e", "-f"))
 _TAKES_NOTHING: Final = frozenset(("remote", "worktree/list", "reflog", "stash/list"))
 _LISTS_TAGS: Final = frozenset(("--list", "-l", "-n", "--contains", "--merged", "--no-merged"))
 _LISTS_BRANCHES: Final = frozenset(
@@ -61,6 +74,8 @@ def read_git(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
     if "discard" in marks:
         deed.does = {"discard": "deletes, moves or overwrites"}
     _BY_SUB.get(sub, _read_plain)(walk, entry, given, deed)
+    if sub in _BRINGS_FILES and not given.names & _MAKES_BRANCH:
+        walk.age(walk.here(deed), itself=False)
     if sub == "checkout":
         _refuse_none(rest, given, walk, deed)
     if sub == "ls-files" and _lists_known_files(given):
@@ -85,18 +100,23 @@ def _as_pathspec(word: Word) -> Word:
         NotUnderstood: it begins with a sign that changes what it means.
     """
     text = word.exact
-    if text is None or not _SIGNS.search(text):
+    if text is None:
         return word
     if _LEAVES_OUT.match(text):  # of all that is there
         return plain_word(".")
-    if text[0] == ":":
+    if text.startswith(_MAGIC):
         raise NotUnderstood(f"a path of git with a sign before it: {text}")
+    if text[:1] == ":":
+        word = plain_word(text.lstrip(":") or ".")
+        text = word.exact or ""
+    if not _SIGNS.search(text):
+        return word
     return Word((Piece("glob", f"**/{text}"),))
 
 
 def _lists_known_files(given: GivenArguments) -> bool:
     """Return whether `git ls-files` lists none that git ignores, as secrets are."""
-    if given.names & {"-i", "--ignored"}:
+    if given.names & _LISTS_OTHERS:
         return False
     return not given.names & {"-o", "--others"} or "--exclude-standard" in given.names
 
@@ -153,9 +173,9 @@ def _read_plain(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed
         raise NotUnderstood(f"{deed.program} {given.operands[0].shown}")
     if sub in _READS_NO_FILES:
         return
-    skipped = 1 if sub == "grep" and "-e" not in given.names else 0
-    for number, word in enumerate(given.operands):
-        if number >= skipped and entry.operands.kind_of(number) == "ref":
+    first = 1 if sub == "grep" and given.names & _GIVES_PATTERNS else 0  # no operand is the text
+    for number, word in enumerate(given.operands, first):
+        if entry.operands.kind_of(number) == "ref":
             _add_path(walk, word, deed)
     if not given.operands and not entry.effect:
         deed.reads += walk.here(deed)
@@ -164,10 +184,9 @@ def _read_plain(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed
 def _add_path(walk: LineWalk, word: Word, deed: Deed) -> None:
     """Add what an operand reads that may be a revision, a path, or a path in a revision."""
     text = word.exact
-    if text is not None and ":" in text and not _SIGNS.match(text):
-        apply_kind(walk, "read", plain_word(text.rpartition(":")[2] or "."), deed)
-    else:
-        apply_kind(walk, "read", _as_pathspec(word), deed)
+    if text is not None and ":" in text and not text.startswith(_MAGIC):
+        word = plain_word(text.rpartition(":")[2] or ".")
+    apply_kind(walk, "read", _as_pathspec(word), deed)
 
 
 def _read_restore(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:

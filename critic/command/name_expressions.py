@@ -16,7 +16,10 @@ from critic.command.shell_syntax import NotUnderstood
 
 _REPEATED: Final = r"(\\?[*+?]|\\?\{[^{}]*\})?"
 _GROUP: Final = re.compile(rf"\\?\(((?:[^()\\]|\\[^()])*)\\?\){_REPEATED}")
-_ATOM: Final = re.compile(rf"(\\.|\[\^?\]?[^\]]*\]|.){_REPEATED}", re.DOTALL)
+_CLASS: Final = r"\[\^?\]?(?:\[:[a-z]+:\]|[^\]])*\]"
+_ATOM: Final = re.compile(rf"(\\.|{_CLASS}|.){_REPEATED}", re.DOTALL)
+_NOWHERE: Final = re.compile(r"\\[<>`'bB]")
+_BY_NUMBER: Final = re.compile(r"\\[xoNcQ0-9]|\(\?")
 _OR: Final = re.compile(r"\\?\|")
 _BRACES: Final = re.compile(r"([^{}]*)\{([^{}]*)\}([^{}]*)")
 _ANY: Final = "*/*"
@@ -27,8 +30,10 @@ def patterns_of_regex(expression: str) -> list[str]:
     """Return the patterns of the names, with their folders, that a regular expression gives.
 
     Raises:
-        NotUnderstood: it has more than 50 groups or alternatives.
+        NotUnderstood: it has more than 50 groups or alternatives, or names a sign by its number.
     """
+    if _BY_NUMBER.search(expression):
+        raise NotUnderstood("a regular expression with a sign by its number")
     if expression.count("(") > _MOST:
         raise NotUnderstood("a regular expression with more than 50 groups")
     left, plain = [expression], list[str]()
@@ -46,11 +51,17 @@ def patterns_of_regex(expression: str) -> list[str]:
 
 
 def _pattern_of(expression: str) -> Iterator[str]:
-    for atom, repeated in _ATOM.findall(expression.strip("^$")):
+    plain = _NOWHERE.sub("", expression)
+    for atom, repeated in _ATOM.findall(plain.strip("^$")):
         sign = atom[-1]
-        if repeated or atom == "." or (atom[0] == "[" and (atom[1] == "^" or "/" in atom)):
+        is_class = atom[0] == "[" and len(atom) > 1
+        if (
+            repeated
+            or atom == "."
+            or (is_class and (atom[1] == "^" or "/" in atom or "[:" in atom))
+        ):
             yield _ANY
-        elif atom[0] == "[" and len(atom) > 1:
+        elif is_class:
             yield "?"
         elif atom[0] == "\\" and sign.isalnum():
             yield _ANY

@@ -8,12 +8,13 @@ class VariableNames(Envelope):
     """Variables that may be set before a command: patterns of names, with `*`.
 
     `plain` take any plain value, `never` none. Any other takes a number or a truth value. `values`
-    are texts `NAME=VALUE` that do no harm, whatever the lists say.
+    are texts `NAME=VALUE` that do no harm, whatever the lists say. `computed`: a number alone.
     """
 
     plain: Text
     never: Text
     values: Text = ""
+    computed: Text = ""
 
 
 class PlaceNames(Envelope):

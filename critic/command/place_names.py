@@ -31,11 +31,13 @@ class GuardedNames:
         made_again: str,
         plain_variables: str,
         never_set: str,
+        computed: str,
         fine_values: str,
     ) -> None:
         """Read lists of patterns, with blanks between them."""
         self._plain: Final = frozenset(plain_variables.split())
         self._never: Final = NameList(never_set)
+        self._computed: Final = frozenset(computed.split())
         self._fine: Final = frozenset(fine_values.split())
         settings = [name.rstrip("/") for name in PROTECTED]
         alone = " ".join(name for name in settings if "/" not in name)
@@ -88,6 +90,10 @@ class GuardedNames:
     def is_fine_value(self, name: str, value: str) -> bool:
         """Return whether a variable may have a value, whatever else it may not."""
         return f"{name}={value}" in self._fine
+
+    def is_computed(self, name: str) -> bool:
+        """Return whether a shell computes what a variable is set to."""
+        return name in self._computed
 
     def is_never_set(self, name: str) -> bool:
         """Return whether a variable decides what programs do."""

@@ -43,6 +43,7 @@ from critic.command.file_moves import (
     read_link,
     read_mkdir,
     read_move,
+    read_unzip,
     read_zip,
 )
 from critic.command.find import read_find
@@ -72,6 +73,7 @@ _READERS: Final[dict[str, _Reader]] = {
     "jq": read_jq,
     "curl": read_curl,
     "tar": read_tar,
+    "unzip": read_unzip,
     "printf": read_printf,
     "test": read_test,
     "clock": read_clock,

@@ -11,7 +11,7 @@ from critic.command.command_table import ProgramEntry
 from critic.command.deeds import Deed, LineWalk, NamedPath
 from critic.command.operand_kinds import apply_arguments
 from critic.command.program_options import parse_options
-from critic.command.shell_syntax import NotUnderstood, Word
+from critic.command.shell_syntax import NotUnderstood, Word, plain_word
 
 _ADDRESS: Final = re.compile(r"\d+(?:~\d+)?|\$|\+\d+")
 _BLANKS: Final = re.compile(r"[ \t]*")
@@ -19,6 +19,7 @@ _SEPARATORS: Final = re.compile(r"[ \t\n;{}]*")
 _FLAGS: Final = re.compile(r"[gpiIM0-9]*")
 _LABEL: Final = re.compile(r"[ \t]*[A-Za-z0-9_]*")
 _NUMBER: Final = re.compile(r"[ \t]*\d*")
+_MAY_BE_SCRIPT: Final = re.compile(r"[\s;{}!]|^[\d$,]+[wre]")
 _PLAIN: Final = "pdDPnNhHgGxz="
 _LINE_END: Final = re.compile(r"(?:[^\\\n]|\\.)*", re.DOTALL)
 _SUFFIX: Final = re.compile(r"[\w.~-]+")
@@ -39,6 +40,9 @@ def read_sed(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed:
     scripts = [one.value for one in given.options if one.option.kind == "script"]
     for script in scripts or given.operands[:1]:
         check_sed_script(script.exact if script else None)
+    if "-i" in given.names and not scripts:
+        for word in given.operands[1:2]:
+            _add_other_script(walk, word, deed)
     read = apply_arguments(walk, entry, given, deed)
     for one in given.options:
         if "write" in one.option.marks:
@@ -47,6 +51,19 @@ def read_sed(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed:
             if suffix and not _SUFFIX.fullmatch(suffix):
                 raise NotUnderstood("a suffix of this form")
             deed.writes += [_with_suffix(walk, path, suffix) for path in read if suffix]
+
+
+def _add_other_script(walk: LineWalk, word: Word, deed: Deed) -> None:
+    """Add what a first file does as a script: for BSD, what comes before it is a suffix.
+
+    Raises:
+        NotUnderstood: it can be a script that reads, writes or runs something.
+    """
+    text = word.exact or ""
+    if _MAY_BE_SCRIPT.search(text):
+        raise NotUnderstood("a file of sed that may be a script for some")
+    if text.startswith("w"):
+        deed.writes += walk.at(plain_word(text[1:]), deed.folders)
 
 
 def _with_suffix(walk: LineWalk, path: NamedPath, suffix: str) -> NamedPath:

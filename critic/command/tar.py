@@ -55,7 +55,7 @@ def _read_rest(
             folders = tuple(path.written for path in walk.at(words[at + 1], folders))
             at += 1
         elif text is None or not _EXCLUDES.fullmatch(text):
-            if not words[at].prefix or words[at].prefix.startswith("-"):
+            if not words[at].prefix or words[at].prefix.startswith(("-", "@")):
                 raise NotUnderstood(f"the option {words[at].shown} of tar")
             files.append(words[at])
         at += 1

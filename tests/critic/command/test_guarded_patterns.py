@@ -120,6 +120,7 @@ def test_a_regular_expression_is_read_as_the_patterns_that_it_gives() -> None:
     assert patterns_of_regex(r"^a\(b\|c\)*d$") == ["a*/*d"]
     assert patterns_of_regex("a[^x]b|c.d|e[fg]") == ["a*/*b", "c*/*d", "e?"]
     assert patterns_of_regex("x(") == ["x("]
+    assert patterns_of_regex("a[[:punct:]]b[]x]c") == ["a*/*b?c"]
     assert patterns_in_braces("a.{b,c}d") == ["a.bd", "a.cd"]
     assert patterns_in_braces("a.b") == ["a.b"]
 
@@ -129,3 +130,82 @@ def test_a_regular_expression_is_read_as_the_patterns_that_it_gives() -> None:
 )
 def test_what_gives_too_much_is_not_understood(line: str) -> None:
     assert effects(line) == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        # The begin of a hidden name goes on; classes and places in an expression are read.
+        *("find . -type f | grep '/\\.en' | xargs cat", "fd -HI '\\.en' | xargs cat"),
+        *("find . | grep '[[:punct:]]env' | xargs cat", "find . | grep '\\.\\<env' | xargs cat"),
+        "find . -regex '.*/[[:punct:]]env' -exec cat {} +",
+        *("find ./.en* | xargs cat", "find ./*.pem | xargs cat"),
+        # A sign of git before a path, and what no operand of `git grep` is the text of.
+        *(
+            "git diff -- ':.e*'",
+            "git log -p -- '::.en?'",
+            "git add -f ':.en?'",
+            "git grep -e x .env",
+        ),
+        *("git archive HEAD -o build/x.tar ':.e*'", "git grep -f README.md -- .env"),
+    ],
+)
+def test_a_secret_is_known_behind_a_part_of_its_name(line: str) -> None:
+    assert "read_secret" in effects(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git ls-files -o --exclude-standard -x '*' -x '!.env' | xargs cat",
+        *("find . | grep -P '\\x2eenv$' | xargs cat", "ag --hidden -G '^\\.e.v' ''"),
+        *("sed -i p 'w CLAUDE.md' src/a.py", "tar cf build/x.tar @src/spec"),
+        # What brings files may bring a link.
+        "unzip -q -o -d out build/a.zip && tee -a out/build/l < src/x.txt",
+        *("git pull && cat notes.txt", "git stash pop && tee -a notes.txt < src/x.txt"),
+    ],
+)
+def test_what_may_be_more_than_it_says_is_not_understood(line: str) -> None:
+    assert "unknown" in effects(line)
+
+
+@pytest.mark.parametrize(
+    "line", ["ln -s .git/config z", "ln -s .claude/settings.json z", "sed -i p wCLAUDE.md a.py"]
+)
+def test_what_is_written_by_another_name_is_protected(line: str) -> None:
+    assert "write_protected" in effects(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "RANDOM='a[$(id)]'",
+            "X='a[$(id)]'; COLUMNS=X git status",
+            "export COLUMNS=X",
+            "[ -t X ]",
+        ),
+        *("OPTIND=x", "[ X -eq 1 ]", "OPENSSL_CONF=1 openssl version", "histchars='!^%'; echo a"),
+    ],
+)
+@pytest.mark.parametrize("shell", ["bash", "zsh", None])
+def test_what_a_shell_computes_is_a_number(line: str, shell: ShellName | None) -> None:
+    assert effects(line, shell) == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "COLUMNS=200 git status",
+            "[ 2 -gt 1 ]",
+            "[ -f a.py ]",
+            "git diff @{u}",
+            "ln -s src/a.py b",
+        ),
+        *("sed -i 's/a/b/' src/a.py src/b.py", "git switch -c new && git add src/a.py"),
+        *("git stash && git stash pop && git status", "git show HEAD:src/a.py"),
+    ],
+)
+def test_ordinary_lines_are_understood(line: str) -> None:
+    assert effects(line) <= {"read", "list", "write", "commit"}
