@@ -4,6 +4,7 @@ A few records are in memory at a time. Their hashes are not compared.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -69,19 +70,20 @@ class FoundTexts(NamedTuple):
 
 
 def find_texts(log: SqlDecisionLog, filters: Filters, text: str) -> FoundTexts:
-    """Find the records that pass filters and say a text, in upper or lower case.
+    """Find the records that pass filters and say a text, in upper or lower case, at any time.
 
     Raises:
         UsageError: they are more than a search may find.
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
     listing, reader, found, unseen = Listing(log), TextReader(log), set[int](), set[int]()
-    numbers = (one.row.seq for one in listing.rows(filters) if isinstance(one, Listed))
+    rows = listing.rows(replace(filters, since=None, until=None))  # those are about whole turns
+    numbers = (one.row.seq for one in rows if isinstance(one, Listed))
     for document in reader.documents_of(numbers):
         found |= {document.raw.seq} if says(document.value, text) else set()
         unseen |= {document.raw.seq} if document.redacted else set()
         if len(found) > MOST:
             raise UsageError(f"over {MOST} records say it: ask for fewer with other filters")
-    rows = (one for one in listing.rows_of(unseen).values() if one.status not in OF_NO_TURN)
-    turns = frozenset(map(turn_key, rows))
+    lost = (one for one in listing.rows_of(unseen).values() if one.status not in OF_NO_TURN)
+    turns = frozenset(map(turn_key, lost))
     return FoundTexts(frozenset(found), tuple(reader.problems), turns)

@@ -141,9 +141,9 @@ class Listing:
     def condition(self, filters: Filters) -> SqlCondition:
         """Return what is asked of a row: that it passes the filters, and that it has a record."""
         condition = filters.condition()
-        return (
-            condition if self._paired else SqlCondition(condition.text + RECORDED, condition.values)
-        )
+        if self._paired:
+            return condition
+        return condition._replace(text=condition.text + RECORDED)
 
     @property
     def last(self) -> int:

@@ -70,10 +70,17 @@ class Extent(NamedTuple):
 
 
 class SqlCondition(NamedTuple):
-    """A condition in SQL, which begins with AND where there is one, and its values."""
+    """A condition in SQL, which begins with AND where there is one, and its values.
+
+    Attributes:
+        text: what is asked of a record; a turn passes where one of its records does.
+        values: what stands for its names.
+        began: what is asked of the first record of a turn, and of a record alone.
+    """
 
     text: str
     values: Mapping[str, Any]
+    began: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,8 @@ class Filters:
         tool: a tool that its plan names: ADAPTER/CAPABILITY, or the capability alone.
         mode: the safety mode.
         tenant, user: whom the session or the run was for.
-        since, until: its time is at or after the one, and before the other.
+        since, until: its time is at or after the one, and before the other. The time of a turn is
+            that of its first record, so that no turn is on both sides of a moment.
         least_cost, most_cost: what the run cost, in micros; what is not known is not within.
         fates: what became of the turn; any of these.
         numbers: the records are among these: those that were found by what they say.
@@ -112,7 +120,9 @@ class Filters:
 
     def condition(self) -> SqlCondition:
         """Return what is asked of a row in SQL: all but the fate, which is of a whole turn."""
-        parts = [part for name, part in _CONDITIONS.items() if getattr(self, name) is not None]
+        given = [name for name in (*_CONDITIONS, *_TIMES) if getattr(self, name) is not None]
+        parts = [_CONDITIONS[name] for name in given if name in _CONDITIONS]
+        times = [_TIMES[name] for name in given if name in _TIMES]
         if self.status == "open":
             parts[parts.index(_CONDITIONS["status"])] = _OPEN
         values = {f"f_{name}": getattr(self, name) for name in _PLAIN}
@@ -125,8 +135,9 @@ class Filters:
             values["f_session"] = name_column(self.session)
         if self.numbers is not None:  # NULL: there may be none of them
             parts.append(f"seq IN (NULL{''.join(f', {one}' for one in sorted(self.numbers))})")
-        text = "".join(f" AND {part}" for part in parts)
-        return SqlCondition(text, {name: one for name, one in values.items() if f":{name}" in text})
+        text, began = ("".join(f" AND {one}" for one in some) for some in (parts, times))
+        named = {name: one for name, one in values.items() if f":{name}" in text + began}
+        return SqlCondition(text, named, began)
 
 
 _PLAIN: Final = (
@@ -143,11 +154,10 @@ _CONDITIONS: Final = {
     "session": "session = :f_session",
     "tenant": "of_tenant = :f_tenant",
     "user": "of_user = :f_user",
-    "since": "at_us >= :f_since",
-    "until": "at_us < :f_until",
     "least_cost": "cost_micros >= :f_least_cost",
     "most_cost": "cost_micros <= :f_most_cost",
 }
+_TIMES: Final = {"since": "at_us >= :f_since", "until": "at_us < :f_until"}
 _OPEN: Final = f"status = 'begun' AND NOT EXISTS {ENDED_BY}"
 
 
@@ -203,7 +213,7 @@ def listed_rows(
         most: how many at most.
     """
     bounds = {"after": after, "upto": upto, "most": most}
-    statement = f"{_LISTED}{condition.text} ORDER BY seq LIMIT :most"
+    statement = f"{_LISTED}{condition.text}{condition.began} ORDER BY seq LIMIT :most"
     return [tuple(row) for row in connection.execute(statement, {**bounds, **condition.values})]
 
 

@@ -100,10 +100,11 @@ def turn_rows(condition: SqlCondition, fates: frozenset[Fate]) -> str:
     facts = " | ".join(f"{bit} OVER turn_of" for bit in _BITS)
     return (
         f"(SELECT * FROM (SELECT {INDEX}.*, {facts} AS turn_facts, "  # noqa: S608
-        f"max({_wanted_column(condition)}) OVER turn_of AS is_wanted "
+        f"max({_wanted_column(condition)}) OVER turn_of AS is_wanted, "
+        "min(seq) OVER turn_of AS first_seq "
         f"FROM {INDEX} WHERE seq <= :last AND {_OF_TURNS}{_within(condition)} "
         f"WINDOW turn_of AS (PARTITION BY {_KEY})) AS every "
-        f"WHERE is_wanted = 1{_of_fates('turn_facts', fates)}) AS turns"
+        f"WHERE is_wanted = 1{_began_so(condition)}{_of_fates('turn_facts', fates)}) AS turns"
     )
 
 
@@ -115,11 +116,12 @@ def turn_groups(condition: SqlCondition, fates: frozenset[Fate]) -> str:
     """
     facts = " | ".join(_BITS)
     return (
-        "(SELECT min(seq) AS first_seq, "  # noqa: S608
+        "(SELECT * FROM (SELECT min(seq) AS first_seq, "  # noqa: S608
         "max(CASE WHEN status NOT IN ('begun', 'settled') THEN seq END) AS last_seq, "
         f"{facts} AS turn_facts "
         f"FROM {INDEX} WHERE seq <= :last AND {_OF_TURNS}{_within(condition)} GROUP BY {_KEY} "
-        f"HAVING max({_wanted_column(condition)}) = 1{_of_fates(facts, fates)}) AS turns"
+        f"HAVING max({_wanted_column(condition)}) = 1{_of_fates(facts, fates)}) AS every "
+        f"WHERE 1 = 1{_began_so(condition)}) AS turns"
     )
 
 
@@ -143,7 +145,17 @@ def unseen_turns(columns: Iterable[str], last: int) -> str:
 
 
 def _wanted_column(condition: SqlCondition) -> str:
-    return f"CASE WHEN 1 = 1{condition.text} THEN 1 ELSE 0 END"
+    return _flag(condition.text)
+
+
+def _flag(condition: str) -> str:
+    return f"CASE WHEN 1 = 1{condition} THEN 1 ELSE 0 END"
+
+
+def _began_so(condition: SqlCondition) -> str:
+    """Return the condition of a turn that its first record passes what is asked of that."""
+    first = f"SELECT 1 FROM {INDEX} AS began WHERE began.seq = first_seq"  # noqa: S608
+    return f" AND EXISTS ({first}{condition.began})" if condition.began else ""
 
 
 def _within(condition: SqlCondition) -> str:
@@ -174,25 +186,25 @@ class TurnTable:
         self._firsts = array("q")
         text = (
             f"SELECT seq, dense_rank() OVER (ORDER BY {_KEY}), {_SAID}, "  # noqa: S608
-            f"{_wanted_column(condition)} FROM {INDEX} "
+            f"{_wanted_column(condition)}, {_flag(condition.began)} FROM {INDEX} "
             f"WHERE seq <= :last AND {_OF_TURNS}{_within(condition)} "
             "ORDER BY seq LIMIT :most"
         )
         given = {**condition.values, "last": last, "most": 2**62}
-        for seq, rank, facts, wanted in connection.execute(text, given):
-            self._add(seq, rank, require_facts(facts), wanted)
+        for seq, rank, facts, wanted, began in connection.execute(text, given):
+            self._add(seq, rank, require_facts(facts), wanted, began)
         self._firsts = array("q", (one for one in self._firsts if self._is_asked_for(one, fates)))
 
-    def _add(self, seq: int, turn: int, facts: int, wanted: int) -> None:
+    def _add(self, seq: int, turn: int, facts: int, wanted: int, began: int) -> None:
         place = len(self._seqs)
         if (more := turn + 1 - len(self._latest)) > 0:
             self._latest.extend([-1] * more)
             self._facts.extend([0] * more)
             self._wanted.extend(bytes(more))
-        if (before := self._latest[turn]) < 0:
-            self._firsts.append(place)
-        else:
+        if (before := self._latest[turn]) >= 0:
             self._next[before] = place
+        elif began:
+            self._firsts.append(place)
         self._latest[turn] = place
         self._facts[turn] |= facts
         self._wanted[turn] |= wanted

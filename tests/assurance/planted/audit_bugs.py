@@ -61,6 +61,13 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
         "        ends = _ends_in({})",
     ),
     slip(
+        "turn-on-both-sides",
+        "harness/log/search/turns.py",
+        "a turn is found before a moment and after it, where one of its records is",
+        "        elif began:",
+        "        elif began is not None:",
+    ),
+    slip(
         "journal-copied-with-the-value",
         _COPYING,
         "a journal that holds the value in an earlier step is copied",

@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from evals.kinds import CHECK_NAMES
+from harness.audit.settlements import settle
 from harness.commands.log.log_arguments import KIND_NAMES, STATUS_NAMES
 from harness.log import SqlDecisionLog
 from tests.harness.commands.log.proving import WHY
@@ -20,10 +21,11 @@ from tests.harness.console import Critic
 from tests.harness.log.decisions import LogPlace, meddle
 from tests.harness.log.search.searched import varied
 from tests.support.examples import is_safe
-from tests.support.guarding import ASKS, answers_to, desk, guard_of
+from tests.support.guarding import ASKS, answers_to, call, desk, guard_of, open_, yes
 
 REFUSALS = KIND_NAMES[:5]
 NOON = "2025-03-01T12:05:00Z"
+LATER = datetime(2026, 6, 2, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -284,3 +286,22 @@ def test_a_query_says_of_how_many_turns_values_are_gone(critic: Critic, redacted
     assert asked.lines[-2] == "2 turns had values taken out: they are null here"
     whole = critic("log", "query", redacted.with_name("log.db"), "SELECT 1")
     assert "taken out" not in whole.out
+
+
+def test_a_turn_is_on_one_side_of_a_moment(critic: Critic, tmp_path: Path) -> None:
+    """It is listed, counted and exported by the time at which it was ruled on."""
+    path = tmp_path / "log.db"
+    with SqlDecisionLog.open(path) as kept:
+        answers_to(guard_of(desk(), log=kept), [*ASKS, yes()])
+        began = kept.head().seq
+        settle(kept, began, outcome="ran", by="raj", because="x", now=LATER)
+        answers_to(guard_of(desk(), log=kept), [open_("t"), call("read_note", "t", name="plan.md")])
+    since, until = ("--since", "2026-06-01"), ("--until", "2026-06-01")
+    for command in ("list", "stats"):
+        counted = [
+            critic("log", command, path, *option, "--format", "text").lines[-2].split()[0]
+            for option in (since, until)
+        ]
+        assert counted == ["0", "3"]
+    listed = critic("log", "list", path, "--text", "settled as", *until)
+    assert listed.lines[-2] == "1 of 3 turns match"

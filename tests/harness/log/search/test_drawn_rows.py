@@ -124,9 +124,17 @@ def has_name(listed: str | None, name: str) -> bool:
     return name in (listed or "").split()
 
 
+def is_within(row: IndexRow, asked: Filters) -> bool:
+    """Return whether the time of a record is asked for."""
+    at = row.at_us
+    return (asked.since is None or (at is not None and time_of(at) >= asked.since)) and (
+        asked.until is None or (at is not None and time_of(at) < asked.until)
+    )
+
+
 def passes(row: IndexRow, asked: Filters, *, is_ended: bool) -> bool:
-    """Return whether a record is asked for by itself."""
-    cost, at = row.cost_micros, row.at_us
+    """Return whether a record is asked for by itself, whatever its time."""
+    cost = row.cost_micros
     tools = (row.tools or "").split()
     status = asked.status
     if status == "open":
@@ -140,8 +148,6 @@ def passes(row: IndexRow, asked: Filters, *, is_ended: bool) -> bool:
             asked.tool is None or any(asked.tool in (one, one.partition("/")[2]) for one in tools),
             asked.trace is None or row.trace == asked.trace,
             asked.user is None or row.of_user == asked.user,
-            asked.since is None or (at is not None and time_of(at) >= asked.since),
-            asked.until is None or (at is not None and time_of(at) < asked.until),
             asked.least_cost is None or (cost is not None and cost >= asked.least_cost),
             asked.most_cost is None or (cost is not None and cost <= asked.most_cost),
         )
@@ -182,6 +188,7 @@ def wanted_turns(drawn: Drawn, asked: Filters) -> list[Turn]:
         turn
         for turn in turns_of(drawn)
         if any(passes(row, asked, is_ended=row.seq in drawn.ends) for row in turn.records)
+        and is_within(turn.records[0], asked)
         and (not asked.fates or turn.fate in asked.fates)
     ]
 
@@ -199,6 +206,7 @@ def listed_rows(drawn: Drawn, asked: Filters) -> list[Any]:
         (row.seq, fates.get(row.seq))
         for row in drawn.left
         if passes(row, asked, is_ended=row.seq in drawn.ends)
+        and is_within(row, asked)
         and (not asked.fates or fates.get(row.seq) in asked.fates)
     ]
     return sorted([*found, *gaps_in(drawn)], key=lambda one: one[0])
@@ -218,6 +226,7 @@ LAPSED_THEN_YES = int(OPEN | RecordFacts.LAPSED | RecordFacts.YES | RecordFacts.
 
 
 @example(drawn=alone(row(1, at_us=2)), asked=Filters(until=time_of(2)), window=9)
+@example(drawn=alone(row(1), row(2, at_us=2)), asked=Filters(since=time_of(1)), window=9)
 @example(drawn=alone(row(1, cost_micros=3)), asked=Filters(most_cost=3), window=9)
 @example(drawn=alone(row(1, tools=" shop/pay_out ")), asked=Filters(tool="pay"), window=9)
 @example(drawn=alone(row(1, kinds=" provenance_of ")), asked=Filters(kind="provenance"), window=9)
