@@ -13,17 +13,16 @@ from evals.plan import Proposal
 from harness.audit.copies.redaction import Wanted, redact_log
 from harness.audit.copies.value_search import SoughtValues
 from harness.audit.report.page_words import FATE_WORDS, WORRIES
-from harness.audit.settlements import settle
 from harness.log import SqlDecisionLog
 from harness.record.index_row import OF_NO_TURN
 from harness.wire import build
-from tests.harness.audit.report.pages import Page, page_of, text_of
+from tests.harness.audit.report.pages import Page, page_of
 from tests.harness.audit.report.plain_reader import PlainReader
 from tests.harness.console import Critic
 from tests.harness.log.decisions import NOON, judged, proposal, run_of
 from tests.harness.log.guard_logs import write_guard_log
 from tests.harness.log.search.searched import varied
-from tests.support.guarding import ASKS, answers_to, desk, guard_of, result, yes
+from tests.support.guarding import ASKS, answers_to, desk, guard_of
 
 pytest.importorskip("jinja2")
 
@@ -178,33 +177,6 @@ def test_a_turn_of_which_parts_were_taken_out_keeps_its_fate(
 
 def _fates(page: Page) -> dict[int, str]:
     return {number: one["fate"] for number, one in page.turns.items()}
-
-
-SENT = {"tool": "transfer", "args": {"iban": "iban-9", "reason": "mine"}}
-
-
-def test_a_question_is_what_the_record_that_asked_says(tmp_path: Path) -> None:
-    path = tmp_path / "log.db"
-    with SqlDecisionLog.open(path) as log:
-        answers_to(guard_of(desk(), log=log), [*ASKS, yes(), result({"ok": True}, sent=SENT)])
-    turn = [*page_of(path).turns.values()][-1]
-    assert turn["said"].startswith("policy fail: ")
-    questions = text_of(path).partition("Questions for a person")[2].partition("</table>")[0]
-    assert "[iban-4711-22] appears only in the text of call/1" in questions
-    assert "policy fail" not in questions
-
-
-def test_a_turn_says_who_settled_it_and_what_overtook_that(tmp_path: Path) -> None:
-    path = tmp_path / "log.db"
-    with SqlDecisionLog.open(path) as log:
-        answers_to(guard_of(desk(), log=log), [*ASKS, yes()])
-        begun = log.head().seq
-        settle(log, begun, outcome="not_run", by="raj", because="no money went", now=NOON)
-    said = "settled as not_run by raj: no money went"
-    assert [*page_of(path).turns.values()][-1]["settled"] == [[begun + 1, said, None]]
-    with SqlDecisionLog.open(path) as log:
-        answers_to(guard_of(desk(), log=log), [result({"ok": True})])
-    assert [*page_of(path).turns.values()][-1]["settled"] == [[begun + 1, said, begun + 2]]
 
 
 def test_the_page_names_the_kinds_of_records_that_are_of_no_turn(page: Page) -> None:

@@ -13,7 +13,7 @@ from harness.log import SqlDecisionLog
 from harness.record import sha256
 from harness.record.index_row import name_column
 from harness.wire import parse_json
-from tests.harness.audit.packs.signed_packs import guarded_log, pack, places_in, settled_log
+from tests.harness.audit.packs.signed_packs import guarded_log, pack, places_in
 from tests.harness.audit.report.hostile_log import TRAPS, log_with
 from tests.harness.commands.log.proving import ORIGIN, WHY, Signed, signed_log
 from tests.harness.console import Critic, Said
@@ -55,17 +55,6 @@ def test_a_pack_of_a_trace_holds_its_records_and_shows_them(critic: Critic, tmp_
     told = json.loads(check(signed, page, "--format", "json").out)
     assert (told["ok"], len(told["records"])) == (True, len(rows))
     assert told["records"][0]["hash"] == parse_json(body_of(signed.log, rows[0][0]))["hash"]
-
-
-def test_a_pack_says_how_an_execution_ended_that_it_holds(critic: Critic, tmp_path: Path) -> None:
-    signed, begun = settled_log(critic, tmp_path)
-    said = check(signed, pack(signed, "--trace", "s"))
-    assert said.status == 0
-    ends = f"record {begun + 1} settles it, and record {begun + 2} ends it"
-    assert f"record {begun}: an execution began, {ends}, " in said.out
-    assert f"settled as not_run by raj, overtaken by record {begun + 2}, " in said.out
-    alone = check(signed, pack(signed, "--record", str(begun), name="alone.html"))
-    assert "an execution began, how it ended is not in the proof, " in alone.out
 
 
 def test_records_are_packed_by_number_with_one_copy_of_an_input(signed: Signed) -> None:

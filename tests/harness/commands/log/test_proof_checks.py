@@ -12,6 +12,7 @@ from harness.audit.proofs.notes import ED25519, verifier_key
 from harness.canonical import canonical_json
 from harness.record import sha256
 from harness.wire import parse_json
+from tests.harness.audit.packs.signed_packs import pack, settled_log
 from tests.harness.commands.log.proving import ORIGIN, WHY, Signed, changed, signed_log
 from tests.harness.console import Critic, Said
 from tests.harness.log.decisions import body_of, meddle, query
@@ -50,6 +51,17 @@ def one_line(said: Said) -> str:
     assert said.status in (1, 2), text
     assert (text.count("\n"), "internal error" in text) == (1, False), text
     return text
+
+
+def test_a_pack_says_how_an_execution_ended_that_it_holds(critic: Critic, tmp_path: Path) -> None:
+    signed, begun = settled_log(critic, tmp_path)
+    said = alone(signed, pack(signed, "--trace", "s"))
+    assert said.status == 0
+    ends = f"record {begun + 1} settles it, and record {begun + 2} ends it"
+    assert f"record {begun}: an execution began, {ends}, " in said.out
+    assert f"settled as not_run by raj, overtaken by record {begun + 2}, " in said.out
+    bare = alone(signed, pack(signed, "--record", str(begun), name="alone.html"))
+    assert "an execution began, how it ended is not in the proof, " in bare.out
 
 
 @pytest.mark.slow
