@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from critic import Refused, Verified, Violation
+from critic import Refused, Verified
 from critic.session import (
     Batch,
     Call,
@@ -35,6 +35,7 @@ from harness.guard.course_answers import (
     OutOfPlace,
     Ruled,
     ToRecord,
+    deny_steps,
     open_question,
 )
 from harness.guard.rulings import (
@@ -208,7 +209,7 @@ class Course:
         if settings.shadow:
             return Ruled("allow", verdict, None if verdict else "shadow: this was not enforced")
         if denied := self.denied_steps(batch):
-            return Ruled("refuse", _denial(denied) if verdict.ok else verdict, DENIED)
+            return Ruled("refuse", deny_steps(denied) if verdict.ok else verdict, DENIED)
         if isinstance(verdict, Verified):
             return Ruled("allow", verdict)
         return self.ask_person(verdict) if verdict.approvable else Ruled("refuse", verdict)
@@ -485,19 +486,3 @@ def batch_outcome(ended: EndedBatch) -> ToRecord:
     is_kept = ended.verdict.ok and not ended.running.has_gone_on
     action: RecordedAction = "allow" if is_kept else "shadow"
     return ToRecord(ended.batch, ended.verdict, action, ended=ended)
-
-
-def _denial(steps: Iterable[int]) -> Refused:
-    """Return the refusal of calls that `verify` would pass but a person denied."""
-    return Refused.because(
-        tuple(
-            Violation(
-                check="approval",
-                kind="approval_mode_mismatch",
-                reason=f"step {step} is a call that a person said no to in this session",
-                offending_step=step,
-                path=f"/steps/{step}",
-            )
-            for step in steps
-        )
-    )

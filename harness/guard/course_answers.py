@@ -1,9 +1,10 @@
 """What an event makes of a guarded session: its answer, its records, its question. Pure."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from critic import Refused, ScoreVerdict, Verified
+from critic import Refused, ScoreVerdict, Verified, Violation
 from critic.session import Action, Batch, Call, EndedBatch
 from evals.kinds import RecordedAction
 from evals.run import Opening, refused_opening
@@ -125,3 +126,19 @@ def open_question(
     if seconds is not None and asked_at is not None:
         ends.append(asked_at + timedelta(seconds=seconds))
     return OpenQuestion(batch, verdict, plan_digest, min(ends, default=None))
+
+
+def deny_steps(steps: Iterable[int]) -> Refused:
+    """Return the refusal of calls that `verify` would pass but a person denied."""
+    return Refused.because(
+        tuple(
+            Violation(
+                check="approval",
+                kind="approval_mode_mismatch",
+                reason=f"step {step} is a call that a person said no to in this session",
+                offending_step=step,
+                path=f"/steps/{step}",
+            )
+            for step in steps
+        )
+    )

@@ -3,7 +3,7 @@
 import argparse
 import sys
 from collections.abc import Collection
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from evals.escaping import escape_name
 from harness.canonical import ascii_json
@@ -15,15 +15,10 @@ from harness.log.search.listing import Listing
 from harness.log.sql import SqlDecisionLog
 from harness.policy import Policy
 from harness.what_if.proposing.logged_sessions import LoggedSession
+from harness.what_if.proposing.logged_times import NO_TIMES
 from harness.what_if.proposing.recorded_tasks import RecordedTask
 from harness.what_if.proposing.session_finding import sessions_in_log
 from harness.wire import InvalidInput
-
-NO_TIMES: Final = (
-    "what was seen expired, and when it came is told with --policy FILE alone: no record says how "
-    "long it was fresh"
-)
-"""The note on sessions that are told without a policy."""
 
 
 class LoggedTasks(NamedTuple):

@@ -15,7 +15,6 @@ from harness.case_files.session_case import complete_events, play_case
 from harness.commands.documents import input_name
 from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
 from harness.commands.formats.format_lines import print_json
-from harness.commands.log.log_sessions import NO_TIMES
 from harness.commands.policy.case_proposals import CaseProposal, propose_for_case
 from harness.errors import UsageError
 from harness.expected_rulings import ExpectedRuling
@@ -23,6 +22,7 @@ from harness.log.search.listing import Listing
 from harness.log.sql import SqlDecisionLog
 from harness.policy import Policy, PolicyDocument
 from harness.policy.policy_reading import fault_text
+from harness.what_if.proposing.logged_times import NO_TIMES
 from harness.what_if.proposing.session_finding import sessions_in_log
 from harness.wire import build
 

@@ -21,6 +21,12 @@ from harness.policy.envelopes import Policy
 
 Json = dict[str, Any]
 
+NO_TIMES: Final = (
+    "what was seen expired, and when it came is told with --policy FILE alone: no record says how "
+    "long it was fresh"
+)
+"""The note on sessions that are told without a policy."""
+
 
 class _Told(NamedTuple):
     """An event since the last turn; of a result, how many items it made, and its freshness."""
