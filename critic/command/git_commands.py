@@ -186,6 +186,8 @@ def _add_path(walk: LineWalk, word: Word, deed: Deed) -> None:
     text = word.exact
     if text is not None and ":" in text and not text.startswith(_MAGIC):
         word = plain_word(text.rpartition(":")[2] or ".")
+    elif text is not None and text.startswith("@"):  # a revision: git reads no options of a file
+        word = plain_word(f"./{text}")
     apply_kind(walk, "read", _as_pathspec(word), deed)
 
 

@@ -126,7 +126,7 @@ def apply_kind(walk: LineWalk, kind: str | None, word: Word, deed: Deed) -> None
     Raises:
         NotUnderstood: the word is not known, or has a form that is not understood.
     """
-    if kind in _OPTIONS_IN_FILES and word.prefix.startswith("@") and word.prefix[1:2] != "{":
+    if kind in _OPTIONS_IN_FILES and word.prefix.startswith("@"):
         raise NotUnderstood("an argument that begins with @, a file of options")
     if kind in _PATHS and "://" in word.prefix:
         raise NotUnderstood(f"an address where a path is meant: {word.shown}")

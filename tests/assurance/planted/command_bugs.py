@@ -421,8 +421,8 @@ COMMAND_BUGS: Final[tuple[Bug, ...]] = (
         "hard-link-writes-nothing",
         _MOVES,
         "a second name of a file leaves it alone",
-        "if not given.names & _SYMBOLIC:",
-        "if given.names & _SYMBOLIC:",
+        "is_hard = walk.facts.given.root, not given.names & _SYMBOLIC",
+        "is_hard = walk.facts.given.root, bool(given.names & _SYMBOLIC)",
     ),
     Bug(
         "moved-away-stays",

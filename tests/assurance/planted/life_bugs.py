@@ -42,8 +42,8 @@ LIFE_BUGS: Final[tuple[Bug, ...]] = (
         "echo-forgotten-in-a-second-life",
         _REOPENING,
         "what an earlier life sent comes back as somebody else's word",
-        "session.after_life(closed.turns, carried.spent, carried.sent or ())",
-        "session.after_life(closed.turns, carried.spent, ())",
+        "session.after_life(turns, carried.spent, carried.sent or ())",
+        "session.after_life(turns, carried.spent, ())",
     ),
     slip(
         "echo-of-a-later-place",
@@ -56,7 +56,7 @@ LIFE_BUGS: Final[tuple[Bug, ...]] = (
         "turns-from-one-in-a-second-life",
         _REOPENING,
         "a turn of one life has the number of another's",
-        "session.after_life(closed.turns, carried.spent,",
+        "session.after_life(turns, carried.spent,",
         "session.after_life(0, carried.spent,",
     ),
     slip(

@@ -62,13 +62,6 @@ SEVERAL_BUGS: Final[tuple[Bug, ...]] = (
         "if names & _REPOSITORY_FILES:",
     ),
     slip(
-        "ignored-listed",
-        "critic/command/git_commands.py",
-        "git ls-files -i lists known files alone",
-        'if given.names & {"-i", "--ignored"}:',
-        'if given.names & {"--ignored"}:',
-    ),
-    slip(
         "second-sed-script",
         "critic/command/sed.py",
         "the second script of sed is not read",

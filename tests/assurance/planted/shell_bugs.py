@@ -245,8 +245,8 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "pattern-of-git-is-a-name",
         _GIT,
         "a pattern in quotes is the name of a file for git",
-        "if text is None or not _SIGNS.search(text):",
-        "if text is None or not _SIGNS.search(text[:1]):",
+        "    if not _SIGNS.search(text):",
+        "    if not _SIGNS.search(text[:1]):",
     ),
     slip(
         "text-of-the-line-is-a-name",
@@ -420,16 +420,16 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "pathspec-with-a-backslash",
         "critic/command/git_commands.py",
         "a path of git with a backslash is not read as the pattern that it is",
-        '|^[^:]*[*?\\[\\\\]")',
-        '|^[^:]*[*?\\[]")',
+        '_SIGNS: Final = re.compile(r"[*?\\[\\\\]")',
+        '_SIGNS: Final = re.compile(r"[*?\\[]")',
     ),
     slip(
         "revision-is-no-path",
         "critic/command/git_commands.py",
         "an operand with a sign of revisions is no path",
-        '    else:\n        apply_kind(walk, "read", _as_pathspec(word), deed)',
-        '    elif "^" not in (text or ""):\n'
-        '        apply_kind(walk, "read", _as_pathspec(word), deed)',
+        '    apply_kind(walk, "read", _as_pathspec(word), deed)\n\n\ndef _read_restore',
+        '    if "^" not in (text or ""):\n'
+        '        apply_kind(walk, "read", _as_pathspec(word), deed)\n\n\ndef _read_restore',
     ),
     slip(
         "group-is-one-name",

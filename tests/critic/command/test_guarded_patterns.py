@@ -159,7 +159,7 @@ def test_a_secret_is_known_behind_a_part_of_its_name(line: str) -> None:
     [
         "git ls-files -o --exclude-standard -x '*' -x '!.env' | xargs cat",
         *("find . | grep -P '\\x2eenv$' | xargs cat", "ag --hidden -G '^\\.e.v' ''"),
-        *("sed -i p 'w CLAUDE.md' src/a.py", "tar cf build/x.tar @src/spec"),
+        *("gcc '@{u}'", "sed -i p 'w CLAUDE.md' src/a.py", "tar cf build/x.tar @src/spec"),
         # What brings files may bring a link.
         "unzip -q -o -d out build/a.zip && tee -a out/build/l < src/x.txt",
         *("git pull && cat notes.txt", "git stash pop && tee -a notes.txt < src/x.txt"),
