@@ -6,6 +6,8 @@ Rule 2: a negation that may only describe (`cannot`, `no tests`) forbids up to t
         clause. What is said after it may ask again.
 Rule 3: a rule in the passive (`must not`, `is forbidden`) forbids what stands before it too.
 Rule 4: in doubt a part forbids: a question costs less than a deed that nobody wanted.
+Rule 5: who orders that nothing is run, in whatever words for it (`anything`, `any code`, `them`),
+        forbids code of every kind. What only says that something does not run is no order.
 """
 
 import re
@@ -86,6 +88,51 @@ _DO_IT: Final = re.compile(
 _QUOTES: Final = re.compile(r"(?<=n)[\u2018\u2019\u02bc\u00b4`\u2032\uff07](?=t\b)", re.IGNORECASE)
 _OTHER_QUOTES: Final = re.compile(r"[\u2018\u2019\u02bc](?=\w)")
 _EMPHASIS: Final = re.compile(r"[*~]|(?<!\w)_+|_+(?!\w)")
+
+_FIRST: Final = r"(?:\A|[^\w\s]|\n|\b(?:but|please|just|you|then|so|also|ok|okay)\b)\s*"
+"""What stands before an order not to do something: no subject but the reader."""
+
+_RUN: Final = r"\b(?:re-?)?(?:run(?:ning)?|execut(?:e|ing)|launch(?:ing)?|invok(?:e|ing))\b"
+_WAS_RUN: Final = r"(?:run|executed|launched|invoked)\b"
+_MUST: Final = r"(?:must|should|may|shall)"
+_DO_NOT: Final = rf"""
+    (?:do\s+not|do\s?n'?t|never|not|can'?t)|(?:can|{_MUST}|are)(?:n't|not|\s+not|\s+never)(?:\s+to)?"""
+_NOT_ANY: Final = r"""
+    \b(?:without|avoid|refrain\s+from|instead\s+of|rather\s+than)
+    |\b(?:i|we)(?:'d|\s+would)?\s+(?:do\s+not|do\s?n'?t|rather)\s+(?:(?:want|need|like)\s+)?you
+     \s+(?:to|did(?:n't|\s+not)|not)"""
+_OR: Final = r"""
+    (?:\s+(?:\w+ly|ever|even|just|dare|try\s+to|attempt\s+to|need\s+to|have\s+to|start|begin))*
+    (?:(?:\s+\w+,?){1,5}?\s+n?or)?\s+"""
+_NAMELESS: Final = r"(?:code|commands?|scripts?|programs?|process(?:es)?|things?|stuff)"
+_NOTHING_ELSE: Final = (
+    r"(?!\w|[./-]\w)(?!,?\s+(?:else|but|except|other|besides|apart|aside|beyond)\b)"
+)
+_ENDS: Final = r"\s*(?:\Z|[.,;!?)](?=\s|\Z)|\n\s*(?-i:[A-Z\n+-]))"
+_ANYTHING: Final = rf"""
+    \s+(?:anything|(?:(?:the|any|of|these|those|my|your)\s+)*(?!scripts?\b)(?:{_NAMELESS})
+    |any\s+(?:(?!other\b)\w+\s+)?{_NAMELESS}|{_NAMELESS}){_NOTHING_ELSE}
+    |\s+(?:them|it|this|that|these|those)(?:{_ENDS}|\s+(?:now|yet|here|please|at|for|and|or|but|locally
+     |yourself|again|until|unless|because|since|when|while|if|on|either|by|in\s+(?:this|my|the))\b)"""
+_NO_RUNS: Final = re.compile(
+    rf"""(?:{_FIRST}(?:{_DO_NOT}){_OR}|(?:{_NOT_ANY}){_OR}){_RUN}(?:{_ANYTHING}|{_ENDS})
+    |\band\s+(?:{_DO_NOT}){_OR}{_RUN}(?:{_ANYTHING})
+    |{_RUN}\s+(?:nothing|none|no\s+{_NAMELESS}){_NOTHING_ELSE}
+    |\b(?:nothing|none|no\s+{_NAMELESS})\s+(?:{_MUST}|can|is\s+to|are\s+to)\s+(?:ever\s+)?be\s+{_WAS_RUN}
+    |\b(?:they|these|those|it|this|code|commands)\s+{_MUST}(?:n't|\s+not|\s+never)\s+be\s+{_WAS_RUN}
+    |\bdo\s?(?:n'?t|\s+not)\s+want\s+(?:anything|any\s+{_NAMELESS})\s+(?:to\s+be\s+)?{_WAS_RUN}
+    |(?:{_FIRST}|\b(?:and|with)\s+)no\s+(?:\w+\s+)?(?:commands?|executions?|running|runs)
+     (?=\s+(?:please|at\s+all|allowed)\b|{_ENDS})
+    |(?:{_FIRST}|\b(?:is|stay|strictly|purely)\s+)read[ -]only
+     (?:\s+(?:please|mode|task))?{_ENDS}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def forbids_all_runs(message: str) -> bool:
+    """Return whether a message orders that nothing is run."""
+    lines = (" ".join(line.split()) for line in _make_plain(message).splitlines())
+    return _NO_RUNS.search("\n".join(filter(None, lines))) is not None
 
 
 def split_message(message: str) -> Iterator[SaidPart]:

@@ -24,7 +24,7 @@ from critic.command.deed_verbs import (
     read_deed_verbs,
     verb_stem,
 )
-from critic.command.prohibitions import split_message
+from critic.command.prohibitions import forbids_all_runs, split_message
 from critic.command.requested_deletions import read_deletions
 from critic.command.requested_hosts import read_hosts
 from critic.command.requested_packages import asks_for_list, read_packages
@@ -63,6 +63,7 @@ _RUNS_SERVER: Final = re.compile(
     r"(?=\s*(?:$|[.,;:!?)]|(?:and|then|to|on|at|in|with|locally|again|first|so|or)\b))"
 )
 _PULL_REQUEST: Final = "pull request"
+_ON_GITHUB: Final = frozenset(("pull", "request", "pr", "github"))
 _OPENS_ONE: Final = ("gh", "pr", "create")
 _MOST_PARTS: Final = 5_000
 _FROM_A_LIST: Final = ("-r", "--requirement", "-e", "--editable")
@@ -82,6 +83,8 @@ class _Words(NamedTuple):
     hosts: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
+    bans: frozenset[str] = frozenset()
+    """What they say of all that is run, where they forbid it."""
 
     @property
     def names_github(self) -> bool:
@@ -96,7 +99,10 @@ class _Words(NamedTuple):
         """Return these words without those that are taken back."""
         left = _Words(*(one - other for one, other in zip(self, taken, strict=True)))
         deletions, verbs = left.deletions - taken.names, left.verbs - taken.stems
-        return left._replace(deletions=deletions, verbs=verbs, runs=left.runs - taken.names)
+        left = left._replace(deletions=deletions, verbs=verbs, runs=left.runs - taken.names)
+        return (
+            left._replace(stems=left.stems & _ON_GITHUB, runs=frozenset()) if taken.bans else left
+        )
 
 
 _NOTHING_SAID: Final = _Words()
@@ -196,10 +202,11 @@ def _read_words(said: str) -> tuple[_Words, _Words]:
 
     A message of more parts than a person writes asks for nothing.
     """
-    wanted = forbidden = taken = _NOTHING_SAID
+    wanted = _NOTHING_SAID
+    forbidden = taken = _Words(bans=frozenset(("all",) if forbids_all_runs(said) else ()))
     parts = [*islice(split_message(said), _MOST_PARTS + 1)]
     if len(parts) > _MOST_PARTS:
-        return _NOTHING_SAID, _words_of(said)
+        return _NOTHING_SAID, taken.with_more(_words_of(said))
     for part in parts:
         words = _words_of(part.text)
         if part.means == "wonders":

@@ -21,14 +21,16 @@ _PLACES: Final = frozenset(
     )
 )
 _JOINS: Final = frozenset(("and", "or", ",", "&"))
-_ENDS: Final = frozenset(";:?!")
+_CLAUSE_ENDS: Final = _PLACES | frozenset(";:?!")
 _MOST_BEFORE: Final = 2
+_MOST_AFTER: Final = 100
 
 
 def read_runs(text: str) -> Iterator[str]:
     """Yield the names that a sentence asks to be run; `THAT` stands for what was named before."""
     tokens = tokens_of(text)
     small = [token.lower() for token in tokens]
+    given = 0
     for at, stem in deed_verbs_at(small):
         if stem not in RUN_VERBS:
             continue
@@ -39,14 +41,16 @@ def read_runs(text: str) -> Iterator[str]:
             if stem == "call":  # `call it src/new.py` gives a name
                 continue
             yield THAT
-            yield from filter(_is_path, map(_name_of, tokens[:at]))
+            yield from filter(_is_path, map(_name_of, tokens[given:at]))
+            given = at
         if small[at + 1 : at + 2] != ["with"]:
             yield from _objects(tokens, small, at + 1)
 
 
 def _objects(tokens: Sequence[str], small: Sequence[str], at: int) -> Iterator[str]:
     """Yield the names from a place up to the end of the clause."""
-    while at < len(tokens) and small[at] not in _PLACES | _ENDS:
+    last = min(len(tokens), at + _MOST_AFTER)
+    while at < last and small[at] not in _CLAUSE_ENDS:
         follows = _name_of(tokens[at + 1]) if at + 1 < len(tokens) else ""
         is_named = small[at - 1] in _PRONOUNS or _is_path(_name_of(tokens[at - 1]))
         if small[at] in _JOINS and not (is_named and _is_path(follows)):

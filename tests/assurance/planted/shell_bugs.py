@@ -134,6 +134,13 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "self.carried = None",
     ),
     slip(
+        "nothing-is-to-run-but-tests",
+        _WORDS,
+        "an order to run nothing takes no kind of runs back",
+        '_Words(bans=frozenset(("all",) if forbids_all_runs(said) else ()))',
+        '_Words(bans=frozenset(("all",) if forbids_all_runs("") else ()))',
+    ),
+    slip(
         "push-must-not-happen-asks",
         _PROHIBITIONS,
         "what stands before must not is asked for",

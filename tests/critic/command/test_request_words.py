@@ -381,7 +381,20 @@ def test_a_script_is_run_by_a_verb(request_: str, is_asked: bool) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["-", "./", "a.", "do not ", "no a, b ", "https://", "@a/", "add a==", ": ", "the push "],
+    [
+        "-",
+        "./",
+        "a.",
+        "do not ",
+        "not a, ",
+        "run it ",
+        "no a, b ",
+        "https://",
+        "@a/",
+        "add a==",
+        ": ",
+        "the push ",
+    ],
 )
 def test_a_long_message_is_read_in_a_moment(unit: str) -> None:
     started = time.process_time()
@@ -578,3 +591,48 @@ def test_who_names_a_pull_request_asks_to_read_it(request_: str, is_asked: bool)
     for command, reads in (("gh pr view 12", True), ("curl https://github.com/x", False)):
         steps = WORLD.read(command, COMMON_TABLE).steps
         assert words.ask_for(steps[-1]) is (is_asked and reads)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *("Do not run anything", "Don't run anything.", "Never execute code", "Run nothing"),
+        *("Look at them but do not run them", "do not execute any code", "don't run!"),
+        *("No commands", "No execution please", "Read only", "Just look, without running"),
+        *("Do not edit, install or run anything", "You can't run any commands here"),
+        *("I don't want you to run anything", "Nothing should be run", "It must not be run"),
+        *("Avoid running any code", "Look at it instead of running it", "Do **not** run it yet"),
+    ],
+)
+def test_who_forbids_all_runs_asks_for_no_kind_of_them(request_: str) -> None:
+    (*_, step) = WORLD.read("pytest -q", SMALL_TABLE).steps
+    for texts in (
+        [f"Explain the tests. {request_}"],
+        [f"{request_}\nExplain the tests"],
+        ["Run the tests", request_],
+    ):
+        assert not RequestedDeeds(texts, WORLD.root).ask_for(step), texts
+    assert RequestedDeeds([request_, "Now run the tests"], WORLD.root).ask_for(step)
+    assert not asked(f"Run src/gen.py. {request_}", "python src/gen.py")
+    assert asked(f"Install parser. {request_}", "pip install parser")
+
+
+def test_who_forbids_all_runs_may_have_a_pull_request_read() -> None:
+    steps = WORLD.read("gh pr view 12", COMMON_TABLE).steps
+    words = RequestedDeeds(["Review PR 12. Do not run anything"], WORLD.root)
+    assert words.ask_for(steps[-1])
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *("Run the tests, and do not run anything else", "Run nothing but the tests"),
+        *("The tests don't run. Fix them", "The tests hang and don't run. Fix them"),
+        *("Fix the tests, CI doesn't run them", "Don't wait, just run the tests"),
+        *("Run the tests. Don't run them in parallel", "Don't run any migrations. Fix the tests"),
+        *("The hook does not run any code; run the tests", "No code is run on save. Fix the tests"),
+        *("Fix the read-only flag and run the tests", "Run the tests without running the linter"),
+    ],
+)
+def test_what_does_not_run_forbids_no_run(request_: str) -> None:
+    assert asked(request_, "pytest -q")
