@@ -59,6 +59,7 @@ _LIGHT: Final = frozenset(
     (
         *("please", "also", "now", "just", "then", "finally", "directly", "immediately", "force"),
         *("afterwards", "simply", "kindly", "again", "next", "only", "safely", "git", "npm"),
+        *("first", "pip", "pip3", "uv", "poetry", "pnpm", "yarn", "bun", "cargo", "python", "-m"),
     )
 )
 """Words between an order and its verb."""
@@ -74,6 +75,15 @@ _LEADS: Final = frozenset(
 )
 """Words right before an order."""
 
+_HANDS_ON: Final = frozenset(("run", "execute", "rerun", "use", "try"))
+"""Verbs whose order is that of the command after them: `run git push`, `use npm run deploy`."""
+
+_ASIDES: Final = frozenset(("whether", "if", "what", "when", "how", "why", "that", "which"))
+"""Words after which `we should` is what is to be found out."""
+
+_WRITES: Final = frozenset(("add", "write", "append", "insert", "put", "document", "mention"))
+"""Verbs of a text that is to be written: what follows a colon is that text."""
+
 _YOU_ARE_TO: Final = frozenset(
     ("you", "sure", "remember", "forget", "need", "careful", "free", "proceed", "continue")
 )
@@ -86,6 +96,9 @@ _IS_FOR: Final = frozenset(
 )
 """Words after which `to` says what something is for."""
 
+_STATED: Final = frozenset(("the", "this", "our", "my", "it", "its", "their", "that"))
+"""Words with which a clause begins that says something of its subject."""
+
 _STATES: Final = frozenset(("is", "was", "are", "fails", "failed", "works", "work", "does"))
 _COLLECTIONS: Final = frozenset(
     (
@@ -95,6 +108,8 @@ _COLLECTIONS: Final = frozenset(
 )
 _UNDOES_PUSH: Final = frozenset(("pop", "shift", "peek", "unshift"))
 _FAR: Final = 8
+_CLAUSE: Final = 24
+_US: Final = frozenset(("i", "we"))
 
 
 _OPENS: Final = frozenset(("open", "create", "make", "submit", "raise", "file", "prepare"))
@@ -108,7 +123,7 @@ def asks_for_pull_request(text: str) -> bool:
         following = (word.rstrip(".") for word in tokens[at + 1 : at + 7])
         named = [*dropwhile(_BEFORE_A_NAME.__contains__, following)]
         is_named = named[:1] in (["pr"], ["pull-request"]) or named[:2] == ["pull", "request"]
-        if token in _OPENS and is_named and _is_ordered(tokens, at):
+        if token in _OPENS and is_named and is_ordered(tokens, at):
             return True
     return False
 
@@ -170,31 +185,54 @@ def _may_leave(tokens: Sequence[str], at: int, stem: str, form: str | None) -> b
     if not (_DETERMINERS | _DOES).isdisjoint(near[:_NEAR]):
         # `make deploy faster` is about the deploy; what else is done with one was seen already.
         makes = "make" in near
-        return not makes or not after or not after[0].isalpha() or after[0] in _BREAKS
-    return _is_ordered(tokens, at)
+        does = [one for one in range(max(0, at - _FAR), at) if tokens[one] in _DOES]
+        is_end = not makes or not after or not after[0].isalpha() or after[0] in _BREAKS
+        return is_end and (not does or is_ordered(tokens, does[-1]))
+    return is_ordered(tokens, at)
 
 
-def _is_ordered(tokens: Sequence[str], at: int) -> bool:
+def is_ordered(tokens: Sequence[str], at: int) -> bool:
     """Return whether a verb stands where an order does."""
-    place = at - 1
-    while place >= 0 and tokens[place] in _LIGHT:
-        place -= 1
+    place = _skip_light(tokens, at)
     word = tokens[place] if place >= 0 else "."
-    earlier = tokens[max(0, place - _FAR) : max(0, place)][::-1]
+    earlier = tokens[max(0, place - _CLAUSE) : max(0, place)][::-1]
     before = earlier[0] if earlier else ""
     match word:
         case "and":
             return before not in _UNDOES_PUSH and not _says_what_others_do(earlier)
         case "to":
-            return before in _YOU_ARE_TO
+            wishes = before in ("want", "like") and not _US.isdisjoint(earlier[1:5])
+            return wishes or before in _YOU_ARE_TO
         case "you":
             return before in _MODALS | {"before", "once", "until"}
-        case "we":
-            return before in _MODALS
+        case ":":
+            return _WRITES.isdisjoint(earlier)
     if word in _MODALS:
-        return before in ("you", "we")
-    ends = word[-1] in ".)" or not word.strip("./-").isalnum()
+        return before in ("you", "we") and _ASIDES.isdisjoint(earlier[1:2])
+    ends = word[-1] in ".)" or earlier[:2] == ["'", "let"] or not word.strip("./-").isalnum()
     return not _LEADS.isdisjoint(tokens[max(0, place) : at]) or (ends and word not in _QUOTES)
+
+
+def is_order_at(words: Sequence[str], at: int) -> bool:
+    """Return whether a verb among words, with the signs around them, stands where an order does."""
+    begin = max(0, at - _CLAUSE)
+    said = " ".join(["x"] * (begin > 0) + [*words[begin : at + 1]]).lower()
+    tokens = tokens_of(said)
+    verbs = [place for place, token in enumerate(tokens) if token[0].isalnum()]
+    return is_ordered(tokens, verbs[-1]) if verbs else False
+
+
+def _skip_light(tokens: Sequence[str], at: int) -> int:
+    """Return the place before an order: before its tools, and what hands it on."""
+    place = at - 1
+    while place >= 0:
+        is_quoted = place > 0 and tokens[place] in _QUOTES
+        hands_on = tokens[place - 1] if is_quoted else tokens[place]
+        is_use = hands_on == "use" and place == at - 1
+        if tokens[place] not in _LIGHT and (hands_on not in _HANDS_ON or is_use):
+            break
+        place -= 1
+    return place
 
 
 def _until_end(tokens: Sequence[str]) -> Sequence[str]:
@@ -207,7 +245,7 @@ def _says_what_others_do(earlier: Sequence[str]) -> bool:
     """Return whether a clause, from its end, is about what others do or what something is for."""
     for number, word in enumerate(earlier):
         if word[-1] in ".;:!?,":
-            return False
+            return not _STATED.isdisjoint(earlier[max(0, number - 1) : number])
         before = earlier[number + 1] if number + 1 < len(earlier) else ""
         after = earlier[number - 1] if number else ""
         if word == "to" and before in _IS_FOR | {"how"}:
@@ -216,4 +254,4 @@ def _says_what_others_do(earlier: Sequence[str]) -> bool:
             return True
         if word in _OTHERS:
             return True
-    return False
+    return len(earlier) < _CLAUSE and not _STATED.isdisjoint(earlier[-1:])

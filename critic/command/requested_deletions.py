@@ -3,16 +3,18 @@
 Rule 1: a path is the object of a word that deletes: it stands right after it, or after words for a
         file or a folder, or in a list that begins so. `Remove the import from a.py` names none, and
         neither do `Remove a.py imports`, `Remove a.py from the index` and `Remove foo (a.py)`.
-Rule 2: a list goes on over `and` and commas, and ends with its sentence.
+Rule 2: the word is an order or a wish (see `deed_verbs`): not `can we delete a.py?`, `whether it is
+        safe to delete a.py`, or `a script that deletes a.py`.
+Rule 3: a list goes on over `and` and commas, and ends with its sentence.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-_DELETES: Final = frozenset(
-    ("delete", "deletes", "deleting", "remove", "removes", "removing", "rm", "rmdir", "unlink")
-)
+from critic.command.deed_verbs import is_order_at
+
+_DELETES: Final = frozenset(("delete", "deleting", "remove", "removing", "rm", "rmdir", "unlink"))
 _FILES: Final = frozenset(
     (
         *("file", "files", "folder", "folders", "directory", "directories", "dir", "script"),
@@ -56,7 +58,7 @@ def read_deletions(text: str) -> Iterator[str]:
     """Yield the names that a text asks to be deleted."""
     words = text.split()
     for at, word in enumerate(words):
-        if word.strip(_AROUND).lower() in _DELETES:
+        if word.strip(_AROUND).lower() in _DELETES and is_order_at(words, at):
             yield from _names_from(words, _find_list(words, at + 1))
 
 

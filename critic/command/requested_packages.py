@@ -3,13 +3,16 @@
 Rule 1: a package is named beside a word that installs (`install requests and react`), in quotes or
         not; or with its scope or its version, in the same breath. Any other word is none.
 Rule 2: words that sentences are made of are no packages, unless they stand in quotes.
-Rule 3: `how to install`, and what users are to install, asks for nothing.
+Rule 3: the word is an order or a wish (see `deed_verbs`). `how to install`, what users are
+        to install, and what is to be written (`add a line: install x`) ask for nothing.
 Rule 4: a whole list is asked for by its own words: `install the dependencies`, `sync`.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
+
+from critic.command.deed_verbs import is_order_at
 
 _INSTALLS: Final = frozenset(
     (
@@ -111,7 +114,8 @@ def _is_installing(words: Sequence[str], at: int, word: str) -> bool:
     if plain not in _INSTALLS:
         return plain == "i" and at > 0 and words[at - 1] in _MANAGERS
     before = words[max(0, at - _NEAR) : at]
-    return before[-2:] != ["how", "to"] and _OTHERS.isdisjoint(before)
+    is_meant = plain == "use" or plain.endswith("ing") or is_order_at(words, at)
+    return is_meant and before[-2:] != ["how", "to"] and _OTHERS.isdisjoint(before)
 
 
 def _may_be_of_anything(word: str) -> bool:

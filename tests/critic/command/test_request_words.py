@@ -271,6 +271,9 @@ def test_a_host_is_taken_back_as_a_word_is() -> None:
         ("Document that users should install parser first", "parser", False),
         ("The README tells users to install parser; is that true?", "parser", False),
         ("Find out how, then install parser", "parser", True),
+        ("Fix the page about how to use parser", "parser", False),
+        ("The README tells users to use parser", "parser", False),
+        ("Rewrite it to use parser", "parser", True),
         ("Install lexer. Never use parser", "parser", False),
     ],
 )
@@ -636,3 +639,61 @@ def test_who_forbids_all_runs_may_have_a_pull_request_read() -> None:
 )
 def test_what_does_not_run_forbids_no_run(request_: str) -> None:
     assert asked(request_, "pytest -q")
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *("Can we delete src/old.py?", "Would it be safe to delete src/old.py?"),
+        *("Tell me whether it is safe to remove src/old.py", "See if we can delete src/old.py"),
+        *(
+            "Find out what breaks if we remove src/old.py",
+            "Tell me whether we should rm src/old.py",
+        ),
+        *("Write a script that deletes src/old.py", "Write a function to remove src/old.py"),
+        *("Write a function that removes src/old.py", "The script should delete src/old.py"),
+        *(
+            "Users delete src/old.py",
+            "The README says to delete src/old.py",
+            "CI removes src/old.py",
+        ),
+        "Add a note to the README: delete src/old.py",
+    ],
+)
+def test_a_deletion_that_is_only_spoken_of_is_not_asked_for(request_: str) -> None:
+    assert not asked(request_, "rm src/old.py")
+    assert asked(f"{request_}. Then delete src/old.py", "rm src/old.py")
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *("First delete src/old.py, then run the tests", "Could you please remove src/old.py?"),
+        *(
+            "We should delete src/old.py",
+            "Let's delete src/old.py",
+            "You need to delete src/old.py",
+            "- delete src/old.py",
+        ),
+        *("Move it to a.py and delete src/old.py", "Run `rm src/old.py`", "use git rm src/old.py"),
+    ],
+)
+def test_a_deletion_is_ordered_where_an_order_stands(request_: str) -> None:
+    assert asked(request_, "rm src/old.py")
+
+
+@pytest.mark.parametrize(
+    ("request_", "is_asked"),
+    [
+        ("The docs say 'pip install parser'; is that outdated?", False),
+        ("Add a line to the README: run `pip install parser`", False),
+        ("Does the page say to install parser?", False),
+        ("Run pip install parser", True),
+        ("Run `pip install parser`", True),
+        ("We need to install parser", True),
+        ("1. Install parser", True),
+        ("Fix it and then add parser to the project", True),
+    ],
+)
+def test_a_package_is_installed_by_an_order(request_: str, is_asked: bool) -> None:
+    assert asked(request_, "pip install parser") is is_asked
