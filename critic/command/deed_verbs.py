@@ -22,7 +22,7 @@ RELEASE_VERBS: Final = frozenset(("push", "deploy", "publish", "releas"))
 """The stems of verbs after which something has left the machine."""
 
 _STEMS: Final = RUN_VERBS | RELEASE_VERBS
-_TOKEN: Final = re.compile(r"[\w./-]+|[^\w\s]")
+_TOKEN: Final = re.compile(r"[\w./-]+(?::[\w./-]+)*|[^\w\s]")
 _ENDING: Final = re.compile(r"(?:(?P<doing>ing)|(?P<done>ed)|(?P<does>e?s)|e)$")
 _DETERMINERS: Final = frozenset(
     (
@@ -36,7 +36,7 @@ _DOES: Final = frozenset(
         *("perform", "execute", "launch", "try", "retry", "redo", "finish", "cut", "invoke"),
     )
 )
-_WISHES: Final = frozenset(("be", "get", "gets", "getting", "have", "want", "need", "see"))
+WISHES: Final = frozenset(("be", "get", "gets", "getting", "have", "want", "need", "see"))
 _BREAKS: Final = frozenset(
     (
         *("and", "or", "then", "to", "please", "also", "now", "just", "but", "it", "them", "you"),
@@ -160,7 +160,7 @@ def _asks(tokens: Sequence[str], at: int, form: str | None) -> bool:
     near = 1 if form == "does" else _NEAR  # `the script runs`
     before = tokens[max(0, at - near) : at][::-1]
     if form == "done":
-        return not _WISHES.isdisjoint(before)
+        return not WISHES.isdisjoint(before)
     if form == "does" and verb_stem(tokens[at]) in RELEASE_VERBS:
         return False
     is_thing = at + 1 < len(tokens) and tokens[at + 1] in _THINGS
@@ -199,7 +199,7 @@ def is_ordered(tokens: Sequence[str], at: int) -> bool:
     before = earlier[0] if earlier else ""
     match word:
         case "and":
-            return before not in _UNDOES_PUSH and not _says_what_others_do(earlier)
+            return before not in _UNDOES_PUSH and not says_what_others_do(earlier)
         case "to":
             wishes = before in ("want", "like") and not _US.isdisjoint(earlier[1:5])
             return wishes or before in _YOU_ARE_TO
@@ -241,8 +241,11 @@ def _until_end(tokens: Sequence[str]) -> Sequence[str]:
     return tokens[: next(ends, len(tokens)) + 1]
 
 
-def _says_what_others_do(earlier: Sequence[str]) -> bool:
-    """Return whether a clause, from its end, is about what others do or what something is for."""
+def says_what_others_do(earlier: Sequence[str], but: Sequence[str] = ()) -> bool:
+    """Return whether a clause, from its end, is about what others do or what something is for.
+
+    `but`: who is none of them.
+    """
     for number, word in enumerate(earlier):
         if word[-1] in ".;:!?,":
             return not _STATED.isdisjoint(earlier[max(0, number - 1) : number])
@@ -252,6 +255,6 @@ def _says_what_others_do(earlier: Sequence[str]) -> bool:
             return True
         if word in _MODALS and not {before, after} & {"you"}:
             return True
-        if word in _OTHERS:
+        if word in _OTHERS and word not in but:
             return True
     return len(earlier) < _CLAUSE and not _STATED.isdisjoint(earlier[-1:])

@@ -4,8 +4,9 @@ Rule 1: a step is asked for by the deed (`delete`, `push`, the kind of code that
         with what it is done to, where it names any.
 Rule 2: a name counts as a whole, and its case does: no part of another name or address is one.
         What names a path with its folders names that path alone.
-Rule 3: code that is run by its path is the object of a verb that runs (see `requested_runs`), and a
-        push and a release need a verb that asks (see `deed_verbs`).
+Rule 3: code that is run by its path, or by a name that is no usual one (`migrate`, not `test`), is
+        the object of a verb that runs (see `requested_runs`), and a push and a release need a verb
+        that asks (see `deed_verbs`).
 Rule 4: to name a host asks to read from it, by an address without a query of the agent's own. It
         asks for nothing to be sent there.
 Rule 5: what a sentence forbids is not asked for, nor is it by what was said before (see
@@ -28,7 +29,7 @@ from critic.command.prohibitions import forbids_all_runs, split_message
 from critic.command.requested_deletions import read_deletions
 from critic.command.requested_hosts import read_hosts
 from critic.command.requested_packages import asks_for_list, read_packages
-from critic.command.requested_runs import THAT, read_runs
+from critic.command.requested_runs import THAT, name_key, read_runs, read_targets
 from critic.command.shell_facts import is_below
 from critic.command.steps import ShellStep
 
@@ -65,6 +66,18 @@ _RUNS_SERVER: Final = re.compile(
 _PULL_REQUEST: Final = "pull request"
 _ON_GITHUB: Final = frozenset(("pull", "request", "pr", "github"))
 _OPENS_ONE: Final = ("gh", "pr", "create")
+_USUAL: Final = frozenset(
+    map(
+        verb_stem,
+        (
+            *("test", "lint", "build", "format", "start", "type", "typecheck", "check", "docs"),
+            *("doc", "documentation", "coverage", "bench", "benchmark", "compile", "install"),
+            *("preview", "validate", "ci"),
+        ),
+    )
+)
+"""The stems of names that need no order to be run: whoever fixes tests has them run."""
+
 _MOST_PARTS: Final = 5_000
 _FROM_A_LIST: Final = ("-r", "--requirement", "-e", "--editable")
 
@@ -78,6 +91,8 @@ class _Words(NamedTuple):
     names: frozenset[str] = frozenset()
     runs: frozenset[str] = frozenset()
     """Those of scripts that are to be run."""
+    targets: frozenset[str] = frozenset()
+    """Those of what is to be run by a plain name."""
     deletions: frozenset[str] = frozenset()
     addresses: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
@@ -98,11 +113,17 @@ class _Words(NamedTuple):
     def without(self, taken: "_Words") -> "_Words":
         """Return these words without those that are taken back."""
         left = _Words(*(one - other for one, other in zip(self, taken, strict=True)))
-        deletions, verbs = left.deletions - taken.names, left.verbs - taken.stems
-        left = left._replace(deletions=deletions, verbs=verbs, runs=left.runs - taken.names)
-        return (
-            left._replace(stems=left.stems & _ON_GITHUB, runs=frozenset()) if taken.bans else left
+        targets = (one for one in left.targets if not taken.stems.issuperset(one.split()))
+        left = left._replace(
+            deletions=left.deletions - taken.names,
+            verbs=left.verbs - taken.stems,
+            runs=left.runs - taken.names,
+            targets=frozenset(targets),
         )
+        if not taken.bans:
+            return left
+        none = frozenset[str]()
+        return left._replace(stems=left.stems & _ON_GITHUB, runs=none, targets=none)
 
 
 _NOTHING_SAID: Final = _Words()
@@ -173,7 +194,13 @@ class RequestedDeeds:
         if step.kinds[:1] == ("run",):
             named = (self._names_path(script, self._said.runs) for script in scripts)
             return bool(scripts) and all(named)
-        return any(self._says_kind(_stems(kind)) for kind in step.kinds)
+        usual = _USUAL | self._said.verbs
+        may_be_any = not _is_target(step)
+        return any(
+            self._says_kind(_stems(kind))
+            and (may_be_any or _stems(kind) <= usual or name_key(kind) in self._said.targets)
+            for kind in step.kinds
+        )
 
     def _says_kind(self, stems: frozenset[str]) -> bool:
         return bool(stems) and stems <= self._said.stems - (RELEASE_VERBS - self._said.verbs)
@@ -188,6 +215,12 @@ class RequestedDeeds:
         named |= {name} if "." in name[1:] else set()
         named |= {below} if "/" in below else set()
         return not named.isdisjoint(said)
+
+
+def _is_target(step: ShellStep) -> bool:
+    """Return whether a step runs what the project gives a name: the first of its kinds."""
+    name, *more = step.kinds or ("",)
+    return not more or name.startswith(more[0])
 
 
 def is_local(step: ShellStep) -> bool:
@@ -213,6 +246,7 @@ def _read_words(said: str) -> tuple[_Words, _Words]:
             # A question about what left the machine, or about a deletion, does not ask for it.
             words = words._replace(verbs=words.verbs - RELEASE_VERBS, deletions=frozenset())
             words = words._replace(verbs=words.verbs - {_PULL_REQUEST})
+            words = words._replace(runs=frozenset(), targets=frozenset())
         if THAT in words.runs:
             words = words._replace(runs=words.runs | wanted.names)
         if part.means in ("asks", "wonders"):
@@ -232,6 +266,7 @@ def _words_of(text: str) -> _Words:
         verbs=frozenset((*read_deed_verbs(small), *opens)),
         names=frozenset(one.rstrip(".~-") for one in _NAME.findall(text)),
         runs=frozenset(read_runs(text)),
+        targets=frozenset(read_targets(small)),
         deletions=frozenset(read_deletions(text)),
         addresses=frozenset(one.strip(_AROUND) for one in text.split()),
         hosts=read_hosts(text),

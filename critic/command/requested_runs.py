@@ -2,13 +2,26 @@
 
 Rule 1: a script is the object of a verb that runs: it is named after it in the same clause, alone
         or in a list, and not after a word for a place. `Fix gen.py and run the tests` names none.
-Rule 2: `run it` is of all that was named before, and `gen.py runs` of what stands right before.
+Rule 2: the verb is an order (see `deed_verbs`), or tells what the user does (`when running a.py`):
+        what users, a README or a timer run is not asked for.
+Rule 3: what is run by a plain name (`run the migrate script`, `make reset`) is the last of what
+        the verb is of, or stands right after it: not the server of `run the server tests`.
+Rule 4: `run it` is of all that was named before, and `gen.py runs` of what stands right before.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from critic.command.deed_verbs import RUN_VERBS, deed_verbs_at, tokens_of
+from critic.command.deed_verbs import (
+    RUN_VERBS,
+    WISHES,
+    deed_verbs_at,
+    is_ordered,
+    says_what_others_do,
+    tokens_of,
+    verb_stem,
+)
 
 THAT: Final = ""
 """Stands for what was named before."""
@@ -22,8 +35,19 @@ _PLACES: Final = frozenset(
 )
 _JOINS: Final = frozenset(("and", "or", ",", "&"))
 _CLAUSE_ENDS: Final = _PLACES | frozenset(";:?!")
+_SURELY: Final = frozenset(("sure", "ensure", "check", "verify", "until", "that", "see"))
+"""Words near `gen.py runs` by which it is wanted."""
+
+_MAKES: Final = frozenset(("make", "just"))
+_OF_A_NAME: Final = frozenset(("script", "target", "task", "command", "recipe", "job"))
+_AFTER_A_NAME: Final = frozenset(
+    ("again", "now", "please", "first", "once", "too", "afterwards", "locally", "with", "after")
+)
+_WORD: Final = re.compile(r"[a-z0-9]+")
+_LONGEST_NAME: Final = 3
 _MOST_BEFORE: Final = 2
 _MOST_AFTER: Final = 100
+_FAR: Final = 8
 
 
 def read_runs(text: str) -> Iterator[str]:
@@ -31,9 +55,7 @@ def read_runs(text: str) -> Iterator[str]:
     tokens = tokens_of(text)
     small = [token.lower() for token in tokens]
     given = 0
-    for at, stem in deed_verbs_at(small):
-        if stem not in RUN_VERBS:
-            continue
+    for at, stem in _orders(small):
         if small[at].endswith("s"):
             before = tokens[max(0, at - _MOST_BEFORE) : at]
             yield from filter(_is_path, map(_name_of, before))
@@ -43,8 +65,54 @@ def read_runs(text: str) -> Iterator[str]:
             yield THAT
             yield from filter(_is_path, map(_name_of, tokens[given:at]))
             given = at
-        if small[at + 1 : at + 2] != ["with"]:
+        if small[at + 1 : at + 2] != ["with"] and not small[at].endswith("s"):
             yield from _objects(tokens, small, at + 1)
+
+
+def read_targets(text: str) -> Iterator[str]:
+    """Yield the keys of the plain names that a text in small letters asks to be run."""
+    small = tokens_of(text)
+    for at in (*(one for one, _ in _orders(small)), *_makes(small)):
+        names = list[str]()
+        for token in small[at + 1 : at + _MOST_AFTER]:
+            if token in _CLAUSE_ENDS | _JOINS | _OF_A_NAME | _AFTER_A_NAME or token[-1] == ".":
+                names += [token] * (token[:-1] != "" and token[-1] == ".")
+                break
+            names += [token] * token[0].isalnum()
+        ends = (names[-count:] for count in range(1, _LONGEST_NAME + 1))
+        yield from (name_key(" ".join(one)) for one in (*ends, names[:1]))
+
+
+def name_key(name: str) -> str:
+    """Return a name by the words that it is made of."""
+    return " ".join(sorted({*map(verb_stem, _WORD.findall(name))}))
+
+
+def _makes(small: Sequence[str]) -> Iterator[int]:
+    """Yield where a program that runs targets is told to run one: `make reset`."""
+    for at, token in enumerate(small):
+        after = small[at + 2 : at + 3]
+        is_end = not after or not after[0].isalnum() or after[0] in _JOINS | _AFTER_A_NAME | _PLACES
+        order = at - (small[at - 1 : at] == ["use"])
+        if token in _MAKES and is_end and is_ordered(small, order):
+            yield at
+
+
+def _orders(small: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield where a verb of running is an order or a wish, and its stem."""
+    for at, stem in deed_verbs_at(small):
+        before = small[max(0, at - _FAR) : at]
+        if stem not in RUN_VERBS:
+            continue
+        if small[at].endswith("ing"):
+            is_meant = not says_what_others_do(before[::-1], but=("i", "we"))
+        elif small[at].endswith("s"):
+            is_meant = not _SURELY.isdisjoint(before)
+        else:
+            tells = before[-2:] == ["when", "i"]
+            is_meant = tells or is_ordered(small, at) or not WISHES.isdisjoint(before[-2:])
+        if is_meant:
+            yield at, stem
 
 
 def _objects(tokens: Sequence[str], small: Sequence[str], at: int) -> Iterator[str]:

@@ -474,6 +474,20 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "one.name in _ASKS_FOR and one.value][:1]",
     ),
     slip(
+        "script-that-others-run",
+        _RUNS,
+        "what a page says to run is run",
+        "is_ordered(small, at) or not WISHES",
+        "at >= 0 or not WISHES",
+    ),
+    slip(
+        "target-that-is-mentioned",
+        _WORDS,
+        "a target of any name is run once it is named",
+        "may_be_any = not _is_target(step)",
+        "may_be_any = bool(step.kinds)",
+    ),
+    slip(
         "deletion-that-is-spoken-of",
         _DELETIONS,
         "`can we delete a.py?` deletes it",

@@ -697,3 +697,58 @@ def test_a_deletion_is_ordered_where_an_order_stands(request_: str) -> None:
 )
 def test_a_package_is_installed_by_an_order(request_: str, is_asked: bool) -> None:
     assert asked(request_, "pip install parser") is is_asked
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *("Explain migrate", "Review the migrate script", "Where is migrate used?"),
+        *("Rename the migrate target", "The README mentions a.py and npm run migrate. Sum it up."),
+        *("Users run migrate by hand", "Does CI run migrate?", "The page says to run migrate"),
+        *("Run the migrate tests", "Add a note: run migrate first", "Don't run migrate"),
+        *("Run migrate. Never run migrate", "Tell me whether we should run migrate"),
+    ],
+)
+def test_a_name_that_is_no_usual_one_is_not_run_for_its_mention(request_: str) -> None:
+    assert not asked(request_, "npm run migrate")
+    assert asked("Run migrate", "npm run migrate")
+
+
+@pytest.mark.parametrize(
+    ("request_", "command"),
+    [
+        *((f"{one} migrate", "npm run migrate") for one in ("Run", "run npm run", "Please start")),
+        *(
+            (f"Fix it, then run {one}", "npm run migrate")
+            for one in ("migrate.", "`migrate` again")
+        ),
+        *((f"Can you run the {one}?", "npm run drop-db") for one in ("drop-db script", "drop db")),
+        *((f"{one} reset", "make reset") for one in ("make", "use make", "Fix a.py and make")),
+        ("Run make reset, then build it", "make reset"),
+        ("Run db:migrate and look", "npm run db:migrate"),
+        ("Build the docs", "npm run docs"),
+        ("Fix what the checks report", "npm run check"),
+        ("Raise the coverage", "npm run coverage"),
+        ("When I run gen.py it fails, fix that", "python gen.py"),
+    ],
+)
+def test_a_name_is_run_by_an_order_and_a_usual_one_by_its_mention(
+    request_: str, command: str
+) -> None:
+    steps = WORLD.read(command, COMMON_TABLE).steps
+    assert RequestedDeeds([request_], WORLD.root).ask_for(steps[-1])
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *("What does running src/gen.py do?", "Users run src/gen.py by hand. Document that."),
+        *("cron runs src/gen.py each night; fix its log", "Should I run src/gen.py?"),
+        *("The README says to run src/gen.py. Is that still right?", "We run src/gen.py daily"),
+        *("Users get an error when running src/gen.py", "Add a line to the docs: run src/gen.py"),
+        "Tell me whether we should run src/gen.py",
+    ],
+)
+def test_a_script_that_others_run_is_not_run(request_: str) -> None:
+    assert not asked(request_, "python src/gen.py")
+    assert asked(f"{request_} Then run src/gen.py", "python src/gen.py")
