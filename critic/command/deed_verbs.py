@@ -113,6 +113,15 @@ _US: Final = frozenset(("i", "we"))
 
 
 _OPENS: Final = frozenset(("open", "create", "make", "submit", "raise", "file", "prepare"))
+_OF_ITS_PARTS: Final = frozenset(
+    (
+        *("template", "templates", "description", "body", "title", "page", "link", "number", "#"),
+        *("file", "checklist", "workflow", "comment", "comments", "review", "label", "branch"),
+        *("script", "bot", "form", "guide", "list", "button", "tool", "function", "job", "action"),
+    )
+)
+"""Words behind the name of a pull request that make it the name of something else."""
+
 _BEFORE_A_NAME: Final = frozenset(("a", "an", "the", "new", "draft", "me", "github"))
 
 
@@ -123,9 +132,17 @@ def asks_for_pull_request(text: str) -> bool:
         following = (word.rstrip(".") for word in tokens[at + 1 : at + 7])
         named = [*dropwhile(_BEFORE_A_NAME.__contains__, following)]
         is_named = named[:1] in (["pr"], ["pull-request"]) or named[:2] == ["pull", "request"]
-        if token in _OPENS and is_named and is_ordered(tokens, at):
+        after = _follow_name(tokens, at)
+        if token in _OPENS and is_named and after not in _OF_ITS_PARTS and is_ordered(tokens, at):
             return True
     return False
+
+
+def _follow_name(tokens: Sequence[str], at: int) -> str:
+    """Return the word behind the name of a pull request that a verb opens."""
+    words = tokens[at + 1 : at + 8]
+    names = [place for place, one in enumerate(words) if one in ("pr", "pull-request", "request")]
+    return "".join(words[names[0] + 1 : names[0] + 2]) if names else ""
 
 
 def tokens_of(text: str) -> list[str]:

@@ -474,6 +474,20 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "one.name in _ASKS_FOR and one.value][:1]",
     ),
     slip(
+        "template-is-a-pull-request",
+        _VERBS,
+        "who wants a template of pull requests opens one",
+        "is_named and after not in _OF_ITS_PARTS and",
+        "is_named and after is not None and",
+    ),
+    slip(
+        "blocked-host-is-read",
+        _HOSTS,
+        "a host that is to be blocked is one to read from",
+        "_HOST.fullmatch(host) and not _is_blocked(text, address.start())",
+        "_HOST.fullmatch(host)",
+    ),
+    slip(
         "script-that-others-run",
         _RUNS,
         "what a page says to run is run",

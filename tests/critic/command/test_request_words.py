@@ -210,6 +210,8 @@ def test_what_only_says_what_is_takes_nothing_else_back(request_: str) -> None:
         ("https://bob@good.com/", "curl https://bob/x"),
         ("postgres://good.com/", "curl https://good.com/x"),
         ("Do not use good.com", "curl https://good.com/x"),
+        ("Block requests to https://good.com/x in the config", "curl https://good.com/x"),
+        ("Fix the firewall and block good.com", "curl https://good.com/x"),
         ("Look at good.com, no, never at good.com", "curl https://good.com/x"),
     ],
 )
@@ -221,6 +223,7 @@ def test_what_only_looks_like_a_host_is_none(request_: str, command: str) -> Non
     "request_",
     [
         *("Look at good.com and tell me", "see https://good.com.", "(https://good.com:443/x)"),
+        *("Fix the block at https://good.com/x", "Block a.example. Then look at good.com"),
         *("get it from `Good.com`", "good.com/docs says so", "HTTPS://GOOD.COM"),
     ],
 )
@@ -566,6 +569,10 @@ def test_a_word_that_means_something_else_asks_for_no_deed(
         ("Bob will create a PR", False),
         ("Write a script to create a pull request", False),
         ("Open a.py and review the PR", False),
+        ("Create a PR template file", False),
+        ("Open the PR description file and shorten it", False),
+        ("Open PR #12 and read it", False),
+        ("Open a PR for this", True),
         ("Review pull request 12", False),
         ("Push the branch", False),
     ],
