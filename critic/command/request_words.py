@@ -79,6 +79,8 @@ _USUAL: Final = frozenset(
 """The stems of names that need no order to be run: whoever fixes tests has them run."""
 
 _MOST_PARTS: Final = 5_000
+_SPARES: Final = re.compile(r"(?:never|not|nor|no|except|neither)\b", re.IGNORECASE)
+_MOST_SPARED: Final = 6
 _FROM_A_LIST: Final = ("-r", "--requirement", "-e", "--editable")
 
 
@@ -98,6 +100,8 @@ class _Words(NamedTuple):
     hosts: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
+    spared: frozenset[str] = frozenset()
+    """The names that a push is to leave alone: `push main, never other`."""
     bans: frozenset[str] = frozenset()
     """What they say of all that is run, where they forbid it."""
 
@@ -142,7 +146,8 @@ class RequestedDeeds:
         said = _NOTHING_SAID
         for text in texts:
             wanted, taken = _read_words(text)
-            said = said.without(taken).with_more(wanted)
+            spared = (said.spared - wanted.names) | taken.spared
+            said = said.without(taken).with_more(wanted)._replace(spared=spared)
         self._said: Final = said
 
     def ask_for(self, step: ShellStep) -> bool:
@@ -173,7 +178,8 @@ class RequestedDeeds:
 
     def _may_reach(self, step: ShellStep) -> bool:
         if step.program == "git push":
-            return "push" in self._said.verbs
+            refs = {name for word in step.words[2:] for name in _NAME.findall(word)}
+            return "push" in self._said.verbs and refs.isdisjoint(self._said.spared)
         if step.program in ("git fetch", "git pull"):
             return step.effect == "fetch"
         if step.program == "gh" and step.effect == "fetch" and self._said.names_github:
@@ -252,6 +258,8 @@ def _read_words(said: str) -> tuple[_Words, _Words]:
         if part.means in ("asks", "wonders"):
             wanted = wanted.with_more(words)
             continue
+        if _SPARES.match(part.text) and len(words.names) <= _MOST_SPARED:
+            taken = taken._replace(spared=taken.spared | words.names)
         wanted, taken = wanted.without(words), taken.with_more(words)
         if part.means == "forbids":
             forbidden = forbidden.with_more(words)

@@ -488,6 +488,13 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "_HOST.fullmatch(host)",
     ),
     slip(
+        "spared-branch-is-pushed",
+        _WORDS,
+        "a push reaches the branch that it is to leave alone",
+        "taken.spared | words.names)",
+        "taken.spared)",
+    ),
+    slip(
         "script-that-others-run",
         _RUNS,
         "what a page says to run is run",

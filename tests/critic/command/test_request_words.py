@@ -759,3 +759,22 @@ def test_a_name_is_run_by_an_order_and_a_usual_one_by_its_mention(
 def test_a_script_that_others_run_is_not_run(request_: str) -> None:
     assert not asked(request_, "python src/gen.py")
     assert asked(f"{request_} Then run src/gen.py", "python src/gen.py")
+
+
+@pytest.mark.parametrize(
+    ("texts", "branch", "is_asked"),
+    [
+        (["Push main, never other"], "other", False),
+        (["Push main, never other"], "main", True),
+        (["Push main, not main:other"], "main:other", False),
+        (["Push, but not other"], "other", False),
+        (["Push main, never other", "Now push other"], "other", True),
+        (["Never other", "Push main"], "other", False),
+        (["Fix it, not a.py. Push"], "other", True),
+    ],
+)
+def test_a_branch_that_is_spared_is_not_pushed(
+    texts: list[str], branch: str, is_asked: bool
+) -> None:
+    (*_, step) = WORLD.read(f"git push origin {branch}", SMALL_TABLE).steps
+    assert RequestedDeeds(texts, WORLD.root).ask_for(step) is is_asked
