@@ -38,6 +38,15 @@ _CLAUSE_ENDS: Final = _PLACES | frozenset(";:?!")
 _SURELY: Final = frozenset(("sure", "ensure", "check", "verify", "until", "that", "see"))
 """Words near `gen.py runs` by which it is wanted."""
 
+_BY: Final = frozenset(("with", "via", "using", "by"))
+_RUNNERS: Final = frozenset(("npm", "pnpm", "yarn", "bun", "composer", "poe", "nox", "pdm"))
+_ARE_TARGETS: Final = frozenset(
+    (
+        *("generate", "regenerate", "migrate", "seed", "bundle", "package", "serve", "watch"),
+        *("transpile", "minify", "clean"),
+    )
+)
+"""Verbs that order what is mostly a target of their name."""
 _MAKES: Final = frozenset(("make", "just"))
 _OF_A_NAME: Final = frozenset(("script", "target", "task", "command", "recipe", "job"))
 _AFTER_A_NAME: Final = frozenset(
@@ -72,6 +81,9 @@ def read_runs(text: str) -> Iterator[str]:
 def read_targets(text: str) -> Iterator[str]:
     """Yield the keys of the plain names that a text in small letters asks to be run."""
     small = tokens_of(text)
+    for at, token in enumerate(small):
+        if token in _ARE_TARGETS and is_ordered(small, at):
+            yield name_key(token)
     for at in (*(one for one, _ in _orders(small)), *_makes(small)):
         names = list[str]()
         for token in small[at + 1 : at + _MOST_AFTER]:
@@ -109,10 +121,16 @@ def _orders(small: Sequence[str]) -> Iterator[tuple[int, str]]:
         elif small[at].endswith("s"):
             is_meant = not _SURELY.isdisjoint(before)
         else:
-            tells = before[-2:] == ["when", "i"]
+            tells = before[-2:] == ["when", "i"] or _is_by_name(before)
             is_meant = tells or is_ordered(small, at) or not WISHES.isdisjoint(before[-2:])
         if is_meant:
             yield at, stem
+
+
+def _is_by_name(before: Sequence[str]) -> bool:
+    """Return whether what comes before `run` says by which command it is: `with npm run`."""
+    by = before[-2:-1] and before[-2] in _BY and before[-1] in _RUNNERS
+    return bool(by) and not says_what_others_do(before[::-1], but=("i", "we"))
 
 
 def _objects(tokens: Sequence[str], small: Sequence[str], at: int) -> Iterator[str]:

@@ -620,4 +620,18 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "deed.found = [*found, *begins] if read.lists_only else []",
         "deed.found = found if read.lists_only else []",
     ),
+    slip(
+        "target-that-is-spoken-of",
+        _RUNS,
+        "a verb that is no order has the target of its name run",
+        "if token in _ARE_TARGETS and is_ordered(small, at):",
+        "if token in _ARE_TARGETS:",
+    ),
+    slip(
+        "run-by-a-name-of-others",
+        _RUNS,
+        "what others start by a command is run",
+        'return bool(by) and not says_what_others_do(before[::-1], but=("i", "we"))',
+        "return bool(by)",
+    ),
 )

@@ -713,6 +713,7 @@ def test_a_package_is_installed_by_an_order(request_: str, is_asked: bool) -> No
         *("Rename the migrate target", "The README mentions a.py and npm run migrate. Sum it up."),
         *("Users run migrate by hand", "Does CI run migrate?", "The page says to run migrate"),
         *("Run the migrate tests", "Add a note: run migrate first", "Don't run migrate"),
+        *("Users start it with npm run migrate; fix the docs", "It migrates old rows; speed it up"),
         *("Run migrate. Never run migrate", "Tell me whether we should run migrate"),
     ],
 )
@@ -734,6 +735,9 @@ def test_a_name_that_is_no_usual_one_is_not_run_for_its_mention(request_: str) -
         ("Run make reset, then build it", "make reset"),
         ("Run db:migrate and look", "npm run db:migrate"),
         ("Build the docs", "npm run docs"),
+        ("Generate the client", "npm run generate"),
+        ("Fix the schema and migrate the database", "npm run migrate"),
+        ("Seed the database with npm run seed-dev", "npm run seed-dev"),
         ("Fix what the checks report", "npm run check"),
         ("Raise the coverage", "npm run coverage"),
         ("When I run gen.py it fails, fix that", "python gen.py"),
