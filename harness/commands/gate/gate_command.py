@@ -163,10 +163,10 @@ def _sample(name: str, known: KnownHead, jobs: int) -> tuple[ReleaseSample, Head
         found, checked = read_findings(log, name, release_record, jobs)
         check = cache(checked)
 
-        def kept() -> Iterable[TurnRecords]:
+        def read_turns() -> Iterable[TurnRecords]:
             return () if check().damage else Listing(log).turns(Filters()).turns()
 
-        sample = release_sample(with_progress(found, head.seq), kept)
+        sample = release_sample(with_progress(found, head.seq), read_turns)
         damage = (*departures, *check().damage)
     sys.stderr.writelines(f"critic: {escape_text(name)}: {line}\n" for line in departures)
     return sample._replace(unread=sample.unread + len(damage)), head

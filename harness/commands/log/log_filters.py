@@ -101,11 +101,11 @@ class LogSearch(NamedTuple):
         turns = len(listing.turns(self.filters)) if turns is None else turns
         every = listing.count_turns()
         counted = f"{turns:,} of {every:,} turn{'' if every == 1 else 's'} match"
-        if unseen := len(self._unseen(listing)):
+        if unseen := len(self._find_unseen(listing)):
             return counted, f"{unseen:,} turn{'' if unseen == 1 else 's'}{_UNSEEN}"
         return (counted, *(() if turns else self._guesses(listing)))
 
-    def _unseen(self, listing: Listing) -> frozenset[TurnKey]:
+    def _find_unseen(self, listing: Listing) -> frozenset[TurnKey]:
         read = (one.unseen for one in (self.texts, self.found) if one is not None)
         return listing.unseen_turns(self.filters).union(*read)
 

@@ -22,8 +22,8 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
         "searched-what-is-gone",
         "harness/commands/log/log_filters.py",
         "a search says that no turn has a name where the contexts of turns were taken out",
-        "        if unseen := len(self._unseen(listing)):",
-        "        if unseen := len(self._unseen(listing)) * bool(turns):",
+        "        if unseen := len(self._find_unseen(listing)):",
+        "        if unseen := len(self._find_unseen(listing)) * bool(turns):",
     ),
     slip(
         "question-of-the-last-record",
