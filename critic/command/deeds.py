@@ -169,7 +169,7 @@ class LineWalk(ABC):
             path = real
         else:
             path = join_path(self.facts.real_path(parent or "/"), last)
-        if self.aged:
+        if self.aged and not word.is_pathspec:
             self._refuse_aged(written, text, NamedPath(path, real, pattern, written), word)
         return NamedPath(path, real, pattern, written)
 

@@ -31,12 +31,16 @@ _LISTS_OTHERS: Final = frozenset(
 )
 _BRINGS_FILES: Final = frozenset(
     (
-        *("checkout", "switch", "merge", "pull", "rebase", "cherry-pick", "revert", "restore"),
-        *("reset", "stash/pop", "stash/apply", "stash/branch", "apply"),
+        *("merge", "pull", "rebase", "cherry-pick", "revert", "apply"),
+        *("stash", "stash/push", "stash/pop", "stash/apply", "stash/branch"),
+        *("bisect/start", "bisect/good", "bisect/bad", "bisect/new", "bisect/old", "bisect/skip"),
+        "bisect/reset",
     )
 )
 """What may put a link in the place of a file."""
-_MAKES_BRANCH: Final = frozenset(("-b", "-B", "-c", "-C", "--create", "--soft", "--staged", "-S"))
+_MAKES_BRANCH: Final = frozenset(("-b", "-B", "-c", "-C", "--create", "--force-create"))
+_INDEX_ALONE: Final = frozenset(("-S", "--staged"))
+_CHANGES_FILES: Final = frozenset(("--hard", "--merge", "--keep"))
 _GIVES_PATTERNS: Final = frozenset(("-e", "-f"))
 _TAKES_NOTHING: Final = frozenset(("remote", "worktree/list", "reflog", "stash/list"))
 _LISTS_TAGS: Final = frozenset(("--list", "-l", "-n", "--contains", "--merged", "--no-merged"))
@@ -74,7 +78,7 @@ def read_git(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
     if "discard" in marks:
         deed.does = {"discard": "deletes, moves or overwrites"}
     _BY_SUB.get(sub, _read_plain)(walk, entry, given, deed)
-    if sub in _BRINGS_FILES and not given.names & _MAKES_BRANCH:
+    if _brings_files(sub, given):
         walk.age(walk.here(deed), itself=False)
     if sub == "checkout":
         _refuse_none(rest, given, walk, deed)
@@ -101,7 +105,7 @@ def _as_pathspec(word: Word) -> Word:
     """
     text = word.exact
     if text is None:
-        return word
+        return word._replace(is_pathspec=True)
     if _LEAVES_OUT.match(text):  # of all that is there
         return plain_word(".")
     if text.startswith(_MAGIC):
@@ -109,9 +113,9 @@ def _as_pathspec(word: Word) -> Word:
     if text[:1] == ":":
         word = plain_word(text.lstrip(":") or ".")
         text = word.exact or ""
-    if not _SIGNS.search(text):
-        return word
-    return Word((Piece("glob", f"**/{text}"),))
+    if _SIGNS.search(text):
+        word = Word((Piece("glob", f"**/{text}"),))
+    return word._replace(is_pathspec=True)
 
 
 def _lists_known_files(given: GivenArguments) -> bool:
@@ -161,6 +165,21 @@ def _check_repository(walk: LineWalk, deed: Deed) -> None:
         names = {path.path.rpartition("/")[2] for path in written}
         if into_folder or names & _REPOSITORY_FILES:
             raise NotUnderstood("git after a step that may write a repository")
+
+
+def _brings_files(sub: str, given: GivenArguments) -> bool:
+    """Return whether files of another commit may come: a new branch begins where it is made."""
+    makes = bool(given.names & _MAKES_BRANCH)
+    match sub:
+        case "checkout":  # whose first operand is the name of the new one
+            return not makes or len(given.operands) > 1
+        case "switch":
+            return not makes or len(given.operands) > 0
+        case "restore":
+            return not given.names & _INDEX_ALONE
+        case "reset":
+            return bool(given.names & _CHANGES_FILES)
+    return sub in _BRINGS_FILES
 
 
 def _read_plain(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, deed: Deed) -> None:

@@ -38,13 +38,15 @@ class Piece(NamedTuple):
 class Word(NamedTuple):
     """A word. `start` and `end` are its place in the text that was read, 0 where it was made.
 
-    `found_below`: folders below which `find` fills in names, once for each name.
+    `found_below`: folders below which `find` fills in names, once for each name. `is_pathspec`: git
+    reads it, which follows no link on the way to a file.
     """
 
     pieces: tuple[Piece, ...]
     start: int = 0
     end: int = 0
     found_below: tuple[str, ...] = ()
+    is_pathspec: bool = False
 
     @property
     def exact(self) -> str | None:

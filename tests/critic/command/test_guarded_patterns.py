@@ -163,6 +163,14 @@ def test_a_secret_is_known_behind_a_part_of_its_name(line: str) -> None:
         # What brings files may bring a link.
         "unzip -q -o -d out build/a.zip && tee -a out/build/l < src/x.txt",
         *("git pull && cat notes.txt", "git stash pop && tee -a notes.txt < src/x.txt"),
+        *(
+            f"git {one} && tee -a notes.txt < src/x.txt"
+            for one in (
+                *("checkout -b new evil", "switch -c new evil", "switch -c new -", "switch -"),
+                *("bisect good", "stash", "merge main", "restore --source=main notes.txt"),
+            )
+        ),
+        "git pull && git commit -F notes.txt",
     ],
 )
 def test_what_may_be_more_than_it_says_is_not_understood(line: str) -> None:
@@ -205,6 +213,10 @@ def test_what_a_shell_computes_is_a_number(line: str, shell: ShellName | None) -
         ),
         *("sed -i 's/a/b/' src/a.py src/b.py", "git switch -c new && git add src/a.py"),
         *("git stash && git stash pop && git status", "git show HEAD:src/a.py"),
+        # Git follows no link on the way to a file, and a branch is none.
+        *("git merge main && git diff HEAD~1 -- src/a.py", "git checkout -b new && cat src/a.py"),
+        *("git merge --continue && git add src/a.py", "git restore --staged a.py && cat a.py"),
+        *("git cherry-pick main && git log main..HEAD", "git reset a.py && cat a.py"),
     ],
 )
 def test_ordinary_lines_are_understood(line: str) -> None:
