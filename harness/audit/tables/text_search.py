@@ -70,16 +70,16 @@ class FoundTexts(NamedTuple):
 
 
 def find_texts(log: SqlDecisionLog, filters: Filters, text: str) -> FoundTexts:
-    """Find the records that pass filters and say a text, in upper or lower case, at any time.
+    """Find the records that pass filters and say a text, in upper or lower case.
+
+    A record passes by its own time, or by that of its turn.
 
     Raises:
         UsageError: they are more than a search may find.
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
     listing, reader, found, unseen = Listing(log), TextReader(log), set[int](), set[int]()
-    rows = listing.rows(replace(filters, since=None, until=None))  # those are about whole turns
-    numbers = (one.row.seq for one in rows if isinstance(one, Listed))
-    for document in reader.documents_of(numbers):
+    for document in reader.documents_of(_select_numbers(listing, filters)):
         found |= {document.raw.seq} if says(document.value, text) else set()
         unseen |= {document.raw.seq} if document.redacted else set()
         if len(found) > MOST:
@@ -87,3 +87,17 @@ def find_texts(log: SqlDecisionLog, filters: Filters, text: str) -> FoundTexts:
     lost = (one for one in listing.rows_of(unseen).values() if one.status not in OF_NO_TURN)
     turns = frozenset(map(turn_key, lost))
     return FoundTexts(frozenset(found), tuple(reader.problems), turns)
+
+
+def _select_numbers(listing: Listing, filters: Filters) -> Iterator[int]:
+    times = Filters(since=filters.since, until=filters.until)
+    numbers = _list_numbers(listing, replace(filters, since=None, until=None))
+    if times == Filters():
+        return numbers
+    in_time = {*_list_numbers(listing, times)}
+    in_time.update(seq for turn in listing.turns(times).turns() for seq in turn.records)
+    return filter(in_time.__contains__, numbers)
+
+
+def _list_numbers(listing: Listing, filters: Filters) -> Iterator[int]:
+    return (one.row.seq for one in listing.rows(filters) if isinstance(one, Listed))

@@ -355,5 +355,19 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
         "    if not because.strip():",
         "    if because is None:",
     ),
+    slip(
+        "texts-of-every-time",
+        "harness/audit/tables/text_search.py",
+        "a search in a day reads the records of every other one",
+        "    return filter(in_time.__contains__, numbers)",
+        "    return numbers",
+    ),
+    slip(
+        "texts-by-their-own-time",
+        "harness/audit/tables/text_search.py",
+        "a turn is not found by what its last record says, after the time that is asked for",
+        "for turn in listing.turns(times).turns() for seq in turn.records)",
+        "for turn in listing.turns(times).turns() for seq in turn.records[:1])",
+    ),
 )
 """Most of them show something as sound that is not."""

@@ -11,8 +11,10 @@ from harness.audit.tables import text_search
 from harness.audit.tables.text_search import find_texts
 from harness.commands.log import checked_rows
 from harness.errors import UsageError
+from harness.log.search.listing import Listed, Listing
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
+from harness.record.index_row import time_of
 from tests.harness.console import Critic
 from tests.harness.log.decisions import LogPlace, meddle
 from tests.harness.log.guard_logs import write_guard_log
@@ -52,6 +54,25 @@ def test_every_text_that_is_listed_is_found_and_nothing_else(critic: Critic, log
             text.lower() in f"{rows[seq].get('said')}\n{rows[seq].get('error')}".lower()
             for seq in found
         )
+
+
+def test_a_search_reads_no_record_of_another_time(tmp_path: Path) -> None:
+    """Neither itself nor its turn is of the time that is asked for."""
+    write_guard_log(tmp_path / "log.db")
+    with SqlDecisionLog.open_for_reading(tmp_path / "log.db") as opened:
+        listing = Listing(opened)
+        rows = {one.row.seq: one.row for one in listing.rows(Filters()) if isinstance(one, Listed)}
+        ages = {seq: row.at_us or 0 for seq, row in rows.items()}
+        middle = sorted(ages.values())[len(ages) // 2]
+        moment = time_of(middle)
+        for times in (Filters(since=moment), Filters(until=moment)):
+            read = {*text_search._select_numbers(listing, times)}
+            turns = [{*turn.records} for turn in listing.turns(Filters()).turns()]
+            late = {seq for seq, age in ages.items() if age >= middle}
+            own = late if times.since else {*rows} - late
+            of_turns = [turn for turn in turns if min(turn) in own]
+            assert read == own.union(*of_turns)
+            assert {*rows} - read
 
 
 def test_a_search_reads_no_record_that_other_filters_leave_out(log: LogPlace) -> None:
