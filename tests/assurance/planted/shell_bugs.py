@@ -579,6 +579,20 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "return not makes",
     ),
     slip(
+        "links-of-a-reset",
+        "critic/command/git_commands.py",
+        "of the resets that change files, one alone brings links",
+        '("--hard", "--merge", "--keep")',
+        '("--hard",)',
+    ),
+    slip(
+        "last-branch-is-spared",
+        _WORDS,
+        "of several branches that are spared, the last alone is",
+        "taken.spared | words.names",
+        "words.names",
+    ),
+    slip(
         "links-where-a-switch-begins",
         "critic/command/git_commands.py",
         "a new branch brings no files, wherever it begins, by the newer command",

@@ -168,6 +168,7 @@ def test_a_secret_is_known_behind_a_part_of_its_name(line: str) -> None:
             for one in (
                 *("checkout -b new evil", "switch -c new evil", "switch -c new -", "switch -"),
                 *("bisect good", "stash", "merge main", "restore --source=main notes.txt"),
+                *("reset --keep main", "reset --merge main", "reset --hard main"),
             )
         ),
         "git pull && git commit -F notes.txt",

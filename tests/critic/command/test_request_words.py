@@ -774,6 +774,7 @@ def test_a_script_that_others_run_is_not_run(request_: str) -> None:
         (["Push, but not other"], "other", False),
         (["Push main, never other", "Now push other"], "other", True),
         (["Never other", "Push main"], "other", False),
+        *((["Push main, never other. Not third."], one, False) for one in ("other", "third")),
         (["Fix it, not a.py. Push"], "other", True),
     ],
 )

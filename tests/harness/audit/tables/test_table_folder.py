@@ -141,6 +141,11 @@ def test_a_folder_with_what_was_taken_out_of_the_log_is_named(log: Path, tmp_pat
     with SqlDecisionLog.open(new) as kept:
         kept.append(decision(999))
     assert export(tmp_path / "anew", new) == 1
+    again = tmp_path / "again.db"
+    with SqlDecisionLog.open_for_reading(new) as kept:
+        wanted = Wanted(sought=SoughtValues(["plan.md"]))
+        redact_log(kept, again, wanted, by="ada", because="x", now=NOON)
+    assert f"has what record {head_of(again).seq} took out" in said(again, tmp_path / "anew")
 
 
 def _bytes_in(folder: Path) -> dict[str, bytes]:
