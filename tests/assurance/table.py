@@ -2,9 +2,11 @@
 
 Rule 1: a layer's figures are kept with the digest of the code that they were measured on.
 Rule 2: figures of other code are not shown: the layer is listed as not measured on this code.
+Rule 3: code that a layer cannot import is not part of its digest, and a run of it cannot import it.
 """
 
 import hashlib
+import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -23,14 +25,36 @@ _END: Final = "<!-- end of assurance -->\n"
 Kept = dict[str, dict[str, dict[str, Any]]]
 """Layers by name, by `full` or `quick`: `code`, `seconds` and `rows` of each."""
 
+_COMMANDS: Final = "critic.command"
+"""The reading of command lines: a package by itself, which plans without a command never load."""
+CLOSED: Final = dict.fromkeys(("model", "late_plans", "proof", "deletion", "laws"), _COMMANDS)
+"""The package that a layer cannot import. A layer that is not listed can import every package."""
 
-def code_digest() -> str:
-    """Return the SHA-256 of every source file of `critic/` and `evals/`, names included."""
+
+def code_digest(layer: str) -> str:
+    """Return the SHA-256 of the source files of `critic/` and `evals/` that a layer can import.
+
+    Names of files are included.
+    """
     digest = hashlib.sha256()
+    closed = ROOT / CLOSED[layer].replace(".", "/") if layer in CLOSED else None
     for path in sorted(path for top in ("critic", "evals") for path in (ROOT / top).rglob("*.py")):
+        if closed in path.parents:
+            continue
         data = path.read_bytes()
         digest.update(f"{path.relative_to(ROOT).as_posix()} {len(data)}\n".encode() + data)
     return f"sha256:{digest.hexdigest()}"
+
+
+def close_package(package: str) -> None:
+    """Let each later import of the package fail, in this process and in those that it forks.
+
+    Raises:
+        RuntimeError: it is imported already.
+    """
+    if package in sys.modules:
+        raise RuntimeError(f"{package} is imported already")
+    sys.modules[package] = None  # type: ignore[assignment]  # the documented way to stop an import
 
 
 def kept_figures() -> Kept:
@@ -59,8 +83,8 @@ def rendered(kept: Kept) -> str:
 
 def _of_this_code(kept: Kept) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield the layers measured on today's code, the full run where there are both."""
-    code = code_digest()
     for name in sorted({name for layers in kept.values() for name in layers}):
+        code = code_digest(name)
         for mode in ("full", "quick"):
             layer = kept.get(mode, {}).get(name)
             if layer is not None and layer.get("code") == code:

@@ -1,10 +1,15 @@
 """The assurance table claims figures of today's code only."""
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.assurance.table import Kept, code_digest, rendered
+from tests.assurance import table
+from tests.assurance.table import CLOSED, Kept, code_digest, rendered
+from tests.support.paths import ROOT
 
 ROW = {"layer": "laws of verify", "tried": 7, "unit": "laws", "held": 7, "met": True, "note": ""}
 
@@ -21,12 +26,50 @@ def test_figures_of_other_code_are_not_shown(layer: dict[str, str]) -> None:
 
 
 def test_figures_of_this_code_are_shown() -> None:
-    figures = kept(code=code_digest())
+    figures = kept(code=code_digest("laws"))
     assert "| laws of verify | full | 7 laws | 7 | 3 |  |" in rendered(figures)
     assert "Not measured" not in rendered(figures)
 
 
 def test_a_quick_run_of_this_code_is_shown_where_the_full_one_is_of_other_code() -> None:
     figures = kept(code="sha256:" + "0" * 64)
-    figures["quick"] = {"laws": {"seconds": 1.0, "rows": [ROW], "code": code_digest()}}
+    figures["quick"] = {"laws": {"seconds": 1.0, "rows": [ROW], "code": code_digest("laws")}}
     assert "| laws of verify | quick | 7 laws |" in rendered(figures)
+
+
+@pytest.mark.parametrize("layer", [*CLOSED, "fuzz"])
+def test_a_change_of_a_file_changes_the_digest_of_the_layers_that_can_import_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, layer: str
+) -> None:
+    files = ("critic/checks/a.py", "critic/command/a.py", "critic/commands.py", "evals/a.py")
+    for file in files:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("1")
+    monkeypatch.setattr(table, "ROOT", tmp_path)
+    before, noticed = code_digest(layer), list[str]()
+    for file in files:
+        (tmp_path / file).write_text("2")
+        noticed += [file] if code_digest(layer) != before else []
+        (tmp_path / file).write_text("1")
+    assert noticed == [one for one in files if layer == "fuzz" or one != "critic/command/a.py"]
+
+
+@pytest.mark.parametrize("name", ["critic.command", "critic.command.steps"])
+def test_a_closed_package_cannot_be_imported(name: str) -> None:
+    told = _run(f"close_package('critic.command'); import {name}")
+    assert "ModuleNotFoundError: " in told and "critic.command" in told
+
+
+def test_a_package_that_is_imported_cannot_be_closed() -> None:
+    assert "imported already" in _run("import critic.command; close_package('critic.command')")
+
+
+def test_its_neighbours_can_be_imported() -> None:
+    assert _run("close_package('critic.command'); import critic.session") == ""
+
+
+def _run(lines: str) -> str:
+    """Return what a program of these lines prints on its error stream."""
+    program = f"from tests.assurance.table import close_package; {lines}"
+    ran = [sys.executable, "-c", program]
+    return subprocess.run(ran, cwd=ROOT, capture_output=True, text=True, check=False).stderr
