@@ -226,6 +226,48 @@ def test_each_no_counts_beside_every_other_one(denied: str) -> None:
     assert ask_for("4")["action"] == "ask"
 
 
+WAYS: Json = {
+    "a turn": ("sources", "calls", ()),
+    "a plan": ("sources", "plan", ()),
+    "an opening": ("values", "calls", ("ready",)),
+    "a plan that is carried out": ("values", "plan", ("calls",)),
+}
+"""How a person comes to be asked: the setting for late values, and the events."""
+
+
+def asked_by(way: str, guard: Guard, n: int) -> Json:
+    """Return the ruling that asks about a payment with the number n, with ids of its own."""
+    _, event, then = WAYS[way]
+    look, window = ({**one, "id": f"{one['id']}{n}"} for one in READS)
+    takes = [{**PAY["takes"][0], "call": f"a{n}"}]
+    pay = {**PAY, "id": f"c{n}", "args": {"id": f"pay_{n}"}, "takes": takes}
+    pay["after"] = [f"a{n}", f"b{n}"]
+    listed = {"calls": "calls", "plan": "steps"}[event]
+    events: list[Json] = [{"event": event, "session": "s", listed: [look, window, pay]}]
+    if then:
+        opens = [ready(f"a{n}"), ready(f"b{n}")] if then == ("ready",) else [calls(look, window)]
+        order = {"payment": {**ORDER["payment"], "id": f"pay_{n}"}}
+        found = [result(f"a{n}", order), result(f"b{n}", {**WINDOW, "payment_id": f"pay_{n}"})]
+        sent = {"id": f"c{n}", "tool": "issue_refund", "args": {**SENT, "id": f"pay_{n}"}}
+        events += [*opens, *found, ready(f"c{n}") if then == ("ready",) else calls(sent)]
+    return answers_to(guard, events)[len(events) - 1]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("agrees", [True, False])
+def test_questions_are_counted_since_the_last_yes_whatever_was_asked(
+    way: str, agrees: bool
+) -> None:
+    budget = {"max_steps": 99, "bucket_tokens": 10**6}
+    guard = guard_of({**VALUES, "late": WAYS[way][0]}, max_questions=1, budget=budget)
+    answers_to(guard, [opened()])
+    asked = asked_by(way, guard, 1)
+    assert asked["action"] == "ask"
+    assert "this is the last question" in asked["note"]
+    answers_to(guard, [{**answer(agrees, late=True), "plan_digest": asked["plan_digest"]}])
+    assert asked_by(way, guard, 2)["action"] == ("ask" if agrees else "refuse")
+
+
 @pytest.mark.parametrize("seconds", [1, 30, 10**6])
 def test_a_yes_to_an_opening_counts_until_the_first_of_its_ends(seconds: int) -> None:
     """Its evidence expires, and so does the question."""
