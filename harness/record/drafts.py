@@ -26,12 +26,11 @@ CanonicalLine = Annotated[str, Field(pattern="^[ -~]{1,2100}$")]
 Claim = Annotated[str, Field(pattern="^[!-~][ -~]{0,999}$")]
 """What one record of a log may use up: one line of printable ASCII, at most 1,000 characters."""
 
-RESERVED_CLAIMS: Final = ("approval ", "begun ")
-"""How the claims start that follow from the kind of a record."""
-
-
 HANDED_OVER: Final = "log handed over"
 """The claim of the last record of a log that goes on in another one."""
+
+RESERVED_CLAIMS: Final = ("approval ", "begun ", HANDED_OVER)
+"""How the claims start that follow from the kind of a record."""
 
 
 class Parted(NamedTuple):

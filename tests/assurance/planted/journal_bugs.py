@@ -116,4 +116,32 @@ JOURNAL_BUGS: Final[tuple[Bug, ...]] = (
         "        for entry, given, decision in zip(entries, inputs, decisions, strict=True):\n"
         "            if entry.begins",
     ),
+    slip(
+        "opened-again-while-open",
+        _APPENDING,
+        "a session that is open is opened again, and goes on twice",
+        "is_next = not last if step.is_reopening else step.number == last + 1",
+        "is_next = step.is_reopening or step.number == last + 1",
+    ),
+    slip(
+        "step-left-out",
+        _APPENDING,
+        "a step is made although the one before it was not",
+        "is_next = not last if step.is_reopening else step.number == last + 1",
+        "is_next = not last if step.is_reopening else step.number > last",
+    ),
+    slip(
+        "place-forgotten-in-a-step",
+        _ROWS,
+        "a step without a ruling forgets which record of its session was the last",
+        "seq = decided[-1] if decided else self.seq",
+        "seq = decided[-1] if decided else None",
+    ),
+    slip(
+        "rows-stay-behind-a-beginning",
+        _ROWS,
+        "a step that says all, and that begins something, leaves the rows before it",
+        "    if step.is_whole:\n",
+        "    if step.is_whole and row.begun is None:\n",
+    ),
 )

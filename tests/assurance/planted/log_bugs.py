@@ -276,5 +276,55 @@ LOG_BUGS: Final[tuple[Bug, ...]] = (
         "            log._shut, log._is_handed_over = GOES_ON, True",
         "            log._is_handed_over = True",
     ),
+    slip(
+        "page-without-its-first-row",
+        _READING,
+        "a record that is larger than a page ends the reading, and the rest is not there",
+        "        page.append(row)\n        "
+        "size += len(row[-1]) if isinstance(row[-1], bytes) else 0\n        "
+        "if size > _BYTES:\n            "
+        "break",
+        "        size += len(row[-1]) if isinstance(row[-1], bytes) else 0\n        "
+        "if size > _BYTES:\n            "
+        "break\n        "
+        "page.append(row)",
+    ),
+    slip(
+        "page-that-repeats",
+        _READING,
+        "a page that begins with the rows of the one before is read, again and again",
+        "before = [after, *numbers] if after is not None else numbers",
+        "before = numbers",
+    ),
+    slip(
+        "number-twice-in-a-page",
+        _READING,
+        "a record that a damaged index gives twice is read twice",
+        "if any(number >= following for number, following in pairwise(before)):",
+        "if any(number > following for number, following in pairwise(before)):",
+    ),
+    slip(
+        "first-page-of-sessions",
+        _READING,
+        "open sessions beyond the first page are not there",
+        "        while page := self._some_sessions(after):\n            "
+        "yield from page\n            "
+        "after = page[-1]",
+        "        if page := self._some_sessions(after):\n            yield from page",
+    ),
+    slip(
+        "part-missing-is-nothing",
+        _READING,
+        "an input that lacks a part is read as empty",
+        "return {digest: self._whole_body(body).data or body for digest, body in bodies.items()}",
+        'return {digest: self._whole_body(body).data or b"" for digest, body in bodies.items()}',
+    ),
+    slip(
+        "first-of-the-names",
+        _READING,
+        "of several records that are asked for by their hashes one is found",
+        "return {raw.hash: raw for raw in records_named(connection, hashes)}",
+        "return {raw.hash: raw for raw in records_named(connection, [*hashes][:1])}",
+    ),
 )
 """Most of them lose something that was acknowledged, or let a thing be claimed again."""

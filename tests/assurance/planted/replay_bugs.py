@@ -279,5 +279,20 @@ REPLAY_BUGS: Final[tuple[Bug, ...]] = (
         "        elif seq != document.raw.seq:\n",
         "        elif seq < 1:\n",
     ),
+    slip(
+        "any-end-after-a-refused-opening",
+        _BEGUN,
+        "an execution that was not enforced ends as one that was allowed",
+        'return action == begun or (is_open and (begun, action) == ("allow", "shadow"))',
+        "return action == begun or is_open",
+    ),
+    slip(
+        "time-within-the-lead",
+        _STRETCHES,
+        "a time that is earlier than that of a decision far before is not noted",
+        "decided = last_decided(reversed(documents)) or _decided_before(log, replayer, "
+        "lead[0].seq)",
+        "decided = last_decided(reversed(documents))",
+    ),
 )
 """Most of them call something the same that does not follow from what is recorded."""

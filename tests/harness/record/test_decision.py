@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from critic.consolidate import consolidate
 from critic.reports import CriticReport
 from critic.verify import verify
-from evals.plan import ToolStep
+from evals.plan import Proposal, ToolStep
 from evals.plan_verdicts import RULESET_VERSION
 from evals.run import Opening
 from evals.verdict import EVALUATOR_VERSIONS
@@ -28,8 +28,10 @@ from harness.record import (
     record_hash,
     seal_record,
 )
-from harness.wire import InvalidInput, parse
+from harness.wire import InvalidInput, build, parse
 from tests.harness.log.decisions import KINDS, decision, proposal, run_of
+from tests.harness.record.every_kind import EVERY_ENTRY
+from tests.harness.record.mutables import mutables
 from tests.harness.record.sealing import sealed_form
 
 
@@ -153,7 +155,15 @@ def test_parts_that_contradict_are_refused(parts: dict[str, Any], message: str) 
         Decision(**_completed_without(**parts))
 
 
-@pytest.mark.parametrize("claim", [f"begun {'b' * 64}", f"approval a {'b' * 64}", "begun ", "a"])
+OF_A_KIND = {
+    claim: None
+    for kind in ("begun", "settled", "carried_on", "handed_over")
+    for claim in EVERY_ENTRY[kind].snapshot.claims
+}
+"""What records claim because of what they are: whoever makes it first uses up what it names."""
+
+
+@pytest.mark.parametrize("claim", [*OF_A_KIND, "begun ", "a"])
 def test_what_follows_from_the_kind_of_a_record_is_not_free_to_be_claimed(claim: str) -> None:
     parts = _completed_without(claims=("state 1", claim))
     if claim == "a":
@@ -236,6 +246,33 @@ def test_a_detached_copy_shares_nothing_and_is_recorded_as_the_decision_was_buil
     draft(copied).bodies.clear()  # type: ignore[attr-defined] # a log that does what it may not
     assert args(given)["later"]
     assert draft(given) == recorded
+
+
+def test_a_detached_copy_has_nothing_in_common_that_can_be_changed() -> None:
+    parts = {**_completed_without(), "attempts": (_attempt(), _attempt())}
+    run = run_of(proposal())
+    for given in (Decision(**parts), Decision(**{**parts, "run": run})):
+        first, second = given.detach_decision(), given.detach_decision(proposal())
+        assert draft(first) == draft(second) == draft(given)
+        for one, other in ((given, first), (first, second), (second, given)):
+            shared = mutables(one).keys() & mutables(other).keys()
+            assert not [mutables(one)[at] for at in shared]
+
+
+@pytest.mark.parametrize("given", [True, 1.0])
+def test_a_run_of_a_proposal_that_is_spelled_otherwise_is_of_another(given: Any) -> None:
+    """To Python, 1 is True and 1.0."""
+    wire = proposal(1).wire()
+    wire["plan"]["steps"][0]["args"] = {"number": 1, "share": given}
+    other = build(Proposal, wire)
+    run = run_of(other)
+    parts = _completed_without(run=run)
+    assert other.plan.steps == proposal().plan.steps
+    if given is True:
+        with pytest.raises(ValidationError, match="run is of another proposal"):
+            Decision(**parts)
+    else:
+        assert Decision(**parts).facts == RunFacts.of(run)
 
 
 def test_refused_attempts_are_members_of_the_record() -> None:

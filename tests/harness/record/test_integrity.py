@@ -1,6 +1,7 @@
 """What is read of a stored record: its canonical bytes, whatever way they are found."""
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -12,7 +13,13 @@ from harness.canonical import canonical_json
 from harness.record import GENESIS, HandedOver, Head, RawRecord, record_hash, seal_record
 from harness.record.closed_words import SEALED, TEXT_MEMBER, close_record
 from harness.record.drafts import sha256
-from harness.record.integrity import Link, document_errors, link_error, read_text_of
+from harness.record.integrity import (
+    Link,
+    document_errors,
+    is_digest,
+    link_error,
+    read_text_of,
+)
 from harness.record.parts import reference
 from harness.record.record_kinds import claims_of, record_model
 from harness.record.redactions import Redacted
@@ -142,3 +149,23 @@ def test_only_a_record_that_lacks_its_texts_alone_can_be_read_as_one(kind: str) 
 
 def _references(body: bytes) -> list[str]:
     return [body[at + 1 : at + 33].hex() for at in range(len(body)) if body[at : at + 1] == b"\0"]
+
+
+NO_DIGESTS: tuple[object, ...] = (
+    *("", OTHER[1:], f"{OTHER}0", f"{OTHER}\n", f" {OTHER[1:]}", OTHER.upper(), f"{OTHER[1:]}g"),
+    *(f"sha256:{OTHER}", f"\uff10{OTHER[1:]}", OTHER.encode(), None, True, 1, [OTHER], {}),
+)
+"""What is nearly a SHA-256, or nothing of the kind."""
+
+
+def test_only_64_hexadecimal_digits_name_a_record_or_an_input() -> None:
+    value = {"begun": OTHER, "closed": OTHER, "kind": "reopened", "hash": OTHER}
+    assert is_digest(OTHER)
+    for other in NO_DIGESTS:
+        assert not is_digest(other), other
+        read = read_text_of(RawRecord(1, OTHER, b"{}"))
+        ending = replace(read, value={"begun": other, "inputs": {"ctx": other, "plan": OTHER}})
+        assert (ending.begun, ending.named, ending.claims) == ("", "", ()), other
+        assert ending.digests == {"plan": OTHER}, other
+        assert replace(read, value={**value, "begun": "", "closed": other}).named == "", other
+        assert replace(read, value={"hash": other}, own_hash="").hashes == {OTHER}, other

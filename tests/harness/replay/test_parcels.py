@@ -90,8 +90,13 @@ def test_a_parcel_is_bounded_and_holds_a_part_once(
         stored = sum(len(body) for _, body in log.bodies())
         assert (len(whole.rows), whole.size) == (40, records + stored)
         monkeypatch.setattr(packing, "_BYTES", 20_000)
+        before, seqs = START, list[int]()
         for parcel in parcels(log, START, None):
             assert len(parcel.rows) == 1 or parcel.size <= 40_000
+            assert parcel.before == before, "each half goes on from the one before"
+            before = parcel.link
+            seqs += [raw.seq for raw in parcel.rows]
+        assert (before, seqs) == (whole.link, [*range(1, 41)])
 
 
 def test_records_that_are_appended_meanwhile_are_packed(

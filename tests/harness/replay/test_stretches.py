@@ -13,7 +13,7 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.log import LogDamaged, LogUnavailable, SqlDecisionLog
-from harness.record import Begun, CriticError, Head, RawRecord
+from harness.record import Begun, CriticError, DecisionRecord, Head, RawRecord
 from harness.record.integrity import START, Link
 from harness.replay import replay, stretches
 from harness.replay import replay_pool as pooling
@@ -106,6 +106,23 @@ def test_what_is_left_after_any_record_gives_the_rest_of_the_answers(damaged: Pa
         for number in [one for one in log.numbers() if one > 0]:
             rest = in_stretches(log, after=number)
             assert rest == [one for one in answers if one.seq > number], number
+
+
+@pytest.mark.parametrize("width", [1, 3, 128])
+def test_a_link_has_the_time_of_the_last_decision_however_far_back(
+    tmp_path: Path, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stretches, "_SIZE", width)
+    monkeypatch.setattr(stretches, "_LEAD", 2)
+    error = CriticError(asked={}, where="in a test", failed_at=NOON)
+    with SqlDecisionLog.open(tmp_path / "log") as log:
+        for minutes in (5, 3):
+            log.append(decision(1, minutes=minutes))
+            log.append_all([error] * 6)
+        replayer, last = Replayer(log, None, judge=True), None
+        for record in log.entries():
+            last = record.report.decided_at if isinstance(record, DecisionRecord) else last
+            assert link_at(log, replayer, record.seq).decided_at == last, record.seq
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 128])
