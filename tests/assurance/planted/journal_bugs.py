@@ -144,4 +144,32 @@ JOURNAL_BUGS: Final[tuple[Bug, ...]] = (
         "    if step.is_whole:\n",
         "    if step.is_whole and row.begun is None:\n",
     ),
+    slip(
+        "stricter-step-taken",
+        "harness/guard/session_journal.py",
+        "a step that says refuse is taken for a call that these rules allow",
+        "if ruled != body.action:",
+        'if ruled != body.action and body.action != "refuse":',
+    ),
+    slip(
+        "opening-in-a-step-taken",
+        "harness/guard/session_journal.py",
+        "what a step says of an opened call is not compared",
+        "isinstance(answer, Ruling | OpeningRuling) else None\n        if ruled",
+        "isinstance(answer, Ruling) else body.action\n        if ruled",
+    ),
+    slip(
+        "step-of-a-journal-left-out",
+        "harness/guard/session_journal.py",
+        "a journal that lacks a step in the middle is continued",
+        "elif row.number != place.number + 1:",
+        "elif row.number <= place.number:",
+    ),
+    slip(
+        "journal-kept-to-the-clock",
+        _GUARD,
+        "a session whose time was told is not continued where clocks are compared",
+        "time = time_after(event, course.time, now, None)",
+        "time = time_after(event, course.time, now, self._max_skew)",
+    ),
 )

@@ -4,7 +4,7 @@ import copy
 import pickle
 from contextlib import suppress
 from threading import Barrier, Thread
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -52,6 +52,47 @@ def test_numbers_are_told_from_booleans() -> None:
     permit = permit_of(Call("c", "t", {"n": 1}))
     with pytest.raises(PermitError):
         permit.redeem("t", {"n": True})
+
+
+NEAR_TOOLS: Final = ("read_note", "Read_note", "read_note ", "read_not", "read_notes", "read-note")
+NEAR_ARGS: Final[tuple[Any, ...]] = (
+    *(
+        {},
+        {"n": None},
+        {"n": 1},
+        {"n": "1"},
+        {"n": True},
+        {"n": [1]},
+        {"N": 1},
+        {"n": 1, "m": None},
+    ),
+    *({"n": "a"}, {"n": "A"}, {"n": "a "}, {"n": "\u00e9"}, {"n": "e\u0301"}, {"n": {"a": 1}}),
+)
+
+
+def test_of_names_and_arguments_that_are_nearly_equal_each_covers_itself_alone() -> None:
+    calls = [(one, {"n": 1}) for one in NEAR_TOOLS] + [("t", one) for one in NEAR_ARGS]
+    for tool, args in calls:
+        for other, sent in calls:
+            permit = permit_of(Call("c", tool, args))
+            if (tool, repr(args)) == (other, repr(sent)):
+                made = permit.redeem(other, sent)
+                assert made == args
+                assert made is not sent
+            else:
+                with pytest.raises(PermitError, match="not the call"):
+                    permit.redeem(other, sent)
+
+
+def test_who_gives_a_permit_up_is_told_whether_the_call_may_have_been_made() -> None:
+    unused, used, missed = (permit_of(Call("c", "t", {"n": [1]})) for _ in range(3))
+    sent = {"n": [1]}
+    assert used.redeem("t", sent)["n"] is not sent["n"]
+    with pytest.raises(PermitError):
+        missed.redeem("u", sent)
+    assert [one.give_up() for one in (unused, used, missed)] == [True, False, True]
+    with pytest.raises(PermitError, match="used before"):
+        unused.redeem("t", sent)
 
 
 def test_what_is_given_is_no_part_of_what_was_ruled_on() -> None:

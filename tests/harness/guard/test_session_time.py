@@ -4,10 +4,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evals.timestamps import format_time
 from harness.guard import Guard
-from harness.guard.session_time import SessionTime
+from harness.guard.session_time import SessionTime, WrongTime
 from tests.harness.guard.test_expiries import at, orders
 from tests.support.guarding import (
     ASKS,
@@ -103,6 +105,32 @@ def test_the_clock_goes_on_from_what_an_event_told(by: timedelta) -> None:
     for seconds in (5, 7):
         time = time.after(None, NOON + seconds * SECOND)
         assert time.at == NOON + by + seconds * SECOND
+
+
+TOLD: Final = st.none() | st.integers(-9, 9)
+
+
+@given(st.lists(st.tuples(TOLD, st.integers(-9, 9)), max_size=9))
+def test_time_is_the_last_that_was_told_and_what_the_clock_went_on_since(
+    events: list[tuple[int | None, int]],
+) -> None:
+    """What an event tells, and by how much the clock moves before it."""
+    time, clock, told, read, latest = SessionTime(), 0, None, 0, None
+    for given_time, moved in events:
+        clock += moved
+        now = NOON + SECOND * clock
+        if given_time is None:
+            at_event = clock if told is None else told + max(0, clock - read)
+            latest = at_event if latest is None else max(latest, at_event)
+            time = time.after(None, now)
+        elif latest is not None and given_time < latest:
+            with pytest.raises(WrongTime, match="does not go back"):
+                time.after(NOON + SECOND * given_time, now)
+        else:
+            told = latest = given_time
+            read = clock
+            time = time.after(NOON + SECOND * given_time, now)
+        assert latest is None or time.at == NOON + SECOND * latest
 
 
 def test_each_session_has_a_time_of_its_own() -> None:
