@@ -109,4 +109,39 @@ SEAM_BUGS: Final[tuple[Bug, ...]] = (
         "        record = words[:2] in ('[\"', '{\"') and parse_finite_json(words.encode())\n"
         "        yield RecordedResult(path, name, output=record or words)\n",
     ),
+    slip(
+        "empty-scope-is-no-scope",
+        _GUARDED,
+        "a session that is for no tool is for those of the policy",
+        "given = {name: value for name, value in known.items() if value is not None}",
+        "given = {name: value for name, value in known.items() if value}",
+    ),
+    slip(
+        "nested-agent-speaks-as-the-user",
+        _GUARDED,
+        "the prompt of a sub-agent counts as what the user said",
+        "        if self._prefix:\n            return\n        with",
+        "        with",
+    ),
+    slip(
+        "unknown-tool-of-a-nested-agent",
+        _GUARDED,
+        "a sub-agent is told the reasons of other calls where its tool is not there",
+        "unknown.get(self._id(call.id), ruling)",
+        "unknown.get(call.id, ruling)",
+    ),
+    slip(
+        "begun-elsewhere-is-not-made",
+        _GUARDED,
+        "a call that may have run in another process is on record as not made",
+        'how = {"status": "unknown", "error": "it began',
+        'how = {"status": "failed", "error": "it began',
+    ),
+    slip(
+        "nested-call-waits-for-a-refused-one",
+        _GUARDED,
+        "a call of a sub-agent may start although one that it waited for was refused",
+        "self._stand(other.removeprefix(self._prefix), told)",
+        "self._stand(other, told)",
+    ),
 )

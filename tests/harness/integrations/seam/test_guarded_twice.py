@@ -1,5 +1,6 @@
 """Two calls that nearly are one: their ids, arguments, questions and turns are told apart."""
 
+from contextlib import ExitStack
 from itertools import permutations
 from types import SimpleNamespace
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.guard.session_events import ResultEvent
 from harness.integrations.seam import guarded as seam
 from harness.integrations.seam.guarded import (
     AskedCall,
@@ -15,8 +17,9 @@ from harness.integrations.seam.guarded import (
     GuardedSession,
     session_within,
 )
-from harness.integrations.seam.ruling_replies import BEFORE_REFUSED, SeamRuling
-from tests.harness.integrations.seam.test_guarded import session
+from harness.integrations.seam.ruling_replies import BEFORE_REFUSED, GuardHalted, SeamRuling
+from harness.single_use import PermitError
+from tests.harness.integrations.seam.test_guarded import DROP, READ, session
 
 PAY = AskedCall("p", "pay", {"to": "x", "n": 1})
 NEAR = [
@@ -77,20 +80,107 @@ def test_a_session_within_another_guard_is_none_of_its_own() -> None:
     assert session_within(here.guard) is None
 
 
+@pytest.mark.parametrize("prefix", ["", "c/1/"])
 @pytest.mark.parametrize("left", [*permutations("abc")])
 def test_what_waited_for_a_call_that_was_refused_is_refused(
-    left: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    left: tuple[str, ...], prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that wait no more stand refused; those that wait still, and others, do not."""
     opened, gone, waits = left
-    before = SimpleNamespace(waiting=frozenset("abc"), has_halted=False)
-    after = SimpleNamespace(waiting=frozenset(waits), has_halted=False)
+    names = frozenset(f"{prefix}{name}" for name in left)
+    before = SimpleNamespace(waiting=names, has_halted=False)
+    after = SimpleNamespace(waiting=frozenset([f"{prefix}{waits}"]), has_halted=False)
     statuses = iter([before, after])
     stub: Any = SimpleNamespace(status=lambda _: next(statuses), handle=lambda _: object())
     refused = SeamRuling("refuse", "provenance", ("why",), reply="no")
     monkeypatch.setattr(seam, "opening_ruling", lambda *_, **__: refused)
     here = GuardedSession(stub, "s")
+    here._prefix = prefix
     assert here._open_call(opened) is refused
     assert here._standing.keys() == {opened, gone}
     assert here._standing[gone].reply == BEFORE_REFUSED
     assert here._standing[gone].action == "refuse"
+
+
+TOLD: list[tuple[str, Any]] = [
+    *(("system", one) for one in ("", "be kind")),
+    *(("scope", one) for one in ([], ["read"], ("read", "pay"), "read")),
+    *((name, one) for name in ("user", "tenant") for one in ("", "emma")),
+]
+GIVEN = [{}, *({name: value} for name, value in TOLD), dict(TOLD) | {"scope": ["pay"]}]
+
+
+@pytest.mark.parametrize("within", ["", "own", "other"])
+@pytest.mark.parametrize("given", GIVEN, ids=str)
+@pytest.mark.parametrize("is_open", [False, True])
+def test_a_session_begins_with_all_that_was_told_and_nothing_else(
+    given: dict[str, Any], is_open: bool, within: str
+) -> None:
+    """What is empty was told as well: of no tool is not of any, and no name is nobody's."""
+    told: list[dict[str, Any]] = []
+    stub: Any = SimpleNamespace(
+        status=lambda _: object() if is_open else None,
+        handle=lambda event: told.append(event.wire()),
+    )
+    outer = GuardedSession(stub if within == "own" else session().guard, "s")
+    with ExitStack() as stack:
+        if within:
+            stack.enter_context(outer.running("c"))
+        nested = session_within(stub)
+        here = GuardedSession(stub, "s") if nested is None else nested
+        try:
+            here.began("pay x", **given)
+        except GuardHalted:  # it is no event: nothing begins
+            assert told == []
+            assert {"", "read"} & {given.get("user"), given.get("tenant"), str(given.get("scope"))}
+            return
+    request = "" if within else "pay x"
+    scope = {"scope": [*given["scope"]]} if "scope" in given else {}
+    opens = {"event": "open", "request": request, **given, **scope}
+    expected = {"event": "said", "text": request} if is_open else opens
+    assert told == ([] if within == "own" else [{"session": "s", **expected}])
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_of_calls_ruled_on_together_each_is_told_what_stands_against_itself(depth: int) -> None:
+    here = session()
+    with ExitStack() as stack:
+        for _ in range(depth):
+            stack.enter_context(here.running("c"))
+            inner = session_within(here.guard)
+            assert inner is not None
+            here = inner
+        whole = here.rule([AskedCall("u", "nope", {}), DROP, AskedCall("v", "nope", {})])
+    assert not whole
+    kinds = {name: one.kind for name in "udv" if (one := here.standing(name)) is not None}
+    assert kinds == {"u": "unknown_tool", "v": "unknown_tool", "d": whole.kind}
+    assert whole.kind == "approval_mode_mismatch"
+
+
+@pytest.mark.parametrize("was", ["allowed", "made", "elsewhere"])
+def test_what_is_asked_for_anew_is_on_record_as_it_was_before(
+    was: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not made, as far as anybody knows; not known, if another process may have made it."""
+    here, told = session(), list[Any]()
+    handle = here.guard.handle
+    assert here.rule([READ])
+    if was == "made":
+        assert here.start(READ)
+    elif was == "elsewhere":
+        here.guard.permit("s", "r").withdraw()  # as a process without it has it
+        monkeypatch.setattr(here.guard, "permit", _no_permit)
+
+    def heard(event: Any) -> Any:
+        told.append(event)
+        return handle(event)
+
+    monkeypatch.setattr(here.guard, "handle", heard)
+    again = here.rule([READ])
+    results = [event.status for event in told if isinstance(event, ResultEvent)]
+    assert results == {"allowed": ["failed"], "made": [], "elsewhere": ["unknown"]}[was]
+    assert bool(again) is (was != "made")
+
+
+def _no_permit(_session: str, _call: str) -> None:
+    raise PermitError("it was allowed in another process")
