@@ -320,5 +320,47 @@ WHAT_IF_BUGS: Final[tuple[Bug, ...]] = (
         "        for call in {call.step: call for call in run.calls}.values():\n",
         "        for call in {call.step: call for call in [*run.calls][::-1]}.values():\n",
     ),
+    slip(
+        "first-of-as-notable-plans",
+        _MATRIX,
+        "a table counts a turn by another plan than the list that names it",
+        "counted = tally if is_as_notable(plan.direction, direction) else known",
+        "counted = tally if not is_as_notable(direction, plan.direction) else known",
+    ),
+    slip(
+        "table-tells-no-question",
+        _MATRIX,
+        "a table does not tell whether a person is asked after a change",
+        '{f"{side}_asks": True} if answer.asks else {}',
+        '{f"{side}_asks": True} if answer.asks and side == "before" else {}',
+    ),
+    slip(
+        "left-out-together-count-as-one",
+        _MATRIX,
+        "many records that were not asked for count as one",
+        "one.records if isinstance(one, LeftOutTally) else 1",
+        "1",
+    ),
+    slip(
+        "mode-of-the-record",
+        _CHANGE,
+        "a policy is tried in the safety mode that was recorded",
+        '            replaced["safety_mode"] = guard.safety_mode\n',
+        "",
+    ),
+    slip(
+        "tried-budget-over-the-recorded-one",
+        _CHANGE,
+        "a budget is tried with the other limits of the record, not of the policy",
+        'limits = replaced.get("run_budget") or ctx.run_budget or RunBudget()',
+        'limits = ctx.run_budget or replaced.get("run_budget") or RunBudget()',
+    ),
+    slip(
+        "keys-of-records-left-out",
+        _CHANGE,
+        "a policy is tried without its fields of records",
+        "        record_fields=policy.record_fields,\n",
+        "",
+    ),
 )
 """Most of them tell less than a change opens."""

@@ -1,10 +1,11 @@
 """What of a recorded proposal gives way to a policy, and what stays as it was."""
 
+from itertools import product
 from typing import Any
 
 import pytest
 
-from critic import Proposal, context_digest, digest
+from critic import ApprovalMode, Proposal, RunBudget, context_digest, digest
 from harness.policy import SESSION_BUDGET
 from harness.what_if.changed_turns import Unjudgeable
 from harness.what_if.recorded_change import Alteration, changed_inputs
@@ -122,3 +123,49 @@ def test_a_turn_of_a_session_has_a_budget_whatever_its_policy_says(
     found = changed(build(Proposal, wire), Alteration(policy)).ctx.run_budget
     default = SESSION_BUDGET if is_session else None
     assert found == (policy.guard.budget or default)
+
+
+RECORDED, OF_POLICY, TRIED = (
+    {"max_steps": 5, "bucket_tokens": 7},
+    {"max_steps": 3, "bucket_tokens": 9},
+    {"max_steps": 8},
+)
+
+
+@pytest.mark.parametrize("recorded", [None, RECORDED])
+@pytest.mark.parametrize("is_session", [True, False])
+def test_what_is_tried_goes_before_the_policy_and_that_before_the_record(
+    recorded: Any, is_session: bool
+) -> None:
+    wire = proposal().wire()
+    wire["ctx"] |= {} if recorded is None else {"run_budget": recorded}
+    wire["ctx"]["safety_mode"] = "network"
+    if is_session:
+        wire["ctx"] |= {"session": {"id": "trace_1", "turn": 1}}
+        wire["plan"]["plan_id"], wire["compiled"]["pack_version"] = "a" * 64, "b" * 64
+    was = build(Proposal, wire)
+    modes: tuple[ApprovalMode | None, ...] = (None, "read_only")
+    for policy_mode, policy_budget, mode, budget in product(
+        (None, "delegated"), (None, OF_POLICY), modes, (None, TRIED)
+    ):
+        own = {} if policy_budget is None else {"budget": policy_budget}
+        guard = {"safety_mode": policy_mode, **own}
+        policy = policy_of(policy_wire(guard=guard)) if policy_mode else None
+        found = changed(was, Alteration(policy, mode, budget or {}))
+        assert found.ctx.safety_mode == (mode or policy_mode or "network")
+        of_session = SESSION_BUDGET.wire() if is_session else None
+        of_policy = (policy_budget or of_session) if policy else None
+        base = of_policy or recorded or ({} if budget else None)
+        wanted = None if base is None else build(RunBudget, {**base, **(budget or {})})
+        assert (found.ctx.run_budget and found.ctx.run_budget.wire()) == (wanted and wanted.wire())
+
+
+@pytest.mark.parametrize("member", ["classes", "record_fields", "tool_manifest"])
+def test_what_a_policy_says_of_tools_and_records_replaces_what_was_recorded(member: str) -> None:
+    policy = policy_wire(record_fields=["owner"])
+    policy["class"] = [{"name": "mail", "fields": {"from": "system"}}]
+    made = changed(proposal(), Alteration(policy_of(policy))).compiled
+    expected = policy_of(policy).compiled()
+    assert getattr(made.manifests, member)
+    assert getattr(made.manifests, member) == getattr(expected.manifests, member)
+    assert made.pack_version == expected.pack_version

@@ -2,20 +2,22 @@
 
 import json
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import closing
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from critic import Refused, RunContext, Verified, verify_proposal
 from harness.log import SqlDecisionLog
 from harness.record import Head, seal_record
 from harness.replay.problems import Problems
 from harness.replay.recheck import RecordedInputs
-from harness.what_if.matrix import Matrix
+from harness.what_if.matrix import LeftOutTally, Matrix
 from harness.what_if.recorded_change import Alteration
 from harness.what_if.rejudging import JudgedPlan, NotAsked, NotJudged, PlanFinder, turn_id
 from harness.what_if.turn_shifts import TurnShifts
@@ -26,15 +28,20 @@ from tests.harness.log.guard_logs import write_guard_log
 from tests.support.guarding import desk
 
 
-def _asked() -> Refused:
+def _refused(part: str, **members: Any) -> Refused:
     wire = proposal().wire()
-    wire["spec"]["approval_required_from"] = "destructive"
+    wire[part] |= members
     verdict = verify_proposal(build(type(proposal()), wire))
     assert isinstance(verdict, Refused)
     return verdict
 
 
-OK, NO, ASK = verify_proposal(proposal()), verify_proposal(proposal(pinned=False)), _asked()
+OK, NO, ASK = (
+    verify_proposal(proposal()),
+    verify_proposal(proposal(pinned=False)),
+    _refused("spec", approval_required_from="destructive"),
+)
+OTHER = _refused("ctx", run_budget={"max_steps": 0})
 
 
 def rank(verdict: Verified | Refused) -> int:
@@ -66,6 +73,62 @@ def test_a_loosening_is_never_hidden_by_another_record_of_its_turn(pairs: Any) -
     )
     assert all([one.seq for one in turn.plans] == [1, 2] for _, turn in turns.shifted_turns())
     assert sum(cell["turns"] for cell in matrix.wire()["matrix"]) == 1
+
+
+VERDICTS = (OK, ASK, NO, OTHER)
+NOTABLE = ("unchanged", "other", "tighter", "looser")
+
+
+@given(st.lists(st.tuples(st.integers(1, 2), *[st.sampled_from(VERDICTS)] * 2), max_size=6))
+@example([(1, OK, ASK), (1, OK, NO), (1, OK, OTHER)])
+@example([(1, NO, OK), (2, NO, NO), (1, ASK, OK), (2, OTHER, OTHER)])
+@example([(1, NO, OTHER), (1, OK, OK), (1, NO, NO)])
+def test_a_table_and_a_list_tell_the_last_of_the_most_notable_plans_of_each_turn(
+    told: list[tuple[int, Any, Any]],
+) -> None:
+    matrix, turns = Matrix(), TurnShifts()
+    by_turn: dict[int, list[JudgedPlan]] = {}
+    for seq, (of, before, after) in enumerate(told, start=1):
+        one = plan(seq, before, after, of)
+        by_turn.setdefault(of, []).append(one)
+        matrix.add(one)
+        turns.add(one)
+    counted = [
+        max(plans, key=lambda one: (NOTABLE.index(one.direction), one.seq))
+        for plans in by_turn.values()
+    ]
+    assert [one for one, _ in turns.shifted_turns()] == [
+        one for one in counted if one.direction != "unchanged"
+    ]
+    cells = Counter((_answer(one.before), _answer(one.after)) for one in counted)
+    table = matrix.wire()["matrix"]
+    assert cells == {
+        tuple((cell[side], f"{side}_asks" in cell) for side in ("before", "after")): cell["turns"]
+        for cell in table
+    }
+    assert len(table) == len(cells)
+    for side in (0, 1):
+        assert {(one.kind, one.asks) for one in matrix.answers(side)} == {
+            cell[side] for cell in cells
+        }
+
+
+def _answer(verdict: Verified | Refused) -> tuple[str, bool]:
+    return ("ok", False) if isinstance(verdict, Verified) else (verdict.kind, verdict.approvable)
+
+
+@pytest.mark.parametrize("counts", [(), (1,), (4, 2)])
+def test_each_record_that_is_not_judged_is_counted(counts: tuple[int, ...]) -> None:
+    matrix = Matrix()
+    for count in counts:
+        matrix.add(LeftOutTally(count))
+        matrix.add(NotJudged(1, count, "incomplete", ("gone",)))
+        matrix.add(NotJudged(1, count, "tampered", ("altered",)))
+        matrix.add(NotJudged(1, count, "redacted", ("taken",)))
+        matrix.add(NotAsked(7))
+    total = sum(counts)
+    assert (matrix.left_out, matrix.unjudged) == (total + len(counts), 3 * total)
+    assert (matrix.damaged, matrix.judged) == (2 * total, 0)
 
 
 @pytest.mark.parametrize("drifts", [*product([True, False], repeat=3)])
