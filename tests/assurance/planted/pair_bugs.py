@@ -288,4 +288,32 @@ PAIR_BUGS: Final[tuple[Bug, ...]] = (
         "pins |= read.pins",
         "pins = dict(read.pins)",
     ),
+    slip(
+        "last-opened-call-permitted",
+        "harness/guard/open_sessions.py",
+        "of the calls that one event opens, only the last has a permit",
+        "for call in answered.opened}",
+        "for call in answered.opened[-1:]}",
+    ),
+    slip(
+        "permits-of-the-last-turn",
+        "harness/guard/open_sessions.py",
+        "a turn that is allowed takes the permits of the turns before it",
+        "self.permits |= {call.id: permit_of(call) for call in batch.calls}",
+        "self.permits = {call.id: permit_of(call) for call in batch.calls}",
+    ),
+    slip(
+        "calls-counted-for-batches",
+        "harness/guard/open_sessions.py",
+        "each call of an open batch is counted as a batch",
+        "len({turn for turn, _ in course.session.open_calls.values()})",
+        "len(course.session.open_calls)",
+    ),
+    slip(
+        "second-carried-call-permitted",
+        "harness/guard/call_openings.py",
+        "of two calls that carry out a plain plan, only the last has a permit",
+        "opened=(*before.opened, call))",
+        "opened=(call,))",
+    ),
 )

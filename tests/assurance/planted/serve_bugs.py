@@ -296,5 +296,28 @@ SERVE_BUGS: Final[tuple[Bug, ...]] = (
         '            self._problems.clear()\n            _print_line("it takes appends again")',
         "            self._problems.clear()",
     ),
+    slip(
+        "yes-to-the-second-opening",
+        "harness/serve/document_judging.py",
+        "what a person approved of the second opening of a run is taken from an agent",
+        "enumerate(openings if isinstance(openings, list) else ())",
+        "enumerate(openings[:1] if isinstance(openings, list) else ())",
+    ),
+    slip(
+        "well-after-a-look",
+        "harness/serve/service_log.py",
+        "a log that can be read is said to take appends again",
+        "        return self._call(lambda log: log.head())\n",
+        "        head = self._call(lambda log: log.head())\n"
+        "        self._tell_well()\n"
+        "        return head\n",
+    ),
+    slip(
+        "one-kind-of-failure-told",
+        "harness/serve/service_log.py",
+        "while a log fails in one way, those who run the service do not hear of another",
+        "        if kind not in self._problems:\n",
+        "        if not self._problems:\n",
+    ),
 )
 """Most of them are about the second one: another token, session, process or question."""

@@ -100,6 +100,15 @@ STREAMS: Final[dict[str, tuple[Json, list[Json], str]]] = {
         [*ASKED, answer(False), calls(READS[0]), close()],
         "aaa?rx.",
     ),
+    "a plain plan": (
+        {},
+        [
+            *(opened(), {**PLAN, "steps": [*READS, LOOK]}),
+            *(calls({**READS[1], "id": "k"}, {**READS[0], "id": "l"}), result("l", ORDER)),
+            *(calls({**LOOK, "id": "k"}), calls(LOOK), result("k", WINDOW), close()),
+        ],
+        "aaxa.",
+    ),
     "an id that is awaited": (
         {},
         [
