@@ -10,14 +10,17 @@ import pytest
 from harness.audit.gate.run_reading import release_record, release_sample
 from harness.commands.log_findings import read_findings
 from harness.log import SqlDecisionLog
+from harness.record import Gap
 from harness.replay import replay, stretches
-from harness.replay.findings import DAMAGE, findings
+from harness.replay.engine import Replayer
+from harness.replay.findings import DAMAGE, findings, findings_of_batches
+from harness.replay.log_check import CheckedReplay
 from harness.replay.recheck import RecordedInputs
 from harness.replay.replay_pool import WorkFailed
 from harness.what_if.recorded_change import Alteration
 from harness.what_if.rejudging import NotJudged, PlanFinder, what_if
 from tests.harness.console import Critic
-from tests.harness.log.decisions import meddle, query
+from tests.harness.log.decisions import filled, meddle, query
 from tests.harness.log.guard_logs import write_guard_log
 from tests.harness.replay.forging import forged, forged_input
 from tests.support.effort import sampled
@@ -101,6 +104,35 @@ def test_no_record_that_replay_calls_damaged_is_counted(
     assert damaged
     assert damaged == named
     assert len(damaged) <= unread
+
+
+def test_records_that_are_missing_are_found_in_their_place(tmp_path: Path) -> None:
+    """By one reading, by stretches of it, and beside a check of the log as a whole.
+
+    The link of what follows them cannot be checked.
+    """
+    with filled(tmp_path / "log", 6):
+        pass
+    gone = "DELETE FROM records WHERE seq IN (1, 3, 4)"
+    meddle(tmp_path / "log", (gone, ()))
+
+    def number(recorded: RecordedInputs) -> int:
+        return recorded.seq
+
+    with SqlDecisionLog.open_for_reading(tmp_path / "log") as log:
+        replayer = Replayer(log, None, judge=True)
+        batches = (stretches.replay_stretch(log, replayer, one, number) for one in SOME)
+        for found in (
+            [*findings(log, number)],
+            [*findings_of_batches(batches)],
+            [*CheckedReplay(log).findings(number)],
+        ):
+            assert [one.found for one in found] == [Gap(1, 1), 2, Gap(3, 4), 5, 6]
+            assert [one.is_damaged for one in found] == [True, True, True, True, False]
+            assert [one.answer for one in found] == [*replay(log)]
+
+
+SOME = (stretches.Stretch(None, 0, 1), stretches.Stretch(2, 1, 2))
 
 
 def test_a_sound_log_has_no_damage(guard_log: Path) -> None:

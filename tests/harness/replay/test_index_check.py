@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from harness.log import SqlDecisionLog
-from harness.record import RawRecord
-from harness.record.index_row import IndexRow
+from harness.record import RawRecord, RecordFacts
+from harness.record.fates import OF_INPUTS
+from harness.record.index_row import OF_CTX, OF_PLAN, IndexRow
 from harness.record.integrity import StoredDocument
 from harness.replay.document_reading import DocumentReader
 from harness.replay.index_check import IndexCheck, IndexedReader
@@ -80,6 +81,31 @@ def test_each_column_is_compared_by_value_and_type(
             changed = {**rows, seq: (*row[:at], other, *row[at + 1 :])}
             (told,) = damage(documents, changed)
             assert told.startswith(f"record {seq}: the index says {name} "), told
+
+
+@pytest.mark.parametrize("gone", ["nothing", "ctx", "plan"])
+def test_where_an_input_is_gone_only_what_it_alone_says_is_believed(
+    read: tuple[Read, dict[int, tuple[Any, ...]]], gone: str
+) -> None:
+    """Each bit of the facts, too: those of a person's yes and of the calls need the inputs."""
+    documents, rows = read
+    document, bodies = next(one for one in documents if one[0].kind == "decision")
+    left = {one: body for one, body in bodies.items() if one != document.digests.get(gone)}
+    row = rows[document.raw.seq]
+    believed = {"nothing": frozenset[str](), "ctx": OF_CTX, "plan": OF_PLAN}[gone]
+    changes: list[tuple[str, Any, bool]] = [
+        (name, 7 if isinstance(value, str) else "x", name not in believed)
+        for name, value in zip(IndexRow._fields[1:], row[1:], strict=True)
+    ]
+    facts = IndexRow(*row).facts
+    changes += [
+        ("facts", facts ^ int(bit), gone == "nothing" or not bit & OF_INPUTS)
+        for bit in RecordFacts
+    ]
+    for name, other, is_told in changes:
+        changed = IndexRow(*row)._replace(**{name: other})
+        told = damage([(document, left)], {document.raw.seq: tuple(changed)})
+        assert bool(told) == is_told, (name, other)
 
 
 def test_a_row_that_is_gone_is_told_and_so_are_more_than_a_few(

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import combinations
 from typing import Any
 
 import pytest
 
 from harness.canonical import canonical_bytes
 from harness.record import sha256
+from harness.record.parts import reference
 from harness.replay import log_page
 from harness.replay.log_page import Bodies, InputReader
 from harness.wire import parse
@@ -97,3 +99,48 @@ def test_a_verdict_is_that_of_its_four_inputs() -> None:
 
         assert str(reader.verdict_on(digests, judge)) == key
     assert len(judged) == len({*judged}) == 5
+
+
+FAULTS = ("altered", "missing", "redacted")
+"""From the worst one on."""
+
+
+@pytest.mark.parametrize(
+    "faults", [some for count in range(4) for some in combinations(FAULTS, count)]
+)
+def test_of_several_faults_of_an_input_the_worst_is_told(faults: tuple[str, ...]) -> None:
+    """A part that was altered is not excused by one that was taken out."""
+    parts = {name: f'"{name * 20}"'.encode() for name in FAULTS}
+    digests = {name: sha256(data) for name, data in parts.items()}
+    whole = b"[" + b",".join(parts.values()) + b"]"
+    stored = {digests[name]: data for name, data in parts.items()}
+    stored[sha256(whole)] = b"[" + b",".join(map(reference, digests.values())) + b"]"
+    for fault in faults:
+        stored[digests[fault]] = reference(digests[fault]) if fault == "redacted" else b'"x"'
+    if "missing" in faults:
+        del stored[digests["missing"]]
+    found = InputReader().read("plan", sha256(whole), stored, parsed=False)
+    told = [bool(found.tampered), bool(found.incomplete), bool(found.redacted)]
+    worst = next((at for at, name in enumerate(FAULTS) if name in faults), None)
+    assert told == [at == worst for at in range(3)]
+    assert worst is None or digests[FAULTS[worst]] in "".join(found[1:4])
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{}", PLANS[0][:-1], PLANS[0][:-40] + reference("1" * 64), reference("1" * 64)]
+)
+def test_what_is_stored_in_the_place_of_an_input_is_no_redaction(body: bytes) -> None:
+    digest = sha256(PLANS[0])
+    for stored in ({digest: body}, {digest: body, "1" * 64: b"{}"}):
+        found = InputReader().read("plan", digest, stored, parsed=True)
+        assert (found.value, found.redacted) == (None, "")
+        assert found.tampered or (found.incomplete and len(stored) == 1)
+
+
+def test_an_input_is_read_as_what_it_is_named_whatever_was_read_before() -> None:
+    reader = InputReader()
+    for first, second in (("plan", "spec"), ("spec", "plan")):
+        for name in (first, second, first):
+            found = reader.read(name, sha256(PLANS[0]), STORED, parsed=True)
+            assert (found.value is None) == (name != "plan"), name
+            assert bool(found.unreadable) == (name != "plan")

@@ -1,4 +1,4 @@
-"""Each filter lets through what it names, and nothing that is nearly it; what is missing is said."""
+"""Each filter lets through what it names and nothing that is near it; what is missing is said."""
 
 from collections.abc import Iterator
 from pathlib import Path
