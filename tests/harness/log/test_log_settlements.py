@@ -57,3 +57,29 @@ def test_a_decision_ends_what_stands_for_its_execution_now(
         assert log.head() == head
         assert log.append(judged(proposal(2), begun=second.hash)).begun == of_second[-1]
         assert not {one.status for one in replay(log)} & {"tampered", "incomplete"} or "c" in chain
+
+
+@pytest.mark.parametrize("chain", ["c", "s", "cs"])
+def test_only_a_decision_ends_what_stands_and_it_claims_all_the_same(
+    tmp_path: Path, chain: str
+) -> None:
+    """Nobody settles twice, or carries on twice, what was settled or carried on before."""
+    with SqlDecisionLog.open(tmp_path / "log") as log:
+        first, row = begin(log, 1)
+        lengthen(log, first, row, chain)
+        head = log.head()
+        again: tuple[Any, ...] = (
+            CarriedOn(first, row),
+            Settled(first, row, "ran", "bob", "so did I", NOON),
+        )
+        for entry in again:
+            with pytest.raises(AlreadyClaimed):
+                log.append_all([entry])
+        assert log.head() == head
+        run = run_of(proposal(1), 1)
+        ending = judged(proposal(1), run, begun=first.hash, claims=("state 1", "state 2"))
+        seq = log.append(ending).seq
+        assert log.claims(["state 1", "state 2"]) == {"state 1": seq, "state 2": seq}
+        for claim in ("state 1", "state 2"):
+            with pytest.raises(AlreadyClaimed):
+                log.append(judged(proposal(2), claims=(claim,)))

@@ -67,3 +67,11 @@ def test_who_answered_is_named_unless_nobody_did(answer: Any, approver: str | No
         return
     with pytest.raises(ValidationError, match="a yes and a no have an approver"):
         RecordedAnswer(answer=answer, approver=approver)
+
+
+@pytest.mark.parametrize("said", ["ok", "asks", "no"])
+def test_only_a_shadow_goes_on_after_a_refused_opening(said: str) -> None:
+    for action in get_args(RecordedAction):
+        told = action_problem(action, None, verdict_of(said), is_refused_open=True)
+        is_late_shadow = action == "shadow" and said == "ok"
+        assert (told is None) == (is_late_shadow or may_be(action, None, said)), action

@@ -1,6 +1,7 @@
 """What a row of the index is derived from: anything, without raising."""
 
 import json
+from itertools import product
 from typing import Any
 
 import pytest
@@ -8,7 +9,14 @@ import pytest
 from evals.plan_verdicts import Refused
 from harness.record import Decision, RecordFacts
 from harness.record.closed_words import close_record, without_texts
-from harness.record.index_row import IndexRow, index_row, name_column
+from harness.record.fates import OF_INPUTS
+from harness.record.index_row import (
+    IndexRow,
+    index_row,
+    keep_turn,
+    measures_of_run,
+    name_column,
+)
 from harness.record.members import member_of
 from harness.wire import parse_json
 from tests.harness.log.decisions import KINDS, LogPlace, decision
@@ -109,3 +117,62 @@ def test_a_plan_that_was_refused_on_its_way_is_listed_by_the_opening_that_refuse
 def test_no_name_is_kept_as_another_one_and_its_escape_least(name: str) -> None:
     column = name_column(name)
     assert column == name or name_column(column) != column
+
+
+@pytest.mark.parametrize(("here", "before"), [*product((0, 3, 3 | 16, 1024, 2**14 - 1), repeat=2)])
+def test_a_row_keeps_of_its_facts_only_those_that_need_what_was_taken_out(
+    here: int, before: int
+) -> None:
+    row = IndexRow(5, "completed", 1, trace="t", facts=here)
+    kept = keep_turn(row, tuple(row._replace(facts=before)))
+    assert kept == row._replace(facts=here | (before & int(OF_INPUTS)))
+
+
+@pytest.mark.parametrize("was", [None, "t", "s", "T", "t "])
+@pytest.mark.parametrize("now", [None, "t", "s"])
+def test_a_row_keeps_the_name_of_a_session_only_where_its_trace_has_it(
+    was: str | None, now: str | None
+) -> None:
+    """A name that stands nowhere else was taken out of the log with its context."""
+    row = IndexRow(5, "completed", 1, trace="t", session=now)
+    kept = keep_turn(row, tuple(row._replace(session=was, of_user="u", of_tenant="t", mode="m")))
+    assert kept == row._replace(session="t" if now is None and was == "t" else now)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "turn"),
+    [(4, None, 4), (4, 0, 0), (4, 5, 5), (None, None, None), ("4", None, None)],
+)
+def test_a_row_keeps_the_turn_that_its_record_says_no_more(was: Any, now: Any, turn: Any) -> None:
+    row = IndexRow(5, "completed", 1, turn=now)
+    assert keep_turn(row, tuple(row._replace(turn=was))) == row._replace(turn=turn)
+    assert keep_turn(row, None) == row
+
+
+@pytest.mark.parametrize("whole", [None, 0, 7])
+def test_what_a_run_took_is_what_it_says_or_else_what_its_calls_took(whole: int | None) -> None:
+    """Calls may run at once: the longest counts, and what they cost adds up."""
+    names = {"tokens": "tokens", "wall_ms": "duration_ms", "cost_micros": "cost_micros"}
+    calls = [dict.fromkeys(names.values(), amount) for amount in (2, 5, 3)]
+    run: dict[str, Any] = {"calls": [*calls, {"tokens": True, "duration_ms": -1}, {}]}
+    run |= {} if whole is None else dict.fromkeys(names, whole)
+    of_calls = {"tokens": 10, "wall_ms": 5, "cost_micros": 10}
+    assert measures_of_run(run) == (of_calls if whole is None else dict.fromkeys(names, whole))
+    assert measures_of_run({"calls": [{}]}) == dict.fromkeys(names)
+
+
+@pytest.mark.parametrize("refused_at", [None, "verify", "open", "score"])
+@pytest.mark.parametrize(
+    ("policy", "safety", "by"),
+    [("fail", "fail", "policy"), ("pass", "fail", "safety"), ("fail", "warn", "policy")],
+)
+def test_a_decision_is_listed_by_what_refused_it(
+    refused_at: str | None, policy: str, safety: str, by: str
+) -> None:
+    scores = {"policy": {"status": policy}, "safety": {"status": safety}}
+    report = {"verify": {"kind": "budget"}, "score": {"scorecard": {"scores": scores}}}
+    opening = {"verdict": {"kind": "provenance"}}
+    run = {"openings": [{"verdict": {"kind": "other"}}, opening]}
+    record = {"report": {**report, "refused_at": refused_at}, "run": run}
+    expected = {"score": by, "open": "provenance"}.get(refused_at or "", "budget")
+    assert index_row(record, None, None).kind == expected

@@ -99,8 +99,7 @@ def test_where_an_input_is_gone_only_what_it_alone_says_is_believed(
     ]
     facts = IndexRow(*row).facts
     changes += [
-        ("facts", facts ^ int(bit), gone == "nothing" or not bit & OF_INPUTS)
-        for bit in RecordFacts
+        ("facts", facts ^ int(bit), gone == "nothing" or not bit & OF_INPUTS) for bit in RecordFacts
     ]
     for name, other, is_told in changes:
         changed = IndexRow(*row)._replace(**{name: other})

@@ -62,7 +62,7 @@ def test_a_record_without_an_input_may_be_of_any_turn(
     kind: str, name: str, is_redacted: bool
 ) -> None:
     entry = EVERY_ENTRY[kind]
-    document, bodies = stored(entry), dict(entry.snapshot.bodies)
+    document, bodies = stored(entry), dict[str, Any](entry.snapshot.bodies)
     gone = document.digests[name]
     del bodies[gone]
     bodies |= {gone: reference(gone)} if is_redacted else {}
@@ -115,7 +115,7 @@ def test_a_part_that_is_gone_beside_a_whole_member_is_named() -> None:
 def test_the_run_of_an_unscored_refusal_is_none_of_its_report() -> None:
     given = judged(proposal(pinned=False), run_of(proposal(pinned=False)))
     entry = stored(given)
-    page = Page(dict(given.snapshot.bodies), claims={})
+    page = Page(dict[str, Any](given.snapshot.bodies), claims={})
     answer = recheck(entry, page, LINK).answer.replayed
     assert answer.status == "same"
     assert answer.notes == ("a plan that was not allowed has a run",)

@@ -85,7 +85,9 @@ def test_a_turn_says_what_all_its_records_say(tmp_path: Path) -> None:
     ]
     with written(tmp_path / "log", alone(*rows)) as log:
         listing = Listing(log)
-        told = {one.row.seq: one.fate for one in listing.rows(Filters()) if hasattr(one, "row")}
+        told = {
+            one.row.seq: one.fate for one in listing.rows(Filters()) if not isinstance(one, Gap)
+        }
         assert told == {**dict.fromkeys((1, 2, 3, 4), "ran"), 5: "ran_although_refused"}
         turns = [*listing.turns(Filters(user="ada")).turns()]
         assert [(one.records, one.fate) for one in turns] == [
