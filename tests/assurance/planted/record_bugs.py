@@ -345,5 +345,63 @@ RECORD_BUGS: Final[tuple[Bug, ...]] = (
         'in_session = ctx is None or member_of(ctx, "session") is not None',
         "in_session = True",
     ),
+    slip(
+        "facts-from-before-a-redaction",
+        _ROW,
+        "a copy says of a turn what another record of the log said of it",
+        "facts = row.facts | (kept.facts & OF_INPUTS if type(kept.facts) is int else 0)",
+        "facts = row.facts | (kept.facts if type(kept.facts) is int else 0)",
+    ),
+    slip(
+        "session-back-after-a-redaction",
+        _ROW,
+        "the name of a session that was taken out stays in the index of the copy",
+        "session = kept.session if row.session is None and kept.session == row.trace else "
+        "row.session",
+        "session = kept.session if row.session is None else row.session",
+    ),
+    slip(
+        "turn-lost-by-a-redaction",
+        _ROW,
+        "the records of a turn are no turn any more once their context is gone",
+        "turn = _count(kept.turn) if row.turn is None else row.turn",
+        "turn = row.turn",
+    ),
+    slip(
+        "nothing-taken-is-unknown",
+        _ROW,
+        "a run that cost nothing costs what its calls say",
+        "        if whole is None:\n            known",
+        "        if not whole:\n            known",
+    ),
+    slip(
+        "calls-one-after-another",
+        _ROW,
+        "calls at once count as if each waited for the one before",
+        '("wall_ms", "duration_ms", max)',
+        '("wall_ms", "duration_ms", sum)',
+    ),
+    slip(
+        "listed-by-a-score",
+        _ROW,
+        "a plan that an opening refused is listed by an evaluator that failed",
+        'if member_of(report, "refused_at") == "score":',
+        'if member_of(report, "score") is not None:',
+    ),
+    slip(
+        "listed-by-the-last-evaluator",
+        _ROW,
+        "a run that two evaluators refused is listed by the second",
+        '(one for one in HARD_EVALUATORS if member_of(of[one], "status") == "fail"), None',
+        '(one for one in reversed(HARD_EVALUATORS) if member_of(of[one], "status") == '
+        '"fail"), None',
+    ),
+    slip(
+        "late-shadow-contradicts",
+        _ACTIONS,
+        "a late plan that is not enforced cannot be recorded after a refused opening",
+        "is_refused = not verdict.ok or is_refused_open",
+        "is_refused = not verdict.ok",
+    ),
 )
 """Most of them tell something else than happened, or let a thing be used twice."""
