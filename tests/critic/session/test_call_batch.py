@@ -6,9 +6,12 @@ from typing import Any, Final
 import pytest
 
 from critic import EvidenceItem, verify_proposal
-from critic.session import Call, CallResult
+from critic.session import Call, CallResult, Session
 from critic.session.call_batch import NO_RESULT, Batch, EndedBatch, OtherCall, RunningBatch
 from tests.critic.session.building import NOW, after, allowed, opened, read
+from tests.critic.session.commanding import shell_rules
+from tests.support.command_tables import SMALL_TABLE
+from tests.support.shell_worlds import World
 
 KEYS: Final = (
     EvidenceItem(id="k1", classification="keys", content="the-secret-key"),
@@ -134,3 +137,30 @@ def test_a_batch_that_ran_is_found_as_it_was_ruled_on() -> None:
     again = going.batch(session.rules, later.trail)
     assert (again.seen, again.trail.items) == (batch.seen, batch.trail.items)
     assert again.proposal == batch.proposal
+
+
+@pytest.mark.parametrize(
+    ("command", "acts"),
+    [
+        ("ls", False),
+        ("cat a.py", False),
+        ("echo x > a.py", True),
+        ("ls; echo x > a.py", True),
+        ("cat ~/.ssh/id_rsa", True),
+        ("echo x > .git/config", True),
+    ],
+)
+def test_a_command_acts_that_does_more_than_read_whether_or_not_a_policy_has_that_effect(
+    command: str, acts: bool
+) -> None:
+    """So it sends what it holds, also where its tool only reads by the word of the rules."""
+    session = Session.opened(shell_rules("read_only"), "s", "Look")
+    calls = [
+        Call(name, "shell", {"command": one}, shell=World().facts_for(one, {}, SMALL_TABLE))
+        for name, one in (("0", "ls"), ("1", command))
+    ]
+    batch = session.propose(calls, NOW)
+    assert batch.acting == ({1} if acts else set())
+    session = session.decided(batch, "allow", verify_proposal(batch.proposal), "0" * 64)
+    sent = {value for one in session.ledger.sent for value in one.values}
+    assert sent == ({command} if acts else set())

@@ -1,6 +1,7 @@
 """What a call returned, as evidence: who wrote it, how it was seen, and what it is of."""
 
-from typing import Any
+from itertools import permutations
+from typing import Any, Final
 
 import pytest
 
@@ -22,6 +23,7 @@ from tests.support.command_tables import SMALL_TABLE
 from tests.support.shell_worlds import World
 
 WORLD = World()
+LOOKS: Final = ("ls", "cat a.py", "curl https://docs.example/x")
 
 
 def returned_by(command: str) -> EvidenceItem:
@@ -54,6 +56,22 @@ def test_what_others_decide_is_not_the_word_of_the_tool(
     source = returned_by(command).source
     assert source is not None
     assert (source.author, bool(source.web)) == (author, web)
+
+
+@pytest.mark.parametrize("commands", [*permutations(LOOKS)])
+def test_each_command_of_a_turn_returns_what_it_would_alone(commands: tuple[str, ...]) -> None:
+    rules = shell_rules(result={"author": "member"})
+    calls = [
+        Call(str(at), "shell", {"command": one}, shell=WORLD.facts_for(one, {}, SMALL_TABLE))
+        for at, one in enumerate(commands)
+    ]
+    session = allowed(Session.opened(rules, "s", "Look"), *calls)
+    for at in (1, 2, 0):
+        session = session.ran(str(at), CallResult("completed", "found"), NOW).session
+        alone, beside = returned_by(commands[at]).source, last(session).source
+        assert alone is not None
+        assert beside is not None
+        assert (beside.author, beside.web) == (alone.author, alone.web)
 
 
 @pytest.mark.parametrize(

@@ -794,6 +794,18 @@ def test_a_batch_of_a_later_life_is_scored_in_its_own_turn() -> None:
     assert [(one.turn, one.policy) for one in session.turns] == [(4, "pass"), (5, "pass")]
 
 
+def test_what_a_caller_changes_later_is_in_no_batch() -> None:
+    """Not in its calls, by which they count as made, nor in its plan, which was ruled on."""
+    inner, args = ["x-1"], {"what": {"ids": ["x-1"]}}
+    batch = opened().propose([Call("w", "wipe", {"what": {"ids": inner}})], NOW)
+    (step,) = batch.plan.steps
+    assert isinstance(step, ToolStep)
+    inner.append("x-2")
+    assert (batch.calls[0].args, step.args) == (args, args)
+    step.args["what"]["ids"].append("x-3")
+    assert batch.calls[0].args == args
+
+
 def test_the_facts_of_a_command_are_the_sessions_own() -> None:
     session, links = Session.opened(shell_rules(), "s", "List the files"), {"/w": "/w"}
     batch = session.propose([run("ls", links=links)], NOW)

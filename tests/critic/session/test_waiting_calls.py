@@ -220,6 +220,26 @@ def test_a_batch_that_is_stopped_is_scored_when_what_runs_of_it_has_ended() -> N
     assert 1 not in ended_at_once.session.running
 
 
+@pytest.mark.parametrize("is_plan", [False, True])
+def test_of_a_batch_that_is_given_up_what_became_of_calls_never_made_is_known(
+    is_plan: bool,
+) -> None:
+    """None of them ran: only what was made, and returned nothing, may have."""
+    session = begun(is_plan=is_plan)
+    judged = judge_call(session, (1, 1), NOW)
+    session = take_opening(session, "k", judged, is_made=True)
+    given_up = session.running[1].given_up()
+    assert [(call.step, call.status) for call in given_up.ended] == [(1, "unknown")]
+    (ended_batch,) = session.closed({}).ended
+    assert [call.step for call in ended_batch.run.calls] == [1]
+
+
+def test_a_plan_holds_whatever_expires_that_was_seen_after_it() -> None:
+    session = begun(*TURN[:2], is_plan=True)
+    session = after(session, Call("o", "order", {}), "x")  # fresh for a minute
+    assert find_step(session, READ, NOW + timedelta(seconds=61), ()) == 0
+
+
 def test_a_call_that_waits_is_awaited_as_one_that_runs_is() -> None:
     session = begun()
     assert [session.is_awaited(one) for one in ("a", "b", "p", "q")] == [True, True, True, False]
