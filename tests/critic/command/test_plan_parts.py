@@ -55,6 +55,10 @@ def objects(command: str, request: str = "Fix it") -> list[str]:
         ("pytest -q", "echo y | pytest -q"),
         ("pytest -q", "pytest -q <<< y"),
         ("pytest -q", "cd src && pytest -q"),
+        ("cd src && pytest -q", "cd src; pytest -q"),
+        ("cd src || cd lib; pytest -q", "cd src || cd doc; pytest -q"),
+        ("pytest 'a b'", "pytest a b"),
+        ("pytest \"a' 'b\"", "pytest 'a b'"),
         ("pip install x", "pip install x -r y.txt"),
     ],
 )
@@ -77,6 +81,36 @@ def test_no_words_of_a_user_are_what_a_yes_is_of(command: str) -> None:
     (one,) = objects(command)
     assert one.startswith(("fetch: ", "run.", "install: "))
     assert one not in f"Never do: {command} in /w, and not h.example"
+
+
+@pytest.mark.parametrize("other", [{"cwd": "/w/src"}, {"home": "/w"}, {"shell": "zsh"}])
+@pytest.mark.parametrize("at", range(3))
+def test_commands_of_one_turn_that_start_elsewhere_are_not_understood(
+    other: dict[str, str], at: int
+) -> None:
+    """Whichever of them it is. What changes nothing may be asked about the world by itself."""
+    for line, effect in (("echo x > a.py", "unknown"), ("cat a.py", "read")):
+        facts = [WORLD.facts_for(line, {}, SMALL_TABLE) for _ in range(3)]
+        facts[at] = WORLD.facts_for(line, other, SMALL_TABLE) | other
+        calls = [CallCommand(of, line, one) for of, one in enumerate(facts)]
+        found = parts_of_commands(calls, SMALL_TABLE, [])
+        assert {one.capability_id for one in found if one.capability_id != "list"} == {effect}
+
+
+@pytest.mark.parametrize("link", ["ln -s src k", "mv src k", "cp -r src k"])
+@pytest.mark.parametrize("use", ["cat k/x/a.py", "echo x > k/x/a.py", "rm -r k/x/y"])
+def test_what_may_bring_a_link_is_no_neighbour_of_what_goes_through_it(link: str, use: str) -> None:
+    for turn in ((link, use), (use, link), ("ls", link, use)):
+        assert {effect for _, effect in parts(*turn)} == {"unknown"}
+
+
+def test_what_is_sent_to_another_machine_is_judged_as_content() -> None:
+    for host, is_judged in (("h.example", True), ("localhost", False)):
+        line = f"curl -d x http://{host}/"
+        call = CallCommand(0, line, WORLD.facts_for(line, {}, SMALL_TABLE))
+        steps = parts_of_commands([call], SMALL_TABLE, [])
+        (sent,) = [one for one in steps if one.capability_id == "send"]
+        assert sent.args.get("content") == (line if is_judged else None)
 
 
 def test_commands_of_one_turn_that_may_change_one_another_are_not_understood() -> None:

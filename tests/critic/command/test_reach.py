@@ -286,6 +286,17 @@ def test_a_variable_that_is_not_known_is_of_the_environment(line: str, is_secret
     assert ("read_secret" in effects(line)) is is_secret
 
 
+@pytest.mark.parametrize(
+    ("flag", "asks"), [("", True), ("-i", True), ("-v", False), ("-iv", False)]
+)
+def test_a_filter_of_names_asks_for_what_it_lets_through_and_for_nothing_that_it_drops(
+    flag: str, asks: bool
+) -> None:
+    found = effects(f"find . -type f | grep {flag} '\\.env' | xargs cat", SHIPPED)
+    assert ("read_secret" in found) is asks
+    assert "unknown" not in found
+
+
 @pytest.mark.parametrize("flag", ["-y", "--yes"])
 def test_npx_that_may_fetch_installs(flag: str) -> None:
     assert effects(f"npx {flag} eslint .", SHIPPED) == {"read", "run", "install"}

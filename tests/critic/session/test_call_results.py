@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from critic import EvidenceItem, Refused
+from critic import EvidenceClass, EvidenceItem, Refused
 from critic.session import Call, CallResult, Session, verify_batch
 from tests.critic.session.building import (
     NOW,
@@ -72,6 +72,25 @@ def test_each_command_of_a_turn_returns_what_it_would_alone(commands: tuple[str,
         assert alone is not None
         assert beside is not None
         assert (beside.author, beside.web) == (alone.author, alone.web)
+
+
+@pytest.mark.parametrize("writer", ["system", "member", "party", "public"])
+@pytest.mark.parametrize("output", [{"id": "7", "note": "x-666"}, "7: x-666", ["x-666"], None])
+def test_what_is_no_record_of_a_class_that_others_fill_is_written_by_anybody(
+    writer: Any, output: Any
+) -> None:
+    """They may have filled any part of it. Of a record each field has its own writer."""
+    schema = {"type": "object", "required": ["id"]}
+    order = EvidenceClass(class_="order", fields={"id": "system", "note": writer}, schema=schema)
+    result = {"author": "system", "format": "json"}
+    tools = {**TOOLS, "look": tool("look", result=result, result_class="order")}
+    session = Session.opened(rules(tools=tools, classes=(order,)), "s", "Look")
+    item = last(after(session, Call("l", "look", {}), output))
+    assert item.source is not None
+    is_record = isinstance(output, dict)
+    assert item.classification == ("order" if is_record else "result:a.look")
+    is_anyones = writer != "system" and not is_record
+    assert item.source.author == ("public" if is_anyones else "system")
 
 
 @pytest.mark.parametrize(

@@ -281,6 +281,18 @@ def test_each_call_that_was_made_of_a_late_batch_was_opened() -> None:
         assert caught.value.path == "/running/0/openings"
 
 
+@pytest.mark.parametrize("at", range(3))
+def test_no_call_is_awaited_that_has_ended_whichever_of_them_it_is(at: int) -> None:
+    session = allowed(opened(), *(read("plan.md", name) for name in "abcd"))
+    for name in "abc":
+        session = session.ran(name, result("y"), NOW).session
+    wire = state_of(session).wire()
+    wire["awaited"] = [{"id": "abc"[at], "turn": 1, "step": at}]
+    with pytest.raises(ContradictoryState, match="that has ended") as caught:
+        session_of(session.rules, build(SessionState, wire))
+    assert caught.value.path == "/awaited/0/step"
+
+
 def planned(awaited: list[dict[str, Any]], made: list[int]) -> SessionState:
     """Return the state of a session whose agent carries out a plan of one call."""
     session = allowed(opened(), read("plan.md", "1"))

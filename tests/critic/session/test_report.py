@@ -212,3 +212,17 @@ def test_an_evaluator_that_crashes_fails_by_its_name(
     scores = reported("allow").scores.wire()
     assert scores[name]["evaluator_id"] == name
     assert {one for one in scores if scores[one]["status"] == "fail"} == {name}
+
+
+@pytest.mark.parametrize("is_failing", [True, False])
+def test_a_better_batch_makes_no_worse_one_better_in_whichever_order(is_failing: bool) -> None:
+    scores = (0.5, 0.9, 0.2, 0.7)
+    severity: Severity = "error" if is_failing else "warn"
+    found = [(Finding(severity=severity, message=f"of {score}"),) for score in scores]
+    verdicts = [make_verdict("policy", "t", *one) for one in zip(scores, found, strict=True)]
+    worst = Worst()
+    for turn, verdict in enumerate(verdicts):
+        worst = worst.add_verdict(turn, verdict)
+        assert worst.score == min(scores[: turn + 1])
+    said = [f"turn {turn}: of {score}" for turn, score in enumerate(scores)]
+    assert [one.message for one in worst.findings] == (said if is_failing else [])

@@ -133,3 +133,20 @@ def test_its_items_are_found_by_id_and_by_class_with_when_they_expire() -> None:
     assert [one.id for one in trail.added_since(1)] == ["e1", "e5"]
     assert trail.first_items(2).added_since(1) == [item(1)]
     assert trail.added_since(3) == []
+
+
+def test_the_last_number_is_the_highest_of_what_it_has() -> None:
+    """In whichever order they came; what came later is none of its items, and a branch adds."""
+    numbers = [None, 5, 2, None, 9, 3]
+    made = Source(author="user", standing="named")
+    sources = [made.model_copy(update={"seq": seq}) if seq else made for seq in numbers]
+    items = [item(at, source=source) for at, source in enumerate(sources)]
+    whole = Trail().plus(items[:2]).plus(items[2:])
+    for count in range(len(items) + 1):
+        highest = max((seq for seq in numbers[:count] if seq is not None), default=-1)
+        first = whole.first_items(count)
+        assert first.last_seq == highest
+        assert first.branch().last_seq == highest
+        for seq in (1, 99):
+            more = item(7, source=made.model_copy(update={"seq": seq}))
+            assert first.branch().plus([more]).last_seq == max(seq, highest)
