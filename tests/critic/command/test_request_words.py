@@ -783,3 +783,47 @@ def test_a_branch_that_is_spared_is_not_pushed(
 ) -> None:
     (*_, step) = WORLD.read(f"git push origin {branch}", SMALL_TABLE).steps
     assert RequestedDeeds(texts, WORLD.root).ask_for(step) is is_asked
+
+
+def test_all_that_a_step_names_is_asked_for_or_it_is_not() -> None:
+    """One of its hosts, refs or scripts is not enough, whichever of them it is."""
+    one, other = "https://docs.example.com/x", "https://evil.example/x"
+    words = f"Read {one}"
+    assert asked(words, f"curl {one}")
+    assert not asked(words, f"curl {one} {other}")
+    assert not asked(words, f"curl {other} {one}")
+    for hosts in ("http://localhost/ http://h.example/", "http://h.example/ http://localhost/"):
+        assert not asked("Post it", f"curl -d x {hosts}")
+    for ref, is_asked in (("work", True), ("main", False), ("HEAD:main", False)):
+        assert asked("Push it, never main", f"git push origin {ref}") is is_asked
+        assert asked("Push it, never main", f"git push origin work {ref}") is is_asked
+
+
+def test_what_is_run_from_elsewhere_is_not_asked_for_by_its_kind() -> None:
+    assert asked("Run the tests", "pytest -q tests")
+    for folder in ("/opt/t", "~/t", "tests /opt/t", "/opt/t tests", "/wx/tests"):
+        assert not asked("Run the tests", f"pytest -q {folder}")
+        assert not asked("Run the tests", f"npm test -- {folder}")
+
+
+def test_a_plain_word_before_it_names_no_script_that_is_to_be_run() -> None:
+    for word, is_asked in (("gen", False), ("tools/gen", True)):
+        for text in (f"Fix {word}, then run it", f"Fix {word}. Then run it now"):
+            assert asked(text, "./tools/gen") is is_asked
+
+
+@pytest.mark.parametrize(
+    ("request_", "command"),
+    [
+        ("keep b.py and delete src/old.py", "rm src/old.py"),
+        ("fix it and open a pull request", "gh pr create --title x --body y"),
+    ],
+)
+def test_a_question_about_two_things_asks_for_none_of_them(request_: str, command: str) -> None:
+    (*_, step) = WORLD.read(command, COMMON_TABLE).steps
+    for text, is_asked in (
+        (f"Please {request_}.", True),
+        (f"Should we {request_}?", False),
+        (f"Did you {request_}?", False),
+    ):
+        assert RequestedDeeds([text], WORLD.root).ask_for(step) is is_asked
