@@ -446,6 +446,10 @@ def test_npx_that_may_fetch_installs_whatever_is_said_beside_it(flags: str) -> N
         "(find . -name a.py; echo x) | xargs cat",
         "find . | cat <<< x | xargs cat",
         "sed -e p -e 'w .git/x' a.py",
+        "curl -s -w '%output{x}y' http://localhost/",
+        "curl -s -b jar http://localhost/",
+        "coverage run -m http.server",
+        "awk '{print}' a.py -f x",
         "cat <<'A' <<B\nx\nA\n$(id)\nB",
     ],
 )
@@ -471,6 +475,10 @@ def test_a_line_is_not_understood_by_the_first_of_several_alone(command: str) ->
         ("find . -name '*.pyc' -o -delete", "delete"),
         ("find src ~/docs -name x -exec cat {} +", "read_outside"),
         ("sed -i s/a/b/ a.py .git/config", "write_protected"),
+        ("rm -r ~/.config/git", "write_protected"),
+        ("echo x > a.pem", "write_outside"),
+        ("python -u -m ruff check a.py", "run"),
+        ("tar czf x.tgz -C ~/docs a", "read_outside"),
         ("cat <<'A' <<'B' > .git/x\nx\nA\nrm b.py\nB", "write_protected"),
     ],
 )

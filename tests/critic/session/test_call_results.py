@@ -80,8 +80,8 @@ def test_what_is_no_record_of_a_class_that_others_fill_is_written_by_anybody(
     writer: Any, output: Any
 ) -> None:
     """They may have filled any part of it. Of a record each field has its own writer."""
-    schema = {"type": "object", "required": ["id"]}
-    order = EvidenceClass(class_="order", fields={"id": "system", "note": writer}, schema=schema)
+    schema: dict[str, Any] = {"schema": {"type": "object", "required": ["id"]}}
+    order = EvidenceClass(class_="order", fields={"id": "system", "note": writer}, **schema)
     result = {"author": "system", "format": "json"}
     tools = {**TOOLS, "look": tool("look", result=result, result_class="order")}
     session = Session.opened(rules(tools=tools, classes=(order,)), "s", "Look")
