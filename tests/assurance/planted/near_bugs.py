@@ -75,4 +75,11 @@ NEAR_BUGS: Final[tuple[Bug, ...]] = (
         "if checkpoint.origin != origin:",
         "if checkpoint.origin.lower() != origin.lower():",
     ),
+    slip(
+        "id-claimed-in-another-case",
+        "harness/guard/log_claims.py",
+        "two sessions whose ids differ in case are one to a log",
+        "sha256(session.encode())",
+        "sha256(session.casefold().encode())",
+    ),
 )

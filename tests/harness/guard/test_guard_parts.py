@@ -90,6 +90,9 @@ def test_a_scope_names_what_the_policy_has() -> None:
 def test_the_tools_of_an_agent_are_those_of_the_policy() -> None:
     with pytest.raises(UnknownTool, match="did you mean read_note"):
         guard_of(desk()).check_tools(["read_not"])
+    for near in ("Read_note", "READ_NOTE", "read_note ", "read_notes", ""):
+        with pytest.raises(UnknownTool):
+            guard_of(desk()).check_tools(["read_note", near])
     assert issubclass(UnknownTool, PolicyError)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from harness.guard import Guard
+from harness.guard.log_claims import id_claim
 from harness.log import SqlDecisionLog
 from harness.replay import replay
 from tests.support.guarding import (
@@ -113,3 +114,20 @@ def test_a_log_that_cannot_be_asked_lets_nothing_be_opened() -> None:
         guard = guard_of(desk(), log=log)
         assert answer_to(guard, open_())["error"]["message"].startswith("critic_error: ")
         assert not guard.is_open("s")
+
+
+NEAR_IDS = ("s", "S", " s", "s ", "s\n", "ss", "s/", "\u017f", "\u00e9", "e\u0301", "0", "00")
+
+
+def test_ids_that_are_nearly_equal_are_of_sessions_of_their_own(log: SqlDecisionLog) -> None:
+    """Each is closed in its turn, in another guard, and no other one with it."""
+    assert len({id_claim(one) for one in NEAR_IDS}) == len(NEAR_IDS)
+    guard, other = guard_of(desk(), log=log), guard_of(desk(), log=log)
+    for name in NEAR_IDS:
+        assert answer_to(guard, open_(name)) == {}, name
+        assert answer_to(other, call("list_mail", session=name))["action"] == "allow"
+    for number, name in enumerate(NEAR_IDS):
+        if number == len(NEAR_IDS) // 2:
+            assert [one for one in NEAR_IDS if guard.is_open(one)] == [*NEAR_IDS[number:]]
+        assert answer_to(other, close(name))["session"] == name
+        assert "error" in answer_to(guard, open_(name))

@@ -16,6 +16,7 @@ from harness.log.journal_rows import JournalMoved, JournalStep
 from harness.record.drafts import session_key
 from harness.replay import replay
 from harness.single_use import PermitError
+from tests.harness.guard.test_expiries import Log
 from tests.support.effort import sampled
 from tests.support.guarding import (
     ASKS,
@@ -396,6 +397,8 @@ def test_a_guard_has_one_place_for_its_sessions(tmp_path: Path) -> None:
         pytest.raises(ValueError, match="keeps its sessions there"),
     ):
         guard_of(desk(), log=log, sessions=SessionFolder(tmp_path / "f"))
+    with pytest.raises(ValueError, match="keeps its sessions there"):
+        guard_of(desk(), log=Log(), sessions=SessionFolder(tmp_path / "f"))  # which keeps none
 
 
 def test_an_observer_that_fails_leaves_what_is_on_record(places: Places) -> None:
