@@ -382,8 +382,8 @@ SEVERAL_BUGS: Final[tuple[Bug, ...]] = (
         "curl-second-value",
         "critic/command/curl.py",
         "the second option of curl may write a file",
-        "    for one in given.options:\n        if one.value is not None:\n            _check_value",
-        "    for one in given.options[:1]:\n        if one.value is not None:\n            _check_value",
+        "            _check_value(walk, one, one.value, deed)",
+        "            _check_value(walk, one, one.value, deed)\n            break",
     ),
     slip(
         "protected-path-end",
