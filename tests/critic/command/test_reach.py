@@ -447,6 +447,7 @@ def test_npx_that_may_fetch_installs_whatever_is_said_beside_it(flags: str) -> N
         "find . | cat <<< x | xargs cat",
         "sed -e p -e 'w .git/x' a.py",
         "curl -s -w '%output{x}y' http://localhost/",
+        "curl -o x -w '%output{y}z' http://localhost/",
         "curl -s -b jar http://localhost/",
         "coverage run -m http.server",
         "awk '{print}' a.py -f x",
