@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.integrations.hooks.dialect import HookEvent
@@ -61,3 +61,44 @@ def test_the_project_stays_where_the_session_began() -> None:
     memory = HookMemory(dialect="codex", session="s")
     for root in ("", "/srv/a"):
         assert memory.with_root(root).with_root("/srv/b").root == root
+
+
+NAMES = st.sampled_from(["c", "c1", "c10", "C1", None])
+
+
+@given(st.lists(st.tuples(NAMES, st.booleans(), ARGS), max_size=8))
+@example([(None, False, {}), (None, True, {}), (None, False, {})])
+@example([("c", False, {}), ("c1", False, {}), ("c", True, {})])
+@example([("c1", False, {}), ("c1", False, {"path": "a"})])
+def test_each_call_is_remembered_once_as_it_was_last_and_forgotten_alone(
+    steps: list[tuple[str | None, bool, Any]],
+) -> None:
+    """A name that was made is never made again, whatever has ended meanwhile."""
+    memory, expected, made = HookMemory(dialect="gemini", session="s"), dict[str, str](), 0
+    for call, is_over, args in steps:
+        memory, name = memory.name_call(event_of("read", args, call))
+        made += call is None
+        assert name == (call or f"hook/{made}")
+        expected.pop(name, None)
+        memory = memory.plus(KnownCall(id=name, key=call_key(event_of("read", args))))
+        if is_over:
+            memory = memory.minus(name)
+        else:
+            expected[name] = call_key(event_of("read", args))
+        assert [(one.id, one.key) for one in memory.calls] == [*expected.items()]
+
+
+def test_the_last_calls_are_remembered() -> None:
+    call = KnownCall(id="c", key="0" * 64)
+    full = tuple(call.change_fields(id=f"c{at}") for at in range(1000))
+    memory = HookMemory(dialect="gemini", session="s", calls=full).plus(call)
+    assert [one.id for one in memory.calls] == [*(f"c{at}" for at in range(1, 1000)), "c"]
+
+
+def test_no_two_calls_have_one_key() -> None:
+    calls = [
+        (tool, args) for tool in ("read", "Read", "read ") for args in ({}, {"a": 1}, {"A": 1})
+    ]
+    more = [("read", {"a": one}) for one in (True, "1", 1.5, None, [1])]
+    keys = {call_key(event_of(tool, args)) for tool, args in (*calls, *more)}
+    assert len(keys) == len(calls) + len(more)
