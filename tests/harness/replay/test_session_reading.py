@@ -10,6 +10,7 @@ from evals.context import SentValues
 from harness.canonical import canonical_json
 from harness.record import DecisionRecord, Head, RunFacts, sha256
 from harness.record.chain import seal_record
+from harness.replay.other_calls import read_other_calls
 from harness.replay.session_entries import EndEntry
 from harness.replay.session_reading import entry_of, is_of_a_guard
 from tests.harness.log.decisions import judged, proposal, run_of
@@ -88,3 +89,25 @@ def test_a_read_that_was_changed_sends_nothing() -> None:
 def test_a_call_of_another_tool_may_have_spent_what_nobody_knows(names: dict[str, str]) -> None:
     said = ended({}, names)
     assert (len(said.sent), said.spent, len(said.possible_spent)) == (1, (), 1)
+
+
+def test_a_read_in_the_place_of_another_call_has_sent_what_it_asked_for() -> None:
+    """Only the read that was planned is known to send nothing."""
+    said = ended({}, {"adapter_id": "orders", "capability_id": "read", "args": {"q": "o-99"}})
+    assert [one.values for one in said.sent] == [("o-99",)]
+    assert (said.spent, said.possible_spent) == ((), ())
+
+
+@pytest.mark.parametrize("made", [True, 1.5, "1", 2])
+def test_a_call_with_what_python_takes_for_equal_is_another_call(made: Any) -> None:
+    wire = of_session().wire()
+    wire["plan"]["steps"][1]["args"] = {"order": "o-17", "n": 1}
+    given = proposal_of(wire)
+    planned = run_of(given).calls
+    assert read_other_calls(planned, given) == ((), (), ())
+    spelled = planned[1].model_copy(update={"args": {"order": "o-17", "n": 1.0}})
+    assert read_other_calls([spelled], given) == ((), (), ())
+    args = {"order": "o-17", "n": made}
+    other = read_other_calls([planned[1].model_copy(update={"args": args})], given)
+    assert other.spent == other.possible_spent == (sha256(canonical_json(args)),)
+    assert len(other.sent) == 1
