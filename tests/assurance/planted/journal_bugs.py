@@ -214,4 +214,11 @@ JOURNAL_BUGS: Final[tuple[Bug, ...]] = (
         "if log is not None and id(given) != id(log):",
         "if isinstance(log, KeepsSessions) and id(given) != id(log):",
     ),
+    slip(
+        "folder-of-another-user",
+        "harness/guard/session_folder.py",
+        "a session is continued from the folder of another user",
+        "or found.st_uid != os.geteuid() or",
+        "or",
+    ),
 )

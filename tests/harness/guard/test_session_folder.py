@@ -1,5 +1,6 @@
 """The file of a session: lines that follow each other, read anew where another one stands there."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -122,4 +123,15 @@ def test_a_link_to_the_file_of_another_session_is_not_followed(tmp_path: Path) -
     folder.append_step([], JournalStep("t", 1, b"{}"))
     (tmp_path / "state" / "s.jsonl").symlink_to("t.jsonl")
     with pytest.raises(OSError, match="symbolic links"):
+        folder.journal("s")
+
+
+def test_the_folder_of_another_user_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = SessionFolder(tmp_path / "state")
+    folder.append_step([], JournalStep("s", 1, b"{}"))
+    other = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: other)
+    with pytest.raises(StateUnusable, match="not this user's alone"):
         folder.journal("s")
