@@ -10,6 +10,7 @@ _PYDANTIC: Final = "harness/integrations/pydantic_ai/pydantic_ai_guard.py"
 _OPENAI_GUARD: Final = "harness/integrations/openai/openai_guard.py"
 _LANGCHAIN_MESSAGES: Final = "harness/integrations/langchain/langchain_messages.py"
 _GUARDED: Final = "harness/integrations/seam/guarded.py"
+_REPLIES: Final = "harness/integrations/seam/ruling_replies.py"
 
 SEAM_BUGS: Final[tuple[Bug, ...]] = (
     slip(
@@ -143,5 +144,40 @@ SEAM_BUGS: Final[tuple[Bug, ...]] = (
         "a call of a sub-agent may start although one that it waited for was refused",
         "self._stand(other.removeprefix(self._prefix), told)",
         "self._stand(other, told)",
+    ),
+    slip(
+        "halt-told-as-a-refusal",
+        _REPLIES,
+        "an application is told that a run goes on that was ended",
+        'return {**told, **self.ruling.wire(), "action": self.action}',
+        "return {**told, **self.ruling.wire()}",
+    ),
+    slip(
+        "refusal-that-asks",
+        _REPLIES,
+        "a person is asked about what is refused, and can approve none of it",
+        '"ask" if answer.action == "ask" else action',
+        '"ask" if verdict.approvable else action',
+    ),
+    slip(
+        "unknown-tool-goes-on",
+        _REPLIES,
+        "a halted run goes on after a call of a tool that is not there",
+        'return SeamRuling(action, "unknown_tool", reasons',
+        'return SeamRuling("refuse", "unknown_tool", reasons',
+    ),
+    slip(
+        "no-goes-on",
+        _REPLIES,
+        "a halted run goes on after a call that a person denied",
+        'action: SeamAction = "halt" if halts else "refuse"\n        return',
+        'action: SeamAction = "refuse"\n        return',
+    ),
+    slip(
+        "arguments-of-a-refused-call",
+        _REPLIES,
+        "a call that was opened and refused has arguments to be made with",
+        "replace(ruling, args=answer.args) if answer else ruling",
+        "replace(ruling, args=answer.args)",
     ),
 )
