@@ -432,7 +432,7 @@ def test_npx_that_may_fetch_installs_whatever_is_said_beside_it(flags: str) -> N
     "command",
     [
         "env CI=1 LD_PRELOAD=x ls",
-        "cargo test -- --x=.env",
+        *(f"cargo test -- --x={name}" for name in (".env", ".git/x")),
         "cd src || cd other; git status",
         "tar xf a.tar -C src; cd src && git log",
         "cp -r x src; cd src && git log",
@@ -475,6 +475,7 @@ def test_a_line_is_not_understood_by_the_first_of_several_alone(command: str) ->
         ("find . -name a.py -o -name '*.pem' -exec cat {} +", "read_secret"),
         ("find . -name '*.pyc' -o -delete", "delete"),
         ("find src ~/docs -name x -exec cat {} +", "read_outside"),
+        ("find src .git -name x -exec rm {} +", "write_protected"),
         ("sed -i s/a/b/ a.py .git/config", "write_protected"),
         ("rm -r ~/.config/git", "write_protected"),
         ("echo x > a.pem", "write_outside"),
