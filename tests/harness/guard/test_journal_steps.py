@@ -139,11 +139,12 @@ def test_a_note_is_the_last_that_was_given_wherever_it_is_read() -> None:
 def test_time_that_was_told_far_from_the_clock_goes_on_where_clocks_are_compared() -> None:
     kept, watch = Memory(), Watch()
     early = {**open_(), "as_of": "2026-05-09T11:00:00Z"}
-    answers_to(guard_of(desk(), sessions=kept, clock=watch), [early])
+    said = {"event": "said", "session": "s", "text": "x", "as_of": "2026-05-09T11:00:01Z"}
+    answers_to(guard_of(desk(), sessions=kept, clock=watch), [early, said])
     watch.moment += timedelta(hours=2)
     other = guard_of(desk(), sessions=kept, clock=watch, max_skew=timedelta(seconds=1))
     assert answers_to(other, [call("list_mail")])[0]["action"] == "allow"
-    told = {**call("list_mail", id="m"), "as_of": "2026-05-09T13:00:00Z"}
+    told = {**call("list_mail", id="m"), "as_of": "2026-05-09T13:30:00Z"}
     assert "from the clock" in answers_to(other, [told])[0]["error"]["message"]
 
 
