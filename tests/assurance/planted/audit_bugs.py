@@ -15,6 +15,7 @@ _READING: Final = "harness/audit/gate/run_reading.py"
 _REDACTION: Final = "harness/audit/copies/redaction.py"
 _RELEASE: Final = "harness/audit/gate/release_decision.py"
 _SETTLE: Final = "harness/audit/settlements.py"
+_SHADOW: Final = "harness/audit/shadow_stops.py"
 _TEXT: Final = "harness/commands/replay/replay_text.py"
 
 AUDIT_BUGS: Final[tuple[Bug, ...]] = (
@@ -375,6 +376,27 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
         "a turn is not found by what its last record says, after the time that is asked for",
         "for turn in listing.turns(times).turns() for seq in turn.records)",
         "for turn in listing.turns(times).turns() for seq in turn.records[:1])",
+    ),
+    slip(
+        "plan-as-a-whole-stops-no-tool",
+        _SHADOW,
+        "what a shadow would stop of a plan as a whole is told of no tool",
+        "named = tools if at is None or at >= len(tools) else [tools[at]]",
+        "named = [] if at is None or at >= len(tools) else [tools[at]]",
+    ),
+    slip(
+        "session-counts-at-each-turn",
+        _SHADOW,
+        "a session that would be stopped twice is told as two",
+        "stopped, asked = len({turn.trace for turn in turns}), sum(turn.asked for turn in turns)",
+        "stopped, asked = len(turns), sum(turn.asked for turn in turns)",
+    ),
+    slip(
+        "refused-told-as-asked",
+        _SHADOW,
+        "what would be refused is told as asked about",
+        "return StoppedTurn(trace, verdict.approvable, kept)",
+        "return StoppedTurn(trace, not verdict.approvable, kept)",
     ),
 )
 """Most of them show something as sound that is not."""
