@@ -14,10 +14,13 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
+from critic.command.spoken_text import mask_spoken
+
 
 class SaidPart(NamedTuple):
     """A part of a message.
 
+    `orders` is the text without what is only spoken of (see `spoken_text`).
     `asks`: it says what is wanted. `forbids`: what is not, wherever else it is asked for.
     `denies`: what is not, until it is asked for again. `wonders`: it is of a question that may be
     about what was done.
@@ -25,10 +28,11 @@ class SaidPart(NamedTuple):
 
     text: str
     means: Literal["asks", "wonders", "forbids", "denies"]
+    orders: str
 
 
 _SENTENCE_END: Final = re.compile(
-    r"""(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?:(?<!\d)\.|[!?])[.!?]*(?=\s|$)
+    r"""(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?:(?<![\s\d])\.|[!?])[.!?]*(?=\s|$)
     |\n(?=[^\S\n]*(?:\n|[-+\u2022][^\S\n]|\d{1,3}[.)][^\S\n]))|\n(?=[^\S\n]*[A-Z])""",
     re.VERBOSE,
 )
@@ -137,18 +141,19 @@ def forbids_all_runs(message: str) -> bool:
 
 def split_message(message: str) -> Iterator[SaidPart]:
     """Yield the parts of a message, in order: what it asks for, and what it forbids."""
-    plain = _make_plain(message)
+    plain, orders = _make_plain(message), mask_spoken(message)
     begin, carried = 0, None
     for end in (*(found.end() for found in _SENTENCE_END.finditer(plain)), len(plain)):
         sentence = _Sentence(plain, begin, end)
         if carried and (not sentence.is_empty) and (sentence.is_item or carried[1]):
-            yield SaidPart(message[begin:end], carried[0])
+            yield SaidPart(message[begin:end], carried[0], orders[begin:end])
             carried = (carried[0], False)
         elif not sentence.is_empty:
             carried = None
             for start, stop, means in sentence.parts():
                 wonders = means == "asks" and sentence.is_question
-                yield SaidPart(message[start:stop], "wonders" if wonders else means)
+                is_of = "wonders" if wonders else means
+                yield SaidPart(message[start:stop], is_of, orders[start:stop])
             carried = sentence.carried
         begin = end
 

@@ -20,9 +20,13 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from critic.command.deed_verbs import (
+    ASIDE,
+    MAIN_BRANCHES,
+    NAMED,
     RELEASE_VERBS,
     asks_for_pull_request,
     read_deed_verbs,
+    read_pushed_branches,
     verb_stem,
 )
 from critic.command.prohibitions import forbids_all_runs, split_message
@@ -48,7 +52,18 @@ _MEANT: Final = {
 
 _DEEDS: Final = {
     "start": re.compile(
-        r"\bstart(?:s|ing|ed)?\b(?!\s+(?:by|with|from|over|at|on|out|again|and|to|working)\b)"
+        r"\b(?:npm|pnpm|yarn|bun|make|restart)\s+start\b|\brestart(?:s|ing|ed)?\b"
+        r"|\bstart(?:s|ing|ed)?(?:\s*(?:$|[.,;:!?)&])|\s+(?:up|locally|now|anymore)\b"
+        r"|\s+(?:(?!(?:by|with|from|over|at|on|to|working|and|in)\b)[\w-]+\s+){0,4}?"
+        r"(?:it|them|server|servers|app|apps|application|applications|service|services|dev|backend"
+        r"|frontend|site|website|api|ui|client|project|everything|localhost|storybook|container"
+        r"|containers|preview|program|daemon|worker)\b)"
+    ),
+    "install": re.compile(
+        r"\binstall(?:s|ing|ed)?(?:\s*(?:$|[.,;:!?)&])|\s+(?:again|locally|now|first)\b"
+        r"|\s+(?:(?!(?:in|of|for|from|to|on|as)\b)[\w-]+\s+){0,3}?"
+        r"(?:it|them|dependency|dependencies|deps|packages?|requirements|everything|all|project|app"
+        r"|application|tool|cli|binary|binaries|program|library|modules|node_modules)\b)"
     ),
     "format": re.compile(
         r"\b(?:re)?format(?:s|ted)?\s*(?:$|[.,;:!?)&])|\b(?:re)?formatting\b"
@@ -57,7 +72,7 @@ _DEEDS: Final = {
         r"|this|that|and|tests?|modules?|imports?|with|using|[\w./*-]*[./][\w./*-]*)(?!\w)"
     ),
 }
-"""Where a text asks for these deeds: not in "start by reading" and "format the date"."""
+"""Where a text asks for these deeds: not in "start the timer" and "format the date"."""
 _RUNS_SERVER: Final = re.compile(
     r"\b(?:re-?)?run\s+(?:(?:the|a|my|our|this)\s+)?(?:(?:dev|development|local|web|api)\s+)?"
     r"(?:server|app|application)\b"
@@ -81,6 +96,14 @@ _USUAL: Final = frozenset(
 _MOST_PARTS: Final = 5_000
 _SPARES: Final = re.compile(r"(?:never|not|nor|no|except|neither)\b", re.IGNORECASE)
 _MOST_SPARED: Final = 6
+_OF_A_PUSH: Final = {
+    "--tags": frozenset(("tag",)),
+    "--follow-tags": frozenset(("tag",)),
+    "--no-verify": frozenset(("verify", "hook")),
+}
+"""The stems by which options of a push are asked for."""
+
+_CURRENT: Final = frozenset(("HEAD", "@"))
 _FROM_A_LIST: Final = ("-r", "--requirement", "-e", "--editable")
 
 
@@ -100,6 +123,8 @@ class _Words(NamedTuple):
     hosts: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
+    branches: frozenset[str] = frozenset()
+    """The names that the last push is to be of, or to go to."""
     spared: frozenset[str] = frozenset()
     """The names that a push is to leave alone: `push main, never other`."""
     bans: frozenset[str] = frozenset()
@@ -147,7 +172,9 @@ class RequestedDeeds:
         for text in texts:
             wanted, taken = _read_words(text)
             spared = (said.spared - wanted.names) | taken.spared
-            said = said.without(taken).with_more(wanted)._replace(spared=spared)
+            pushed = wanted if "push" in wanted.verbs else said
+            said = said.without(taken).with_more(wanted)
+            said = said._replace(spared=spared, branches=pushed.branches)
         self._said: Final = said
 
     def ask_for(self, step: ShellStep) -> bool:
@@ -178,8 +205,7 @@ class RequestedDeeds:
 
     def _may_reach(self, step: ShellStep) -> bool:
         if step.program == "git push":
-            refs = {name for word in step.words[2:] for name in _NAME.findall(word)}
-            return "push" in self._said.verbs and refs.isdisjoint(self._said.spared)
+            return "push" in self._said.verbs and self._may_push(step)
         if step.program in ("git fetch", "git pull"):
             return step.effect == "fetch"
         if step.program == "gh" and step.effect == "fetch" and self._said.names_github:
@@ -192,6 +218,20 @@ class RequestedDeeds:
         queries = {word for word in step.words if "?" in word}
         is_named = bool(hosts and step.words) and hosts <= _HERE | self._said.hosts
         return is_local(step) or (is_named and queries <= self._said.addresses)
+
+    def _may_push(self, step: ShellStep) -> bool:
+        """Return whether a push is of what was named, where anything was, and has its options."""
+        refs = {name for word in step.words[2:] for name in _NAME.findall(word)}
+        options = {word for word in step.words if word in _OF_A_PUSH}
+        if not all(_OF_A_PUSH[one] & self._said.stems for one in options):
+            return False
+        operands = [word for word in step.words[2:] if not word.startswith("-")][1:]
+        ends = {word.rpartition(":")[2].lstrip("+") for word in operands} - _CURRENT
+        named = self._said.branches
+        if not refs.isdisjoint(self._said.spared) or (NAMED in named and not ends):
+            return False
+        may_be = named | (ends - MAIN_BRANCHES if ASIDE in named else set())
+        return not named or ends <= may_be
 
     def _may_run(self, step: ShellStep) -> bool:
         scripts = step.values("script")
@@ -245,9 +285,10 @@ def _read_words(said: str) -> tuple[_Words, _Words]:
     forbidden = taken = _Words(bans=frozenset(("all",) if forbids_all_runs(said) else ()))
     parts = [*islice(split_message(said), _MOST_PARTS + 1)]
     if len(parts) > _MOST_PARTS:
-        return _NOTHING_SAID, taken.with_more(_words_of(said))
+        return _NOTHING_SAID, taken.with_more(_words_of(said, said))
     for part in parts:
-        words = _words_of(part.text)
+        is_wanted = part.means in ("asks", "wonders")
+        words = _words_of(part.text, part.orders if is_wanted else part.text)
         if part.means == "wonders":
             # A question about what left the machine, or about a deletion, does not ask for it.
             words = words._replace(verbs=words.verbs - RELEASE_VERBS, deletions=frozenset())
@@ -255,7 +296,7 @@ def _read_words(said: str) -> tuple[_Words, _Words]:
             words = words._replace(runs=frozenset(), targets=frozenset())
         if THAT in words.runs:
             words = words._replace(runs=words.runs | wanted.names)
-        if part.means in ("asks", "wonders"):
+        if is_wanted:
             wanted = wanted.with_more(words)
             continue
         if _SPARES.match(part.text) and len(words.names) <= _MOST_SPARED:
@@ -266,16 +307,18 @@ def _read_words(said: str) -> tuple[_Words, _Words]:
     return wanted.without(forbidden), taken
 
 
-def _words_of(text: str) -> _Words:
-    small = text.lower()
+def _words_of(text: str, orders: str) -> _Words:
+    """Return the words of a text; `orders`: the text without what is only spoken of."""
+    small = orders.lower()
     opens = (_PULL_REQUEST,) if asks_for_pull_request(small) else ()
     return _Words(
-        stems=_said_stems(small),
+        stems=_said_stems(text.lower()),
         verbs=frozenset((*read_deed_verbs(small), *opens)),
         names=frozenset(one.rstrip(".~-") for one in _NAME.findall(text)),
-        runs=frozenset(read_runs(text)),
+        branches=frozenset(read_pushed_branches(orders)),
+        runs=frozenset(read_runs(orders)),
         targets=frozenset(read_targets(small)),
-        deletions=frozenset(read_deletions(text)),
+        deletions=frozenset(read_deletions(orders)),
         addresses=frozenset(one.strip(_AROUND) for one in text.split()),
         hosts=read_hosts(text),
         packages=read_packages(small),

@@ -3,8 +3,8 @@
 Rule 1: a path is the object of a word that deletes: it stands right after it, or after words for a
         file or a folder, or in a list that begins so. `Remove the import from a.py` names none, and
         neither do `Remove a.py imports`, `Remove a.py from the index` and `Remove foo (a.py)`.
-Rule 2: the word is an order or a wish (see `deed_verbs`): not `can we delete a.py?`, `whether it is
-        safe to delete a.py`, or `a script that deletes a.py`.
+Rule 2: the word is an order or a wish (see `deed_orders`): not `can we delete a.py?`, `whether it
+        is safe to delete a.py`, or `a script that deletes a.py`.
 Rule 3: a list goes on over `and` and commas, and ends with its sentence.
 """
 
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from critic.command.deed_verbs import is_order_at
+from critic.command.deed_orders import is_order_at
 
 _DELETES: Final = frozenset(("delete", "deleting", "remove", "removing", "rm", "rmdir", "unlink"))
 _FILES: Final = frozenset(
@@ -72,7 +72,7 @@ def _find_list(words: Sequence[str], at: int) -> int:
             return len(words)
         at += 1
     last = words[at - 1].rstrip(_ENDS).lower()
-    is_named = at == begin or last in _FILES or last[:1] == "-"
+    is_named = at == begin or last in _FILES or (last[:1] == "-" and last != "-")
     return at if is_named else len(words)
 
 

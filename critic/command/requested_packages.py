@@ -3,7 +3,7 @@
 Rule 1: a package is named beside a word that installs (`install requests and react`), in quotes or
         not; or with its scope or its version, in the same breath. Any other word is none.
 Rule 2: words that sentences are made of are no packages, unless they stand in quotes.
-Rule 3: the word is an order or a wish (see `deed_verbs`). `how to install`, what users are
+Rule 3: the word is an order or a wish (see `deed_orders`). `how to install`, what users are
         to install, and what is to be written (`add a line: install x`) ask for nothing.
 Rule 4: a whole list is asked for by its own words: `install the dependencies`, `sync`.
 """
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from critic.command.deed_verbs import is_order_at
+from critic.command.deed_orders import is_order_at
 
 _INSTALLS: Final = frozenset(
     (

@@ -2,7 +2,7 @@
 
 Rule 1: a script is the object of a verb that runs: it is named after it in the same clause, alone
         or in a list, and not after a word for a place. `Fix gen.py and run the tests` names none.
-Rule 2: the verb is an order (see `deed_verbs`), or tells what the user does (`when running a.py`):
+Rule 2: the verb is an order (see `deed_orders`), or tells what the user does (`when running a.py`):
         what users, a README or a timer run is not asked for.
 Rule 3: what is run by a plain name (`run the migrate script`, `make reset`) is the last of what
         the verb is of, or stands right after it: not the server of `run the server tests`.
@@ -13,15 +13,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from critic.command.deed_verbs import (
-    RUN_VERBS,
-    WISHES,
-    deed_verbs_at,
-    is_ordered,
-    says_what_others_do,
-    tokens_of,
-    verb_stem,
-)
+from critic.command.deed_objects import TARGETS, has_object
+from critic.command.deed_orders import is_ordered, says_what_others_do, tokens_of
+from critic.command.deed_verbs import RUN_VERBS, WISHES, deed_verbs_at, verb_stem
 
 THAT: Final = ""
 """Stands for what was named before."""
@@ -40,13 +34,6 @@ _SURELY: Final = frozenset(("sure", "ensure", "check", "verify", "until", "that"
 
 _BY: Final = frozenset(("with", "via", "using", "by"))
 _RUNNERS: Final = frozenset(("npm", "pnpm", "yarn", "bun", "composer", "poe", "nox", "pdm"))
-_ARE_TARGETS: Final = frozenset(
-    (
-        *("generate", "regenerate", "migrate", "seed", "bundle", "package", "serve", "watch"),
-        *("transpile", "minify", "clean"),
-    )
-)
-"""Verbs that order what is mostly a target of their name."""
 _MAKES: Final = frozenset(("make", "just"))
 _OF_A_NAME: Final = frozenset(("script", "target", "task", "command", "recipe", "job"))
 _AFTER_A_NAME: Final = frozenset(
@@ -82,7 +69,7 @@ def read_targets(text: str) -> Iterator[str]:
     """Yield the keys of the plain names that a text in small letters asks to be run."""
     small = tokens_of(text)
     for at, token in enumerate(small):
-        if token in _ARE_TARGETS and is_ordered(small, at):
+        if token in TARGETS and is_ordered(small, at) and has_object(small, at, TARGETS[token]):
             yield name_key(token)
     for at in (*(one for one, _ in _orders(small)), *_makes(small)):
         names = list[str]()
@@ -142,9 +129,18 @@ def _objects(tokens: Sequence[str], small: Sequence[str], at: int) -> Iterator[s
         if small[at] in _JOINS and not (is_named and _is_path(follows)):
             return
         name = _name_of(tokens[at])
-        if _is_path(name):
+        if _is_path(name) and not _is_of_it(small, at):
             yield name
         at += 1
+
+
+def _is_of_it(small: Sequence[str], at: int) -> bool:
+    """Return whether something of the script at a place is meant, or what is done to it."""
+    behind = small[at + 1 : at + 3]
+    if behind == ["'", "s"]:
+        return True
+    ends = not behind or not behind[0][0].isalnum() or behind[0] in _JOINS | _AFTER_A_NAME | _PLACES
+    return small[at - 1] in _BY and not ends
 
 
 def _name_of(token: str) -> str:

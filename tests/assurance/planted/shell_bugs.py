@@ -23,6 +23,9 @@ _STEPS: Final = "critic/command/steps.py"
 _WALK: Final = "critic/command/line_walk.py"
 _WORDS: Final = "critic/command/request_words.py"
 _VERBS: Final = "critic/command/deed_verbs.py"
+_OBJECTS: Final = "critic/command/deed_objects.py"
+_ORDERS: Final = "critic/command/deed_orders.py"
+_SPOKEN: Final = "critic/command/spoken_text.py"
 _RUNS: Final = "critic/command/requested_runs.py"
 _WRAPPERS: Final = "critic/command/wrappers.py"
 
@@ -81,7 +84,7 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "push-after-an-article-asks",
         _VERBS,
         "a push that stands after an article asks for one",
-        "        if word in _DETERMINERS:\n",
+        "        if word in DETERMINERS:\n",
         "        if word in _DOES:\n",
     ),
     slip(
@@ -329,8 +332,8 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "push-of-another-is-ordered",
         _VERBS,
         "what somebody else is to push asks for a push",
-        "    return is_ordered(tokens, at)\n\n\ndef is_ordered",
-        "    return at >= 0\n\n\ndef is_ordered",
+        "has_object(tokens, at, OBJECTS[stem]) and is_ordered(tokens, at)",
+        "has_object(tokens, at, OBJECTS[stem])",
     ),
     slip(
         "push-onto-a-queue-leaves",
@@ -341,10 +344,10 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "script-to-build-and-push-is-an-order",
-        _VERBS,
+        _ORDERS,
         "what a script is for asks for a push after and",
-        "before not in _UNDOES_PUSH and not says_what_others_do(earlier)",
-        "before not in _UNDOES_PUSH",
+        'return tokens[place] != "and" or not says_what_others_do(earlier)',
+        "return True",
     ),
     slip(
         "faster-deploy-is-a-deploy",
@@ -477,14 +480,14 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "template-is-a-pull-request",
         _VERBS,
         "who wants a template of pull requests opens one",
-        "is_named and after not in _OF_ITS_PARTS and",
-        "is_named and after is not None and",
+        "is_named and is_whole and",
+        "is_named and",
     ),
     slip(
         "blocked-host-is-read",
         _HOSTS,
         "a host that is to be blocked is one to read from",
-        "_HOST.fullmatch(host) and not _is_blocked(text, address.start())",
+        "_HOST.fullmatch(host) and not _is_blocked(text, *address.span())",
         "_HOST.fullmatch(host)",
     ),
     slip(
@@ -666,8 +669,8 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "target-that-is-spoken-of",
         _RUNS,
         "a verb that is no order has the target of its name run",
-        "if token in _ARE_TARGETS and is_ordered(small, at):",
-        "if token in _ARE_TARGETS:",
+        "if token in TARGETS and is_ordered(small, at) and",
+        "if token in TARGETS and",
     ),
     slip(
         "run-by-a-name-of-others",
@@ -675,5 +678,61 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "what others start by a command is run",
         'return bool(by) and not says_what_others_do(before[::-1], but=("i", "we"))',
         "return bool(by)",
+    ),
+    slip(
+        "quoted-order-counts",
+        _SPOKEN,
+        "what stands in quotes is an order",
+        "    return _FILLER * len(whole)\n\n\ndef _mask_told",
+        "    return whole\n\n\ndef _mask_told",
+    ),
+    slip(
+        "every-colon-opens-an-order",
+        _SPOKEN,
+        "what follows `says:` is an order",
+        "        if not is_told:",
+        "        if is_told or not is_told:",
+    ),
+    slip(
+        "quote-of-a-spoken-run-is-meant",
+        _SPOKEN,
+        "what a page says to run, in a block, is to be run",
+        "    return is_order_at(words, len(words) - 1)",
+        "    return is_order_at(words[-1:], 0)",
+    ),
+    slip(
+        "row-that-is-explained-is-ordered",
+        _ORDERS,
+        "in `explain commit and push`, the push is an order",
+        "return rows > 0 and is_ordered(tokens, verbs[-1], rows=rows - 1)",
+        "return rows > 0",
+    ),
+    slip(
+        "push-of-anything-is-a-push",
+        _OBJECTS,
+        "`push the metrics` asks for a push",
+        "    if words and not _is_meant(words, meant.objects):",
+        "    if words and not meant.objects:",
+    ),
+    slip(
+        "push-to-anywhere-is-a-push",
+        _OBJECTS,
+        "`push it to the registry` asks for a push",
+        "    if end not in _TO or meant.places is None:",
+        "    if end or meant.places is None:",
+    ),
+    slip(
+        "any-branch-is-the-named-one",
+        _WORDS,
+        "`push main` pushes another branch",
+        "        return not named or ends <= may_be",
+        "        return not named or bool(may_be)",
+    ),
+    slip(
+        "options-of-a-push-are-free",
+        _WORDS,
+        "`push it` pushes every tag, past every hook",
+        "        if not all(_OF_A_PUSH[one] & self._said.stems for one in options):",
+        "        if not all(_OF_A_PUSH[one] for one in options):",
     ),
 )

@@ -762,7 +762,7 @@ def test_a_name_is_run_by_an_order_and_a_usual_one_by_its_mention(
 )
 def test_a_script_that_others_run_is_not_run(request_: str) -> None:
     assert not asked(request_, "python src/gen.py")
-    assert asked(f"{request_} Then run src/gen.py", "python src/gen.py")
+    assert asked(f"{request_}\nThen run src/gen.py", "python src/gen.py")
 
 
 @pytest.mark.parametrize(

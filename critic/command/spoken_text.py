@@ -1,0 +1,218 @@
+"""What of a message is only spoken of: quoted, pasted, or told as the words of somebody else.
+
+Rule 1: text in quotes and code marks, a line that begins with `>` or `$`, and a block of code give
+        no order. One word that is no verb of a deed is a name, and stays.
+Rule 2: what a verb of running, deleting or installing is of is meant where the verb is an order:
+        "run `make x`", "run this:" before a block.
+Rule 3: a colon opens an order only after words by which people hand one over: `please:`, `next
+        steps:`, `do the following:`, `when the tests pass:`. After any other, what follows is
+        spoken of: to the end of the sentence, of the line where it is said or written by somebody,
+        and of the list or the paragraph where the colon ends its line.
+"""
+
+import re
+from typing import Final
+
+from critic.command.deed_orders import is_order_at
+from critic.command.deed_verbs import RELEASE_VERBS, RUN_VERBS, verb_stem
+
+_FILLER: Final = "\u00aa"
+"""A letter of no word: what is spoken of becomes one word of it."""
+
+_QUOTED: Final = re.compile(
+    r"""^[^\S\n]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?P<block>.*?)(?:^[^\S\n]*(?P=fence)[^\n]*$|\Z)
+    |^[^\S\n]*(?:>|\$[^\S\n])[^\n]*
+    |<!--.*?(?:-->|\Z)
+    |(?P<mark>`+)(?P<code>[^`]{1,2000})(?P=mark)
+    |(?<!\w)"(?P<double>[^"\n]*(?:\n(?![^\S\n]*\n)[^"\n]*)*)(?:"|\Z|(?=\n))
+    |\u201c(?P<curly>[^\u201d\n]*(?:\n(?![^\S\n]*\n)[^\u201d\n]*)*)(?:\u201d|\Z|(?=\n))
+    |\u00ab(?P<angled>[^\u00bb\n]{0,2000})\u00bb
+    |(?<!\w)'(?=\S)(?P<single>(?:[^'\n]|(?<=\w)'(?=\w)){1,2000})(?<=\S)'(?!\w)
+    |(?<!\w)\u2018(?=\S)(?P<bent>(?:[^\u2018\u2019\n]|(?<=\w)\u2019(?=\w)){1,2000})\u2019(?!\w)""",
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+_INSIDES: Final = ("block", "code", "double", "curly", "angled", "single", "bent")
+_DEEDS: Final = RUN_VERBS | RELEASE_VERBS | {"delet", "remov", "rm", "unlink"}
+_HANDS_ON: Final = re.compile(
+    r"(?<![\w./-])(?P<verb>(?:re-?)?run|execute|launch|start|invoke|try|do|use|delete|remove|install)"
+    r"(?:\s+(?:the|this|these|that|those|my|our|a|following|shell|commands?|scripts?|targets?|task"
+    r"|files?|folders?|both|all|packages?|just|again|please|in|order)){0,6}\s*:?\s*\Z",
+    re.IGNORECASE,
+)
+_JOINED: Final = re.compile(r"\s*(?:,|&&?|;|,?\s*(?:and|then|and\s+then))\s*")
+_MOST_BEFORE: Final = 200
+
+_COLON: Final = re.compile(r"(?<![:\s]):(?=\s|\Z)|(?<=\w)[^\S\n]+[-\u2013\u2014]+(?=\s)")
+_CLAUSE: Final = re.compile(r"[.!?;](?:\s|\Z)|\n|[-*+\u2022]\s|\d[.)]\s")
+_WORD: Final = re.compile(r"[\w'./@-]*[\w']")
+_LEADS: Final = frozenset(
+    (
+        *(
+            "please",
+            "clean",
+            "up",
+            "make",
+            "sure",
+            "works",
+            "it",
+            "pls",
+            "now",
+            "then",
+            "next",
+            "finally",
+            "afterwards",
+            "also",
+            "first",
+        ),
+        *("second", "third", "last", "lastly", "again", "and", "so", "ok", "okay", "yes", "lgtm"),
+        *("thanks", "great", "perfect", "good", "looks", "ready", "done", "ps", "claude"),
+        *("codex", "agent", "assistant", "hey", "hi", "here", "here's", "is", "are", "what"),
+        *("what's", "i", "i'd", "we", "need", "want", "like", "would", "love", "you", "to", "do"),
+        *("can", "could", "should", "must", "have", "has", "has's", "your", "my", "our", "the"),
+        *("a", "an", "this", "that", "these", "those", "following", "below", "few", "one", "two"),
+        *("three", "four", "five", "more", "other", "another", "remaining", "all", "everything"),
+        *("things", "thing", "tasks", "task", "todos", "todo", "to-do", "to-dos", "steps"),
+        *("step", "points", "goals", "goal", "job", "jobs", "plan", "request", "order", "orders"),
+        *("requirements", "actions", "action", "instructions", "reminder", "run", "rerun"),
+        *("execute", "let's", "lets", "let", "go", "ahead", "carry", "out", "perform"),
+        *("complete", "follow", "handle"),
+    )
+)
+"""The words of which a lead is made that hands an order over."""
+
+_WORKS: Final = _LEADS | frozenset(
+    (
+        *("fix", "implement", "address", "solve", "resolve", "change", "changes", "issue"),
+        *("issues", "bugs", "problems", "in", "order"),
+    )
+)
+"""Those of a lead before a list."""
+
+_CONDITIONS: Final = frozenset(("if", "when", "once", "after"))
+_OTHERS: Final = frozenset(("a", "an", "user", "users", "people", "someone", "they", "he", "she"))
+"""Words of conditions in which somebody else does something."""
+
+_PLACES: Final = frozenset(("in", "for", "at"))
+_SAYS: Final = frozenset(
+    (
+        *("say", "says", "said", "saying", "tell", "tells", "told", "writes", "wrote", "print"),
+        *("prints", "printed", "show", "shows", "read", "reads", "comment", "comments"),
+        *("commented", "message", "messages", "quote", "quotes", "mention", "mentions", "error"),
+        *("errors", "warning", "warns", "log", "logs", "output", "outputs", "review", "reviews"),
+        *("reply", "replied", "answer", "suggests", "suggested", "asks", "asked", "states"),
+        *("stated", "translate", "explain", "describe", "summarize", "from"),
+    )
+)
+"""Words of what somebody or something says, line by line."""
+
+_SPEAKS: Final = _SAYS | frozenset(
+    (
+        *("write", "writing", "written", "warn", "text", "line", "lines", "add", "append"),
+        *("insert", "put", "document", "replace", "label", "title", "titles", "note", "summary"),
+        *("means", "mean", "called"),
+    )
+)
+_ENDS: Final = re.compile(r"[.!?](?=\s|\Z)|\n|\Z")
+_ITEM: Final = re.compile(r"[^\S\n]*(?:[-*+\u2022]|\d{1,3}[.)])[^\S\n]|[^\S\n]{2,}\S")
+_BLANK: Final = re.compile(r"\s*")
+_LINE: Final = re.compile(r"[^\n]*\n?")
+
+
+def mask_spoken(message: str) -> str:
+    """Return a text as long as a message, in which what is only spoken of is a word of no sense."""
+    return _mask_told(_mask_quotes(message))
+
+
+def _mask_quotes(message: str) -> str:
+    parts, at, opens = list[str](), 0, False
+    for found in _QUOTED.finditer(message):
+        between = message[at : found.start()]
+        inside = next((name for name in _INSIDES if found[name] is not None), "")
+        opens = inside != "" and (
+            _is_handed_on(message, found) or (opens and _JOINED.fullmatch(between) is not None)
+        )
+        parts += [between, _masked(found, inside, is_meant=opens)]
+        at = found.end()
+    return "".join((*parts, message[at:]))
+
+
+def _is_handed_on(message: str, found: re.Match[str]) -> bool:
+    """Return whether a quoted text is what a verb right before it is to be done to."""
+    before = message[max(0, found.start() - _MOST_BEFORE) : found.start()]
+    verb = _HANDS_ON.search(before)
+    if verb is None or (verb["verb"].lower() in ("use", "do") and not found["code"]):
+        return False
+    words = before[: verb.end("verb")].split()
+    return is_order_at(words, len(words) - 1)
+
+
+def _masked(found: re.Match[str], inside: str, *, is_meant: bool) -> str:
+    """Return what a quoted text is for who looks for orders, as long as it is."""
+    whole = found[0]
+    if not inside:
+        return _FILLER * len(whole)
+    is_word = len(found[inside].split()) == 1
+    is_deed = verb_stem(found[inside].strip(".,;:!?").lower()) in _DEEDS
+    if is_word and (is_meant or not is_deed):
+        return whole
+    if is_meant:
+        text = found[inside].rstrip()
+        return (text.replace("\n", ";") if inside == "block" else text).rjust(len(whole))
+    return _FILLER * len(whole)
+
+
+def _mask_told(text: str) -> str:
+    """Return a text without what follows a colon, where this hands over no order."""
+    parts, at, begin = list[str](), 0, 0
+    clauses = iter((*(one.end() for one in _CLAUSE.finditer(text)), len(text) + 1))
+    following = next(clauses)
+    for found in _COLON.finditer(text):
+        while following <= found.start():
+            begin, following = following, next(clauses)
+        if found.start() < at:
+            continue
+        lead = text[max(begin, at, found.start() - _MOST_BEFORE) : found.start()]
+        words = [word.lower() for word in _WORD.findall(lead)]
+        ends_line = text[found.end() : found.end() + 1] in ("", "\n")
+        if found[0] != ":":
+            is_told = not _SPEAKS.isdisjoint(words)
+        else:
+            is_told = not _hands_over(words, lead, before_list=ends_line)
+        if not is_told:
+            continue
+        start = found.end()
+        end = _end_of_told(text, start, is_said=not _SAYS.isdisjoint(words))
+        parts += [text[at:start], _FILLER * (end - start)]
+        at = end
+    return "".join((*parts, text[at:]))
+
+
+def _hands_over(words: list[str], lead: str, *, before_list: bool) -> bool:
+    """Return whether what stands before a colon hands an order over."""
+    if not _SPEAKS.isdisjoint(words):
+        return False
+    is_place = words[:1] != [] and words[0] in _PLACES and len(words) == 2 and "." in words[1]
+    if is_place or (words[:1] != [] and words[0] in _CONDITIONS and _OTHERS.isdisjoint(words)):
+        return True
+    last = [word.lower() for word in _WORD.findall(lead.rpartition(",")[2])]
+    known = _WORKS if before_list else _LEADS
+    return all(word in known or word.isdigit() for word in last)
+
+
+def _end_of_told(text: str, start: int, *, is_said: bool) -> int:
+    """Return where what is told after a colon ends."""
+    blank = _BLANK.match(text, start)
+    rest = blank.end() if blank else start
+    if text[rest : rest + 1] == _FILLER:
+        return start  # it is the quoted text
+    if "\n" not in text[start:rest]:
+        while (end := _ENDS.search(text, rest)) and is_said and end[0] not in ("", "\n"):
+            rest = end.end()
+        return end.start() if end else len(text)
+    is_list = _ITEM.match(text, text.rindex("\n", start, rest) + 1) is not None
+    at = text.rindex("\n", start, rest) + 1
+    while line := _LINE.match(text, at):
+        if not line[0].strip() or (is_list and not _ITEM.match(line[0])):
+            break
+        at = line.end()
+    return at
