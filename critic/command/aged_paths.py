@@ -15,6 +15,8 @@ class AgedPaths:
         """Begin with none."""
         self._below = set[str]()
         self._themselves = set[str]()
+        self._filled = set[str]()
+        self._around_filled = set[str]()
 
     def __bool__(self) -> bool:
         """Return whether there are any."""
@@ -31,6 +33,15 @@ class AgedPaths:
         if has_pattern and self._themselves:
             return True
         return path in self._themselves or not self._below.isdisjoint(_above(path))
+
+    def fill(self, path: str) -> None:
+        """Add a folder that may have come with a repository in it, or one below."""
+        self._filled.add(path)
+        self._around_filled.update(with_parents(path))
+
+    def have_filled(self, path: str) -> bool:
+        """Return whether what stands at a path may hold a repository by now."""
+        return path in self._around_filled or not self._filled.isdisjoint(with_parents(path))
 
 
 def _above(path: str) -> Iterator[str]:

@@ -60,6 +60,7 @@ class Deed:
     of a shell is not. `does` are effects beside those on paths. `run_kinds`: what code of the
     repository is run for, each by name and by the words that ask for it. `sources` are the deeds,
     by number, whose output it reads. `found`: what it prints are names of these files.
+    `brings`: what comes `into` its folders may have any name, also that of a repository.
     `wraps`: another program does the rest. `note`: what a person should know of it. `is_finished`:
     it is one of the line. `assigns`: variables are set for it. `feeds`: text of the line is its
     input. `mixes`: what it prints are its errors too.
@@ -82,6 +83,7 @@ class Deed:
     does: dict[OwnEffect, str] = field(default_factory=dict)
     sources: list[int] = field(default_factory=list)
     found: list[NamedPath] = field(default_factory=list)
+    brings: bool = False
     wraps: bool = False
     note: str = ""
     is_finished: bool = False
@@ -209,6 +211,11 @@ class LineWalk(ABC):
         """Note that what is below the paths is no longer known; `itself`: nor what they are."""
         for one in (one for path in paths for one in path.spellings):
             self.aged.add(one, itself=itself)
+
+    def fill(self, paths: Iterable[NamedPath]) -> None:
+        """Note that a repository may have come into folders."""
+        for one in (one for path in paths for one in path.spellings):
+            self.aged.fill(one)
 
     def age_links(self, paths: Iterable[NamedPath]) -> None:
         """Note that links among the paths may be gone, or others."""

@@ -20,6 +20,7 @@ from critic.command.shell_syntax import NotUnderstood, Word
 _DEEP: Final = frozenset(("-r", "-R", "-a", "--recursive", "--archive"))
 _SYMBOLIC: Final = frozenset(("-s", "--symbolic"))
 _KEEPS_LINKS: Final = _DEEP | {"-d", "-P"}
+_FOLLOWS_LINKS: Final = frozenset(("-L", "--dereference"))
 _MODE: Final = re.compile(r"[ugoa]*[+-][rwxX]+|[0-7]{3,4}")
 _WIDE_MODE: Final = re.compile(r"[2467]\d{3}|777|.*s.*")
 _COMPILER_FLAG: Final = re.compile(
@@ -38,8 +39,11 @@ def read_copy(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed
     """
     given = parse_options(entry, words)
     target = _add_transfer(walk, given, deed)
-    if given.names & _DEEP:
+    is_deep = not _DEEP.isdisjoint(given.names)
+    if is_deep:
         deed.into += target
+    follows = is_deep and not _FOLLOWS_LINKS.isdisjoint(given.names)
+    _bring_folders(walk, deed, target, is_deep=is_deep, follows=follows)
     if given.names & _KEEPS_LINKS:
         _age_arrivals(walk, deed)
     walk.age_links([*deed.writes, *deed.into])
@@ -52,7 +56,8 @@ def read_move(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], deed
         NotUnderstood: an option or a path is not understood.
     """
     given = parse_options(entry, words)
-    _add_transfer(walk, given, deed)
+    target = _add_transfer(walk, given, deed)
+    _bring_folders(walk, deed, target, is_deep=True)
     sources = [path for word in given.operands[:-1] for path in walk.at(word, deed.folders)]
     add_lost_sources(walk, deed.writes + deed.into, sources, deed)
     deed.into += [path for path in deed.writes if not path.pattern]
@@ -111,6 +116,28 @@ def _add_transfer(walk: LineWalk, given: GivenArguments, deed: Deed) -> list[Nam
                 deed.writes.append(walk.below(path, name))
     deed.writes += target
     return target
+
+
+def _bring_folders(
+    walk: LineWalk, deed: Deed, target: list[NamedPath], *, is_deep: bool, follows: bool = False
+) -> None:
+    """Say whether what is not of the project may come with files of unknown names in it.
+
+    `is_deep`: folders come with all that is in them; `follows`: also with what links lead to.
+    """
+    root = walk.facts.given.root
+    outside = [one for one in deed.reads if not all(is_below(path, root) for path in one.spellings)]
+    if follows or any(_may_hold_any(walk, path, is_deep=is_deep) for path in outside):
+        deed.brings = True
+        walk.fill(target)
+
+
+def _may_hold_any(walk: LineWalk, path: NamedPath, *, is_deep: bool) -> bool:
+    if path.pattern:
+        return is_deep or walk.names.may_be_protected(path.pattern.rpartition("/")[2])
+    if is_deep and any(map(walk.aged.have_filled, path.spellings)):
+        raise NotUnderstood(f"a folder that an earlier step may have filled: {path.shown}")
+    return is_deep and walk.facts.is_folder(path.real)
 
 
 def _age_arrivals(walk: LineWalk, deed: Deed) -> None:
@@ -181,6 +208,8 @@ def read_unzip(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], dee
     if "need" not in given.marks:
         raise NotUnderstood("unzip to where it stands")
     apply_arguments(walk, entry, given, deed)
+    deed.brings = True
+    walk.fill(deed.into)
     walk.age(deed.into, itself=True)
 
 

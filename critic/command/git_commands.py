@@ -4,6 +4,7 @@ Rule 1: git runs what the configuration of a repository says, so the repository 
         project's own, and nothing on the line may have written one before.
 Rule 2: an operand may be a revision or a path, and counts as both.
 Rule 3: a remote is one that the repository names. An address is not understood.
+Rule 4: no files come from a ref that anybody may have written (see `git_refs`).
 """
 
 import re
@@ -13,6 +14,7 @@ from typing import Final
 from critic.command.command_table import ProgramEntry
 from critic.command.deeds import Deed, LineWalk, NamedPath
 from critic.command.file_moves import add_lost_sources
+from critic.command.git_refs import refuse_refs_of_others, refuse_sources_of_others
 from critic.command.operand_kinds import apply_arguments, apply_kind
 from critic.command.program_options import GivenArguments, parse_options
 from critic.command.shell_syntax import NotUnderstood, Piece, Word, plain_word
@@ -75,6 +77,7 @@ def read_git(walk: LineWalk, words: tuple[Word, ...], deed: Deed) -> None:
     marks = given.marks
     if entry.needs_option and "need" not in marks:
         raise NotUnderstood(f"{deed.program} that may set something")
+    refuse_refs_of_others(walk, sub, deed.program, given)
     if "discard" in marks:
         deed.does = {"discard": "deletes, moves or overwrites"}
     _BY_SUB.get(sub, _read_plain)(walk, entry, given, deed)
@@ -281,6 +284,8 @@ def _read_remote(walk: LineWalk, entry: ProgramEntry, given: GivenArguments, dee
     host = walk.facts.remote_host(name)
     if not host and walk.facts.given.remotes is not None:
         raise NotUnderstood(f"{deed.program} with {name}, which is not a remote of the repository")
+    if deed.program in ("git fetch", "git pull"):
+        refuse_sources_of_others(walk, deed.program, name, given.operands[1:])
     deed.hosts.append(host)
 
 

@@ -1,9 +1,10 @@
 """The effects of steps, and which of them a path has by where it is and what it is called.
 
 Rule 1: a path counts by where it leads and as it is written; the worse of the two decides.
-Rule 2: files of unknown names in the top folder of the project count as outside: one of them may
-        be protected. So do those in a folder of installed programs, which nobody reviews: they are
-        for what installs them.
+Rule 2: files of unknown names in the top folder of the project, or in one around it, count as
+        outside: one of them may be protected. So do those in any folder of it that come from
+        elsewhere, a repository among them. So do those in a folder of installed programs, which
+        nobody reviews: they are for what installs them.
 """
 
 import re
@@ -108,7 +109,7 @@ class PathEffects:
         for path in deed.writes:
             yield self._write_effect(path, below=bool(path.pattern)), path
         for path in deed.into:
-            yield self._write_effect(path, below=True), path
+            yield self._write_effect(path, below=True, brings=deed.brings), path
 
     def _read_effect(self, path: NamedPath) -> ShellEffect:
         if self._is_secret(path):
@@ -127,7 +128,7 @@ class PathEffects:
         listed = any(is_below(path.real, folder) for folder in _LISTED)
         return "list" if listed else "read_outside"
 
-    def _write_effect(self, path: NamedPath, *, below: bool) -> ShellEffect:
+    def _write_effect(self, path: NamedPath, *, below: bool, brings: bool = False) -> ShellEffect:
         if self._is_protected(path):
             return "write_protected"
         if _DEVICES.fullmatch(path.real):
@@ -138,9 +139,9 @@ class PathEffects:
             return "write_outside"
         general = below and (not path.pattern or self._names.may_be_protected(path.pattern))
         tops = (self._facts.root, self._facts.home, "/")
-        if general and (path.real in tops or path.pattern):
-            return "write_outside"
-        return "write"
+        in_top = path.pattern != "" or any(is_below(top, path.real) for top in tops)
+        may_be_guarded = (general and in_top) or (brings and self._is_inside(path))
+        return "write_outside" if may_be_guarded else "write"
 
     def _is_secret(self, path: NamedPath) -> bool:
         return any(self._names.is_secret(one, path.pattern) for one in path.spellings)

@@ -25,7 +25,7 @@ _CHANGE_NOTHING: Final = ("read", "list", "read_outside", "read_secret", "fetch"
 """The effects after which paths lead where they led before."""
 
 _ASKED: Final[Mapping[str, None]] = MappingProxyType(
-    dict.fromkeys(("links", "git", "refs", "remotes", "path_safe"))
+    dict.fromkeys(("links", "git", "folders", "refs", "remotes", "path_safe"))
 )
 """The facts that are asked for, line by line."""
 
@@ -110,7 +110,7 @@ def _fit_together(
         return False
     asked = {
         name: {key: value for one in facts for key, value in (one.get(name) or {}).items()}
-        for name in ("links", "git", "remotes")
+        for name in ("links", "git", "folders", "remotes")
         if any(name in one for one in facts)
     }
     both = " &\n".join(f"( {_text_of(one)}\n)" for one in commands)

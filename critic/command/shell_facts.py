@@ -22,7 +22,9 @@ class ShellFacts(Envelope):
 
     `root` is the folder of the project and `home` that of the user, both without links; `cwd` is
     where the line starts. `links`: by path, with its `..` as written, where the system gets to.
-    `refs`: the branches that have no file of their name; `remotes`: the hosts of git's remotes.
+    `folders`: by path, whether there is a folder.
+    `refs`: the branches that have no file of their name, and the branches of remotes that they
+    follow; `remotes`: the hosts of git's remotes.
     `path_safe`: no folder of PATH is relative, or can be written by the project. Without `shell`,
     the line is read as bash, dash and zsh agree. `guarded`: files and folders of the guard itself,
     which are protected whatever they are called.
@@ -34,6 +36,7 @@ class ShellFacts(Envelope):
     shell: Annotated[ShellName | None, OPTIONAL] = None
     links: Annotated[dict[str, Text], MEMBERS] = Field(default_factory=dict)
     git: Annotated[dict[str, FoundRepository], MEMBERS] = Field(default_factory=dict)
+    folders: Annotated[dict[str, bool] | None, OPTIONAL, MEMBERS] = None
     refs: Annotated[tuple[Text, ...] | None, ARRAY, OPTIONAL] = None
     remotes: Annotated[dict[str, Text] | None, OPTIONAL, MEMBERS] = None
     path_safe: Annotated[bool | None, OPTIONAL] = None
@@ -46,18 +49,20 @@ class FactNeeds:
 
     links: tuple[str, ...] = ()
     git: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
     refs: bool = False
     remotes: bool = False
     path_safe: bool = False
 
     def __bool__(self) -> bool:
         """Return whether anything is needed."""
-        return bool(self.links or self.git or self.refs or self.remotes or self.path_safe)
+        return self != FactNeeds()
 
     def __str__(self) -> str:
         """Return what is needed, in words, not yet escaped."""
         parts = [f"where {self.links[0]} leads"] if self.links else []
         parts += [f"what git finds from {self.git[0]}"] if self.git else []
+        parts += [f"whether {self.folders[0]} is a folder"] if self.folders else []
         parts += ["the branches of the repository"] if self.refs else []
         parts += ["the remotes of the repository"] if self.remotes else []
         parts += ["whether the folders of PATH are safe"] if self.path_safe else []
@@ -73,13 +78,19 @@ class KnownFacts:
         self._reals: dict[str, str] = {}
         self._links: dict[str, None] = {}
         self._git: dict[str, None] = {}
+        self._folders: dict[str, None] = {}
         self._refs = self._remotes = self._path_safe = False
 
     @property
     def needs(self) -> FactNeeds:
         """What was asked for in vain."""
         return FactNeeds(
-            tuple(self._links), tuple(self._git), self._refs, self._remotes, self._path_safe
+            links=tuple(self._links),
+            git=tuple(self._git),
+            folders=tuple(self._folders),
+            refs=self._refs,
+            remotes=self._remotes,
+            path_safe=self._path_safe,
         )
 
     def real_path(self, path: str) -> str:
@@ -99,8 +110,15 @@ class KnownFacts:
             self._git[folder] = None
         return found or "own"
 
+    def is_folder(self, path: str) -> bool:
+        """Return whether there is a folder at a path."""
+        found = (self.given.folders or {}).get(path)
+        if found is None:
+            self._folders[path] = None
+        return bool(found)
+
     def is_branch(self, name: str) -> bool:
-        """Return whether a name is that of a branch, and of no file."""
+        """Return whether a name is that of a branch or of one that it follows, and of no file."""
         self._refs = self._refs or self.given.refs is None
         return name in (self.given.refs or ())
 

@@ -41,6 +41,8 @@ def read_tar(walk: LineWalk, _entry: ProgramEntry, words: tuple[Word, ...], deed
     deed.reads += [] if is_pipe else walk.at(archive, deed.folders)
     if action == {"x"}:
         deed.into += walk.at(plain_word("."), folders)
+        deed.brings = True
+        walk.fill(deed.into)
         walk.age(deed.into, itself=False)
 
 

@@ -17,9 +17,11 @@ from critic.command.command_table import CommandTable
 from critic.command.shell_facts import FactNeeds, FoundRepository, ShellFacts, ShellName, is_below
 from critic.command.steps import read_steps
 
-_BARE: Final = ("HEAD", "objects", "refs")
 _REMOTE: Final = re.compile(r'\[remote "([^"\\]+)"\]')
 _SECTION: Final = re.compile(r"\[")
+_BRANCH: Final = re.compile(r'\[branch "[^"]+"\]')
+_FOLLOWED: Final = re.compile(r"remote\s*=\s*(\S+)|merge\s*=\s*refs/heads/(\S+)")
+_HEAD_OF_REMOTE: Final = "ref: refs/remotes/"
 _URL: Final = re.compile(r"url\s*=\s*(\S+)")
 _HOST: Final = re.compile(r"(?:[a-z+]+://)?(?:[^@/]+@)?([A-Za-z0-9.-]+)[:/]")
 _LONGEST_FILE: Final = 1 << 20
@@ -115,10 +117,14 @@ def answer_needs(facts: ShellFacts, needs: FactNeeds) -> ShellFacts:
     found: dict[str, object] = facts.model_dump(exclude_none=True)
     found["links"] = {**facts.links, **{path: os.path.realpath(path) for path in needs.links}}
     found["git"] = {**facts.git, **{path: _find_repository(path, facts.root) for path in needs.git}}
+    if needs.folders:
+        asked = {path: os.path.isdir(path) for path in needs.folders}  # noqa: PTH112 - texts
+        found["folders"] = {**(facts.folders or {}), **asked}
     if needs.path_safe:
         found["path_safe"] = _is_path_safe(os.environ.get("PATH", ""), facts.root)
     folder = _find_git_folder(Path(facts.root) / ".git")
-    if needs.refs and (refs := _read_branches(folder)) is not None:
+    if needs.refs and (branches := _read_branches(folder)) is not None:
+        refs = dict.fromkeys((*branches, *_read_followed(folder)))
         found["refs"] = tuple(one for one in refs if not (Path(facts.cwd) / one).exists())
     if needs.remotes and (remotes := _read_remotes(folder)) is not None:
         found["remotes"] = remotes
@@ -134,11 +140,19 @@ def _find_repository(folder: str, root: str) -> FoundRepository:
     if not real.is_dir():
         return "none"
     for one in (real, *real.parents):
-        if all((one / name).exists() for name in _BARE):
+        if _looks_like_repository(one):
             return "other"
         if os.path.lexists(one / ".git"):
             return "own" if str(one) == root else "other"
     return "none"
+
+
+def _looks_like_repository(folder: Path) -> bool:
+    """Return whether git may take a folder for a repository: `HEAD` may be a link to nowhere."""
+    if not os.path.lexists(folder / "HEAD"):
+        return False
+    names = [["commondir"], ["objects", "refs"]]
+    return any(all((folder / name).exists() for name in one) for one in names)
 
 
 def _find_git_folder(path: Path) -> Path:
@@ -178,6 +192,24 @@ def _read_branches(git: Path) -> tuple[str, ...] | None:
         if name.startswith(prefix)
     ]
     return tuple(dict.fromkeys(names))
+
+
+def _read_followed(git: Path) -> Iterator[str]:
+    """Yield the branches of remotes that a branch follows, and the first one of each remote."""
+    config = _read_text(git / "config") or ""
+    for remote, _ in _remotes_of(config):
+        head = (_read_text(git / "refs" / "remotes" / remote / "HEAD") or "").strip()
+        if head.startswith(_HEAD_OF_REMOTE):
+            yield head.removeprefix(_HEAD_OF_REMOTE)
+    is_branch, remote = False, ""
+    for line in map(str.strip, config.splitlines()):
+        followed = _FOLLOWED.fullmatch(line)
+        if _SECTION.match(line):
+            is_branch, remote = _BRANCH.fullmatch(line) is not None, ""
+        elif is_branch and followed and followed[1]:
+            remote = followed[1]
+        elif is_branch and followed and remote:
+            yield f"{remote}/{followed[2]}"
 
 
 def _read_remotes(git: Path) -> Mapping[str, str] | None:

@@ -25,7 +25,9 @@ class World:
     home: str = "/home/u"
     links: Mapping[str, str] = field(default_factory=dict)
     repositories: tuple[str, ...] = ("/w", "/w/src", "/w/backend", "/w/tests")
+    folders: tuple[str, ...] = ()
     branches: tuple[str, ...] = ()
+    followed: tuple[str, ...] = ("origin/main",)
     remotes: Mapping[str, str] = field(default_factory=lambda: {"origin": "git.example"})
     path_safe: bool = True
 
@@ -46,7 +48,8 @@ class World:
                 **facts.model_dump(exclude_none=True),
                 "links": {**facts.links, **links},
                 "git": {**facts.git, **git},
-                "refs": self.branches,
+                "folders": {path: path in self.folders for path in needs.folders},
+                "refs": (*self.branches, *self.followed),
                 "remotes": {**self.remotes},
                 "path_safe": self.path_safe,
             }

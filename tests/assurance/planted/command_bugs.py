@@ -244,8 +244,8 @@ COMMAND_BUGS: Final[tuple[Bug, ...]] = (
         "names-unknown-in-the-top-folder",
         _EFFECTS,
         "files of any names are written into the project",
-        "if general and (path.real in tops or path.pattern):",
-        "if general and path.pattern:",
+        'in_top = path.pattern != "" or any(is_below(top, path.real) for top in tops)',
+        'in_top = path.pattern != ""',
     ),
     slip(
         "protected-in-one-case",

@@ -76,8 +76,8 @@ FILE_BUGS: Final[tuple[Bug, ...]] = (
         "no-bare-repository",
         _WORLD,
         "git runs in a folder that is laid out as a repository",
-        "        if all((one / name).exists() for name in _BARE):",
-        "        if all((one / name).is_symlink() for name in _BARE):",
+        "        if _looks_like_repository(one):",
+        "        if _looks_like_repository(one) and (one / 'HEAD').is_symlink():",
     ),
 )
 """Each lets a file be written, or a program run, that nobody allowed."""

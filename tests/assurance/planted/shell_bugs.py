@@ -8,6 +8,7 @@ _CURL: Final = "critic/command/curl.py"
 _DELETIONS: Final = "critic/command/requested_deletions.py"
 _FIND: Final = "critic/command/find.py"
 _GIT: Final = "critic/command/git_commands.py"
+_REFS: Final = "critic/command/git_refs.py"
 _HOSTS: Final = "critic/command/requested_hosts.py"
 _MOVES: Final = "critic/command/file_moves.py"
 _OPERANDS: Final = "critic/command/operand_kinds.py"
@@ -564,8 +565,8 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "unpacked-links",
         "critic/command/file_moves.py",
         "what is unpacked is no link",
-        "    apply_arguments(walk, entry, given, deed)\n    walk.age(deed.into, itself=True)",
-        "    apply_arguments(walk, entry, given, deed)",
+        "    walk.fill(deed.into)\n    walk.age(deed.into, itself=True)",
+        "    walk.fill(deed.into)",
     ),
     slip(
         "links-of-a-branch",
@@ -734,5 +735,61 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "`push it` pushes every tag, past every hook",
         "        if not all(_OF_A_PUSH[one] & self._said.stems for one in options):",
         "        if not all(_OF_A_PUSH[one] for one in options):",
+    ),
+    slip(
+        "archive-brings-a-repository",
+        "critic/command/tar.py",
+        "an archive is unpacked below the project, with a repository in it",
+        "deed.brings = True",
+        "deed.brings = False",
+    ),
+    slip(
+        "folder-from-elsewhere-comes",
+        _MOVES,
+        "a folder that an archive filled before is moved into the project",
+        "return is_deep and walk.facts.is_folder(path.real)",
+        "return False",
+    ),
+    slip(
+        "filled-on-the-line-is-no-folder",
+        _MOVES,
+        "a folder that is made and filled on the line itself is a file, since it was not there",
+        "if is_deep and any(map(walk.aged.have_filled, path.spellings)):",
+        "if is_deep and walk.aged.have_filled(path.pattern):",
+    ),
+    slip(
+        "around-the-project-is-elsewhere",
+        _PATHS,
+        "an archive is unpacked into the folder that the project is in",
+        "any(is_below(top, path.real) for top in tops)",
+        "path.real in tops",
+    ),
+    slip(
+        "head-that-leads-nowhere-is-none",
+        "harness/guard/shell_world.py",
+        "a folder that git takes for a repository is the project's own, if its HEAD is a link",
+        'if not os.path.lexists(folder / "HEAD"):',
+        'if not (folder / "HEAD").exists():',
+    ),
+    slip(
+        "pull-request-is-a-branch",
+        _REFS,
+        "what anybody proposed is fetched by its name, and taken from later",
+        'is_written_here = name != source or "/" not in name or _TAG.match(name)',
+        "is_written_here = True",
+    ),
+    slip(
+        "fetched-head-is-own",
+        _REFS,
+        "what was fetched last is merged, whoever wrote it",
+        'if name.upper().endswith("FETCH_HEAD"):',
+        'if name == "fetch_head":',
+    ),
+    slip(
+        "branch-begins-anywhere",
+        _REFS,
+        "a branch is made of what anybody wrote, and merged as one's own",
+        "        yield from given.operands[1:]\n    elif sub in _NAMES_FIRST:",
+        "        yield from given.operands[2:]\n    elif sub in _NAMES_FIRST:",
     ),
 )
