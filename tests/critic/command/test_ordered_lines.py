@@ -120,6 +120,7 @@ SPOKEN: Final = (
     ("> please push\n\nWhat does he mean", PUSH),
     ("$ git push\nfatal: no remote\nFix it", PUSH),
     ("The README says to run:\n```\nmake x\ngit push\n```\nFix the text", PUSH),
+    ("The README says to run\n```\nmake x\ngit push\n```\nFix the text", PUSH),
     ('The text is cut: "please push\nFix it', PUSH),
     ("Please push updates to the websocket clients", PUSH),
     ("push to Kafka when an order is placed", PUSH),
