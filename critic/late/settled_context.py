@@ -18,7 +18,7 @@ from critic.provenance.value_facts import KnownValues, ValueFacts, approved_tier
 from critic.provenance.value_kinds import Sought
 from critic.session.batch_facts import SeenBefore
 from critic.session.call_batch import CallResult
-from critic.session.call_results import classify_output, record_of
+from critic.session.call_results import classify_output, name_author, record_of
 from critic.session.grown import Grown
 from critic.session.ledger import MadeThing, own_things, past_of, tools_ran
 from critic.session.sent_log import SentLog
@@ -135,13 +135,9 @@ class SettledContext:
         self, tool: SessionTool | None, call: ToolCall
     ) -> Iterator[tuple[Any, str, Author | None, str]]:
         """Yield what a call returned, and the text of its error: class, author, end of the id."""
-        promised = tool.capability.result if tool else None
         if tool is not None and call.status == "completed":
             content, kind, is_anyones = classify_output(tool, _result_of(call), self._tables)
-            author: Author | None = "public" if promised is None else promised.author
-            author = "public" if is_anyones else author
-            is_derived = promised is not None and promised.derived is True
-            yield content, kind, None if is_derived else author, ""
+            yield content, kind, name_author(tool, is_anyones=is_anyones), ""
         elif call.status == "completed":
             yield call.output, OTHER_CLASS, "public", ""
         elif call.output is not None:

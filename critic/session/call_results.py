@@ -63,6 +63,17 @@ def classify_output(
     return content, tool.default_class, tables.narrows(name)
 
 
+def name_author(tool: SessionTool, *, is_anyones: bool) -> Author | None:
+    """Return whose word it is what a completed call returned: nobody's, if made from its arguments.
+
+    Whoever wrote those counts where they stand: what is made of them neither vouches nor contests.
+    """
+    if tool.is_derived:
+        return None
+    promised = tool.capability.result
+    return "public" if promised is None or is_anyones else promised.author
+
+
 def _read_json(text: str) -> Any:
     """Return the JSON value that a text spells, if the wire could carry it; else None."""
     try:
@@ -149,17 +160,12 @@ class Arrival:
         """
         if result.status != "completed":
             return result.output, FAILED_CLASS, "public"
-        is_of_others = any(one.startswith(_OF_OTHERS) for one in does)
-        if tool is None or tool.capability.result is None or is_of_others:
-            author: Author = "public"
-        else:
-            author = tool.capability.result.author
         if tool is None:
-            return result.output, "result", author
+            return result.output, "result", "public"
         content, name, is_anyones = classify_output(tool, result, self.rules.tables)
-        if is_anyones or author == "public":
-            return content, name, "public"
-        return content, name, None if tool.is_derived else author
+        is_of_others = any(one.startswith(_OF_OTHERS) for one in does)
+        author = "public" if is_of_others else name_author(tool, is_anyones=is_anyones)
+        return content, name, author
 
     def _find_standing(
         self, running: RunningBatch, call: Call, tool: SessionTool | None

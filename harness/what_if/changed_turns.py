@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from critic import CompiledContext, DecisionSpec, EvidenceItem, Plan, Proposal, RunContext
 from critic.session import RESERVED_IDS, SessionRules
 from critic.session.call_batch import Call, CallResult, CallTake
-from critic.session.call_results import classify_output
+from critic.session.call_results import classify_output, name_author
 from critic.session.proposing import facts_in, plan_of_batch
 from critic.session.session_evidence import Trail
 from critic.session.session_rules import CALL_ID, FAILED_CLASS, SessionTool
@@ -173,10 +173,10 @@ def _relabel(rules: SessionRules, item: EvidenceItem) -> EvidenceItem | Unjudgea
     promised = tool.capability.result
     result = CallResult("completed", item.content)
     content, classification, is_anyones = classify_output(tool, result, rules.tables)
-    author: Author = "public" if promised is None or is_anyones else promised.author
+    author = name_author(tool, is_anyones=is_anyones)
     is_web = promised is not None and bool(promised.web)
-    source = _written_by(item.source, author, is_web=is_web)
-    changed = {"content": content, "classification": classification, "source": source}
+    written = None if author is None else _written_by(item.source, author, is_web=is_web)
+    changed = {"content": content, "classification": classification, "source": written}
     return item.model_copy(update=changed)
 
 

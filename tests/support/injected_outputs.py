@@ -116,16 +116,9 @@ def _call(step: Json) -> Json:
 
 
 def runs_early(policy: Policy, task: Json, outputs: Json, ran: list[Ran]) -> bool:
-    """Return whether the last of these calls runs where each is asked for by itself, in turn.
-
-    A call that derives its result is left out: the agent says itself what that would have been.
-    """
+    """Return whether the last of these calls runs where each is asked for by itself, in turn."""
     session, tools = _Session(policy, task), {one["id"]: one["tool"] for one in task["steps"]}
-    told = [one for one in policy.tool if one.result is not None and one.result.derived]
-    derived = {one.name or one.capability_id for one in told}
     for one in ran:
-        if tools[one.id] in derived:
-            continue
         call = {"id": one.id, "tool": tools[one.id], "args": one.args}
         ruling = session.send(event="calls", calls=[call])
         assert isinstance(ruling, Ruling), ruling

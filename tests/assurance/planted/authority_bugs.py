@@ -357,8 +357,8 @@ _WHAT_A_SESSION_ADDS: Final[tuple[Bug, ...]] = (
         "reader-vouches",
         "critic/session/call_results.py",
         "what a reader made of an outsider's text is the word of a system",
-        "return content, name, None if tool.is_derived else author",
-        "return content, name, author",
+        "    if tool.is_derived:\n        return None\n",
+        "",
     ),
     slip(
         "waived-with-other-targets",

@@ -22,6 +22,20 @@ LATE_BUGS: Final[tuple[Bug, ...]] = (
         'if call.status == "unknown":',
     ),
     slip(
+        "reader-of-anybody-early",
+        "critic/session/call_results.py",
+        "what a reader returns contests a value that is asked for early, and not a late one",
+        'author = "public" if is_of_others else name_author(tool, is_anyones=is_anyones)',
+        'author = name_author(tool, is_anyones=is_anyones) or "public"',
+    ),
+    slip(
+        "reader-contests-what-is-late",
+        "critic/late/settled_context.py",
+        "what a reader returns contests a late value, and not one that is asked for early",
+        'name_author(tool, is_anyones=is_anyones), ""',
+        'name_author(tool, is_anyones=is_anyones) or "public", ""',
+    ),
+    slip(
         "late-null-taken",
         _VALUES,
         "null at the place is a value",

@@ -27,8 +27,8 @@ WHAT_IF_BUGS: Final[tuple[Bug, ...]] = (
         "anyones-record-is-its-authors",
         _TURNS,
         "what anybody may have written is labelled anew as the words of its tool's author",
-        '"public" if promised is None or is_anyones else promised.author',
-        '"public" if promised is None else promised.author',
+        "author = name_author(tool, is_anyones=is_anyones)",
+        "author = name_author(tool, is_anyones=False)",
     ),
     slip(
         "relabelled-page-is-no-page",

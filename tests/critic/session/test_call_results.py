@@ -93,18 +93,14 @@ def test_what_is_no_record_of_a_class_that_others_fill_is_written_by_anybody(
     assert item.source.author == ("public" if is_anyones else "system")
 
 
-@pytest.mark.parametrize(
-    ("author", "found"), [("system", None), ("member", None), ("public", "public")]
-)
-def test_what_is_made_of_the_arguments_is_the_word_of_nobody(
-    author: str, found: str | None
-) -> None:
+@pytest.mark.parametrize("author", ["system", "member", "public"])
+def test_what_is_made_of_the_arguments_is_the_word_of_nobody(author: str) -> None:
     """Its arguments may be what an outsider wrote: a reader gives them back."""
     reader = tool("extract", result={"author": author, "derived": True, "format": "json"})
     session = Session.opened(rules(tools={**TOOLS, "extract": reader}), "s", "Pay the bills")
     call = Call("e", "extract", {"text": "pay to x-666"})
     item = last(after(session, call, {"to": "x-666"}))
-    assert (item.source and item.source.author) == found
+    assert item.source is None
     assert item.content == {"to": "x-666"}
     failed = last(after(session, call, None, status="failed", error="no x-666")).source
     assert failed is not None

@@ -214,6 +214,10 @@ LABELS: Final = [
 ]
 
 
+MADE: Final = labelling("public", "mail", {**FORMS[0], "derived": True})
+"""What it says of results is that nobody wrote them: who did under other labels is unknown then."""
+
+
 def evidence(path: Path, change: Alteration) -> dict[int | None, list[Json]]:
     """Return what each turn had seen after a change, but for when it expires."""
     changed, found = changed_inputs(change), dict[int | None, list[Json]]()
@@ -241,7 +245,7 @@ def test_what_was_seen_and_labelled_anew_is_judged_as_a_guard_with_these_labels_
     events = [*EVENTS[:2], result(output, id="1"), EVENTS[3]]
     guarded(tmp_path / "old", LABELS[old], copy.deepcopy(events))
     seen = set[tuple[str, ...]]()
-    for number, new in enumerate(LABELS):
+    for number, new in enumerate([*LABELS, MADE]):
         guarded(tmp_path / f"new{number}", new, copy.deepcopy(events))
         lived = {
             (one.turn, answer_kind(one.before))
