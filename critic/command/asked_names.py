@@ -2,7 +2,7 @@
 
 Rule 1: what is looked for may be a regular expression or a pattern, and counts as both.
 Rule 2: a filter of all files asks for those that it lets through by name: it is no general list
-        then. What git lists is known to the repository, and what it drops asks for nothing.
+        then. What it drops asks for nothing. Of what git lists, it asks for names that it says.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,9 +35,12 @@ def names_looked_for(
 
 
 def names_let_through(
-    walk: LineWalk, deed: Deed, found: Iterable[NamedPath]
+    walk: LineWalk, deed: Deed, found: Iterable[NamedPath], *, known: bool
 ) -> Iterator[NamedPath]:
-    """Yield the names that a deed asks for, if it is a filter, of all that was found."""
+    """Yield the names that a deed asks for, if it is a filter, of all that was found.
+
+    `known`: only files that git lists were found, so that a part of a name asks for no secret.
+    """
     if deed.program != "grep" or deed.found:
         return
     entry = walk.table.entries["grep"][""]
@@ -47,7 +50,8 @@ def names_let_through(
     texts = [one.value for one in given.options if one.name in _ASKS_FOR and one.value]
     patterns = [one for text in texts or given.operands for one in patterns_of_regex(text.shown)]
     for path, pattern in product([one for one in found if one.pattern in _ALL], patterns):
-        yield path._replace(pattern=f"**/{_part_of_name(pattern)}")
+        name = pattern.rpartition("/")[2] if known else _part_of_name(pattern)
+        yield path._replace(pattern=f"**/{name}")
 
 
 def _part_of_name(pattern: str) -> str:

@@ -135,7 +135,7 @@ def _read_module(
         for word in rest:
             apply_kind(walk, "read", word, deed)
     elif name == "venv" and len(rest) == 1 and rest[0].prefix[:1] != "-":
-        apply_kind(walk, "into", rest[0], deed)
+        apply_kind(walk, "write", rest[0], deed)  # names that are known
     else:
         raise NotUnderstood(f"python -m {words[0].shown}")
     return None

@@ -40,6 +40,7 @@ ArgumentKind = Literal[
     "glob",
     "word",
     "switch",
+    "layout",
     "script",
     "ref",
     "plugin",
@@ -55,6 +56,7 @@ ArgumentKind = Literal[
     "pkg",
     "url",
     "host",
+    "repo",
     "body",
     "upload",
     "cmd",
@@ -63,15 +65,17 @@ ArgumentKind = Literal[
 
 `text`: nothing that the world sees; `text2`: two such words. `word`: a text of letters, digits and
 `-_,`, where any other may name a file or code (`--format=./x.js`). `switch`:
-`NAME=VALUE` with a number, a truth value or a type of build. `script`: a program of the entry's
+`NAME=VALUE` with a number, a truth value or a type of build. `layout`: how a list is printed,
+`wide` or by `name`; others print what is in the things listed. `script`: a program of the entry's
 small language. `ref`: a revision. `plugin`: `no:NAME`, nothing else is understood. `glob`: a
 pattern of the names that are read.
 `read`, `list`, `write`, `delete`: a path, and what is done with it and with what is below.
 `into`: files of any name are written below the path. `rw`: read, and rewritten in place. `dir`: a
 folder whose code runs. `run`: a path whose code runs, up to `::`.
 `target`: what is run, by name (`make test`); it joins the kinds of `run`. `pkg`: a package.
-`url`, `host`: whom the program asks. `body`: what is sent; `@PATH` sends a file. `upload`: a path
-whose content is sent. `cmd`: the rest of the words are another command.
+`url`, `host`: whom the program asks. `repo`: an address, `HOST/OWNER/REPO`, or what names no host.
+`body`: what is sent; `@PATH` sends a file. `upload`: a path whose content is sent. `cmd`: the rest
+of the words are another command.
 """
 
 OptionMark = Literal["script", "write", "check", "folder", "names", "send", "discard", "need"]

@@ -21,7 +21,8 @@ class PlaceNames(Envelope):
     """Files and folders by name: patterns with `*` and `?`, of one name each, in any case.
 
     `protected`: never written, at any depth. `secret`: not read without a question, and never sent;
-    `secret_folders`: nor is anything below such a folder; `not_secret` are exceptions of `secret`.
+    `FOLDER/NAME` is one at any depth of such a folder. `secret_folders`: nor is anything below such
+    a folder; `not_secret` are exceptions of `secret`.
     `made_again`: what a build or a tool makes again, so that removing it loses nothing.
     """
 

@@ -29,6 +29,11 @@ _PACKAGE: Final = re.compile(
 )
 _PACKAGE_NAME: Final = re.compile(r"(@[\w.-]+/)?[\w.-]+")
 _ADDRESS: Final = re.compile(r"(?:([a-z]+)://)?([^/?#\s]+)", re.IGNORECASE)
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:(?!:|\\|\d*$)|[^/]*://")
+"""What begins an address (`file:x`, `npm:x`, `https://x`), and not a test or a line of a file
+(`a.py::t`, `a.py:12`)."""
+_LAYOUT: Final = re.compile("wide|name")
+_HOST_OF_REPOSITORY: Final = re.compile(r"(?:https?://)([^/]*)(?:/|$)|([^/]+)/[^/]+/.", re.I)
 _HOST_BEFORE: Final = re.compile(r"(?:https?://)?[A-Za-z0-9.-]+(?::\d+)?/")
 _WHOLE_HOST: Final = re.compile(r"[a-z]+://[^/?#]+/", re.IGNORECASE)
 _PORT: Final = re.compile(r":\d*$")
@@ -128,7 +133,7 @@ def apply_kind(walk: LineWalk, kind: str | None, word: Word, deed: Deed) -> None
     """
     if kind in _OPTIONS_IN_FILES and word.prefix.startswith("@"):
         raise NotUnderstood("an argument that begins with @, a file of options")
-    if kind in _PATHS and "://" in word.prefix:
+    if kind in _PATHS and _SCHEME.match(word.prefix):
         raise NotUnderstood(f"an address where a path is meant: {word.shown}")
     if kind in _PATHS:
         _apply_path(walk, str(kind), word, deed)
@@ -191,10 +196,22 @@ def _apply_switch(_walk: LineWalk, word: Word, _deed: Deed) -> None:
         raise NotUnderstood(f"a value that may name a file or a program: {word.shown}")
 
 
+def _apply_layout(_walk: LineWalk, word: Word, _deed: Deed) -> None:
+    if not _LAYOUT.fullmatch(word.exact or ""):
+        raise NotUnderstood(f"a layout that may show what is secret: {word.shown}")
+
+
 def _apply_host(_walk: LineWalk, word: Word, deed: Deed) -> None:
     if not word.exact:
         raise NotUnderstood("a host that is known only when it runs")
     deed.hosts.append(word.exact.lower())
+
+
+def _apply_repository(_walk: LineWalk, word: Word, deed: Deed) -> None:
+    if word.exact is None:
+        raise NotUnderstood("a repository that is known only when it runs")
+    read = _HOST_OF_REPOSITORY.match(word.exact)
+    deed.hosts += [(read[1] or read[2] or "").lower()] if read else []
 
 
 def _apply_body(walk: LineWalk, word: Word, deed: Deed) -> None:
@@ -286,4 +303,6 @@ _APPLY: Final[dict[str | None, Callable[[LineWalk, Word, Deed], None]]] = {
     "pkg": _apply_package,
     "url": apply_address,
     "host": _apply_host,
+    "layout": _apply_layout,
+    "repo": _apply_repository,
 }

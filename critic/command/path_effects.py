@@ -71,7 +71,8 @@ TEMPORARY_FOLDERS: Final = ("/tmp", "/var/tmp", "/private/tmp")  # noqa: S108 - 
 """The folders for temporary files, which are there on each machine."""
 
 _INSTALLED: Final = re.compile(
-    r"/(\.venv|venv|node_modules|site-packages|dist-packages)/", re.IGNORECASE
+    r"/(\.venv|venv|\.tox|\.nox|node_modules|site-packages|dist-packages|(env|vendor)/bin)/",
+    re.IGNORECASE,
 )
 _LISTED: Final = ("/tmp", "/etc", "/var/log")  # noqa: S108
 
@@ -135,7 +136,7 @@ class PathEffects:
             return "write"
         if not (self._is_inside(path) or _is_temporary(path)) or self._is_secret(path):
             return "write_outside"
-        if (below and self._own.are_in(path)) or _is_installed(path):
+        if (below and self._own.are_in(path)) or _is_installed(path, below=below):
             return "write_outside"
         general = below and (not path.pattern or self._names.may_be_protected(path.pattern))
         tops = (self._facts.root, self._facts.home, "/")
@@ -165,10 +166,10 @@ class PathEffects:
         return _is_temporary(path) and not path.pattern
 
 
-def _is_installed(path: NamedPath) -> bool:
-    """Return whether a path is in a folder of installed programs or packages."""
-    below = "/" if path.pattern else ""
-    return any(_INSTALLED.search(f"{one}{below}") for one in path.spellings)
+def _is_installed(path: NamedPath, *, below: bool) -> bool:
+    """Return whether a path, or what is written below it, is among installed programs."""
+    end = "/" if below else ""
+    return any(_INSTALLED.search(f"{one}{end}") for one in path.spellings)
 
 
 def _is_temporary(path: NamedPath) -> bool:

@@ -8,6 +8,7 @@ Rule 3: a pattern counts as each name that it may give. A general pattern (`*`, 
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -15,6 +16,10 @@ from critic.command.agent_settings import PROTECTED
 
 _GENERAL: Final = re.compile(r"[*?]+(\.[a-z0-9*]+)?|\*\*")
 _SIGN: Final = re.compile(r"[*?]")
+_COPY: Final = re.compile(
+    r"#(.+)#|\.(.+)\.sw[op]|(.+?)(?:~|[.-](?:bak|old|orig|save|copy|backup|swp))+"
+)
+"""The name of a copy, as editors and people give it to what they saved."""
 _BRACKETS: Final = re.compile(r"\[[^\[\]/]+\]")
 
 
@@ -43,8 +48,14 @@ class GuardedNames:
         alone = " ".join(name for name in settings if "/" not in name)
         self._protected: Final = NameList(f"{protected} {alone}")
         self._protected_paths: Final = tuple(f"/{name}/" for name in settings if "/" in name)
-        self._secret: Final = NameList(secret)
-        self._secret_endings: Final = NameList(_endings(secret))
+        plain = [name for name in secret.split() if "/" not in name]
+        self._secret: Final = NameList(" ".join(plain))
+        self._secret_endings: Final = NameList(_endings(plain))
+        below = [name.lower().split("/") for name in secret.split() if "/" in name]
+        self._secret_below: Final = {
+            folder: NameList(" ".join(name for one, name in below if one == folder))
+            for folder, _ in below
+        }
         self._secret_folders: Final = NameList(secret_folders)
         self._not_secret: Final = NameList(not_secret)
         self._made_again: Final = NameList(made_again)
@@ -74,6 +85,8 @@ class GuardedNames:
                 return True
         if names and not pattern and self._is_secret_name(names[-1]):
             return True
+        if not self._secret_below.keys().isdisjoint(names) and self._is_below(names, pattern):
+            return True
         if not pattern:
             return False
         hidden = pattern.startswith("**/")  # find meets hidden names as well
@@ -99,7 +112,19 @@ class GuardedNames:
         """Return whether a variable decides what programs do."""
         return name not in self._plain and self._never.has(_fold(name))
 
+    def _is_below(self, names: list[str], pattern: str) -> bool:
+        """Return whether a path, or what a pattern gives, is a secret of a folder that it is in."""
+        folders = [name for name in names if name in self._secret_below]
+        if pattern:
+            last = (pattern_parts(pattern) or ["*"])[-1]
+            return any(self._secret_below[one].meets(last, hidden=True) for one in folders)
+        return names[-1] in folders or any(
+            self._secret_below[one].has(names[-1]) for one in folders
+        )
+
     def _is_secret_name(self, name: str) -> bool:
+        copied = _COPY.fullmatch(name)
+        name = next(filter(None, copied.groups())) if copied else name
         return self._secret.has(name) and not self._not_secret.has(name)
 
     def _may_be_secret(self, part: str, *, hidden: bool) -> bool:
@@ -173,8 +198,8 @@ def _fold(name: str) -> str:
     return "".join(char for char in plain if char.isprintable())
 
 
-def _endings(names: str) -> str:
-    return " ".join(name for name in names.split() if name.startswith("*."))
+def _endings(names: Iterable[str]) -> str:
+    return " ".join(name for name in names if name.startswith("*."))
 
 
 def without_brackets(pattern: str) -> str:

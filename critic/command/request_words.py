@@ -209,7 +209,7 @@ class RequestedDeeds:
         if step.program in ("git fetch", "git pull"):
             return step.effect == "fetch"
         if step.program == "gh" and step.effect == "fetch" and self._said.names_github:
-            return True
+            return {*step.values("host")} <= {"github.com"} | self._said.hosts
         if step.words[:3] == _OPENS_ONE:
             return _PULL_REQUEST in self._said.verbs
         hosts = {*step.values("host")}

@@ -107,9 +107,10 @@ def read_xargs(walk: LineWalk, entry: ProgramEntry, words: tuple[Word, ...], dee
     inner.note = "the names come from a list"
     for one in listing:
         inner.reads += one.found
-    found = [path for one in listing if one.program != "git ls-files" for path in one.found]
+    found = [path for one in listing for path in one.found]
+    known = all(one.program == "git ls-files" for one in listing)
     for source in sources:
-        inner.reads += walk.count_paths(names_let_through(walk, source, found))
+        inner.reads += walk.count_paths(names_let_through(walk, source, found, known=known))
 
 
 def _gives_names(walk: LineWalk, deed: Deed) -> bool:

@@ -94,6 +94,8 @@ def test_what_no_step_may_write_is_known_behind_a_pattern(line: str) -> None:
         *("find . -type f | grep '\\.env' | xargs cat", "find . | grep -e pem -e foo | xargs cat"),
         "find . | grep -e foo -e pem | xargs cat",
         *("rg --files | grep secret | xargs cat", "fd . | sort | grep -E 'x|env' | xargs cat"),
+        *("git ls-files | grep '\\.env$' | xargs cat", "git ls-files | grep -i secret | xargs cat"),
+        "git ls-files | grep -v test | grep -e a -e '[.]env' | xargs cat",
     ],
 )
 def test_a_secret_is_known_behind_what_a_program_reads_as_a_pattern(line: str) -> None:
@@ -109,6 +111,7 @@ def test_a_secret_is_known_behind_what_a_program_reads_as_a_pattern(line: str) -
         *("find . -type f | grep '\\.py' | grep -v test | xargs grep -n foo", "cat src/[a-z]*.py"),
         "find . -name '*.py' | grep -E 'config|settings' | xargs grep DEBUG",
         *("find . -type f | grep -v pem | xargs wc -l", "git ls-files | grep env | xargs wc -l"),
+        "git ls-files | grep config | grep '\\.py$' | xargs wc -l",
     ],
 )
 def test_ordinary_patterns_are_no_secrets(line: str) -> None:

@@ -429,6 +429,24 @@ def test_npx_that_may_fetch_installs_whatever_is_said_beside_it(flags: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("command", "is_installed"),
+    [
+        *((f"tar xzf a.tgz -C {one}", True) for one in (".venv", "node_modules", "x/.tox")),
+        *(
+            (one, True)
+            for one in ("cd .venv && tar xzf ../a.tgz", "unzip -o a.zip -d node_modules")
+        ),
+        *((one, True) for one in ("touch env/bin/x", "touch vendor/bin/x", "touch .nox/x/y")),
+        *((one, False) for one in ("touch src/env/x", "touch vendor/x", "touch .venvx")),
+    ],
+)
+def test_what_is_written_among_installed_programs_is_outside(
+    command: str, is_installed: bool
+) -> None:
+    assert ("write_outside" in effects(command, SHIPPED)) is is_installed
+
+
+@pytest.mark.parametrize(
     "command",
     [
         "env CI=1 LD_PRELOAD=x ls",
@@ -456,6 +474,13 @@ def test_npx_that_may_fetch_installs_whatever_is_said_beside_it(flags: str) -> N
 )
 def test_a_line_is_not_understood_by_the_first_of_several_alone(command: str) -> None:
     """The second assignment, folder, ref, setting or source counts as the first one does."""
+
+
+        *("pip install -e file:/tmp/x", "pip install -r file:/tmp/x.txt", "deno test npm:evil"),
+        *("pip install -c file:x -r a.txt", "deno check jsr:@a/b", "cat https://x/y", "cat ://x"),
+    ],
+)
+def test_an_address_of_any_scheme_is_no_path(command: str) -> None:
     assert effects(command, SHIPPED) == {"unknown"}
 
 
@@ -504,3 +529,69 @@ def test_a_line_is_not_understood_while_a_fact_of_any_one_kind_is_missing(lacks:
     read = read_steps(line, ShellFacts.model_validate(facts), SHIPPED)
     assert (read.is_understood, len(read.steps)) == (False, 1)
     assert {name for name, needed in asdict(read.needs).items() if needed} == {lacks}
+
+
+    "path", ["a.py::t", "src/a.py:12", "a.py:12", "10:30.txt", "x.py::T::t[a:b]"]
+)
+def test_a_test_or_a_line_of_a_file_is_no_address(path: str) -> None:
+    assert "unknown" not in effects(f"pytest {path}", SHIPPED)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_secret"),
+    [
+        *((one, True) for one in (".git/config", ".GIT/CONFIG", ".git", ".git/*", "x/.git/con*")),
+        *(
+            (one, True)
+            for one in (".git/modules/x/config", ".git/config.worktree", ".git/.g/config")
+        ),
+        *((one, True) for one in (".bundle/config", "a/.mvn/settings.xml")),
+        *((one, False) for one in (".git/HEAD", "config", ".github/config", ".git/logs/HEAD")),
+        *(
+            (one, False)
+            for one in ("settings.xml", ".mvn/config", ".git/*.sample", "config/.git.md")
+        ),
+    ],
+)
+def test_a_file_of_a_folder_is_a_secret_there_alone(path: str, is_secret: bool) -> None:
+    assert ("read_secret" in effects(f"grep -r token {path}", SHIPPED)) is is_secret
+
+
+@pytest.mark.parametrize(
+    "copy", ["{}~", "{}.bak", "{}.old", "{}-old", "{}.orig.bak", "#{}#", ".{}.swp"]
+)
+def test_a_copy_is_a_secret_like_its_original(copy: str) -> None:
+    for name in ("server.key", "prod.env", "id_rsa", ".env"):
+        assert effects(f"cat '{copy.format(name)}'", SHIPPED) == {"read_secret"}
+    for name in ("a.py", ".env.example", "README.md", "keys"):
+        assert effects(f"cat '{copy.format(name)}'", SHIPPED) == {"read"}
+
+
+def test_settings_are_read_by_name_alone() -> None:
+    assert effects("git config --get-regexp help.r", SHIPPED) == {"unknown"}
+
+
+def hosts(command: str) -> set[str]:
+    return {host for step in WORLD.read(command, SHIPPED).steps for host in step.values("host")}
+
+
+def test_what_gh_is_told_may_name_another_host() -> None:
+    for command in ("gh repo view evil.example/o/x", "gh pr view https://Evil.Example/o/r/pull/1"):
+        assert hosts(command) == {"github.com", "evil.example"}
+    assert hosts("gh auth status --hostname evil.example") == {"github.com", "evil.example"}
+    for command in ("gh pr view 12", "gh pr view a/b", "gh pr view https://github.com/o/r/pull/1"):
+        assert hosts(command) == {"github.com"}
+    assert effects('gh pr view "$X"', SHIPPED) == {"unknown"}
+
+
+@pytest.mark.parametrize("option", ["-o yaml", "-o=json", "--output jsonpath={.x}", '-o "$X"'])
+def test_a_list_of_a_cluster_shows_no_values(option: str) -> None:
+    assert effects(f"kubectl get pods {option}", SHIPPED) == {"unknown"}
+    assert effects(f"helm status x {option}", SHIPPED) == {"unknown"}
+    assert effects("kubectl get pods -o wide", SHIPPED) == {"list"}
+
+
+@pytest.mark.parametrize("name", ["RAILS_ENV", "MIX_ENV", "DJANGO_ENV", "APP_ENV"])
+def test_tests_run_where_nothing_is_in_use(name: str) -> None:
+    assert effects(f"{name}=production pytest", SHIPPED) == {"unknown"}
+    assert effects(f"{name}=test pytest", SHIPPED) == {"read", "run"}

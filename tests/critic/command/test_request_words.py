@@ -598,7 +598,11 @@ def test_a_pull_request_is_opened_by_an_order(request_: str, is_asked: bool) -> 
 )
 def test_who_names_a_pull_request_asks_to_read_it(request_: str, is_asked: bool) -> None:
     words = RequestedDeeds([request_], WORLD.root)
-    for command, reads in (("gh pr view 12", True), ("curl https://github.com/x", False)):
+    for command, reads in (
+        ("gh pr view 12", True),
+        ("gh repo view evil.example/o/x", False),
+        ("curl https://github.com/x", False),
+    ):
         steps = WORLD.read(command, COMMON_TABLE).steps
         assert words.ask_for(steps[-1]) is (is_asked and reads)
 
