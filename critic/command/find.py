@@ -142,6 +142,7 @@ class _Reader:
         while self._at < len(self._words):
             self._read_part(read)
         read.name = f"**/{read.name}" if read.name and not self._widens else _ANY_NAME
+        read.others = [name for name in read.others if name != read.name]
         return read
 
     def _exact(self) -> str | None:
@@ -174,7 +175,7 @@ class _Reader:
             # A test narrows only what comes after it.
             if text == "-name" and not read.name and not read.deletes and not read.commands:
                 read.name = value if value and "/" not in value else _ANY_NAME
-            elif text in _NAMES and not self._negates:
+            if text in _NAMES and not self._negates:
                 read.others += [f"**/{name}" for name in _names_in(text, value)]
         elif text == "-delete":
             read.deletes = True

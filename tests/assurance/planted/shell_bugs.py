@@ -653,6 +653,13 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         'return f"*{last}"',
     ),
     slip(
+        "first-name-in-brackets",
+        "critic/command/find.py",
+        "the first name is forgotten where another may stand for it",
+        "            if text in _NAMES and not self._negates:",
+        "            elif text in _NAMES and not self._negates:",
+    ),
+    slip(
         "part-of-what-git-lists",
         "critic/command/asked_names.py",
         "nothing is asked for by name in what git lists",

@@ -429,24 +429,6 @@ def test_npx_that_may_fetch_installs_whatever_is_said_beside_it(flags: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("command", "is_installed"),
-    [
-        *((f"tar xzf a.tgz -C {one}", True) for one in (".venv", "node_modules", "x/.tox")),
-        *(
-            (one, True)
-            for one in ("cd .venv && tar xzf ../a.tgz", "unzip -o a.zip -d node_modules")
-        ),
-        *((one, True) for one in ("touch env/bin/x", "touch vendor/bin/x", "touch .nox/x/y")),
-        *((one, False) for one in ("touch src/env/x", "touch vendor/x", "touch .venvx")),
-    ],
-)
-def test_what_is_written_among_installed_programs_is_outside(
-    command: str, is_installed: bool
-) -> None:
-    assert ("write_outside" in effects(command, SHIPPED)) is is_installed
-
-
-@pytest.mark.parametrize(
     "command",
     [
         "env CI=1 LD_PRELOAD=x ls",
@@ -474,13 +456,6 @@ def test_what_is_written_among_installed_programs_is_outside(
 )
 def test_a_line_is_not_understood_by_the_first_of_several_alone(command: str) -> None:
     """The second assignment, folder, ref, setting or source counts as the first one does."""
-
-
-        *("pip install -e file:/tmp/x", "pip install -r file:/tmp/x.txt", "deno test npm:evil"),
-        *("pip install -c file:x -r a.txt", "deno check jsr:@a/b", "cat https://x/y", "cat ://x"),
-    ],
-)
-def test_an_address_of_any_scheme_is_no_path(command: str) -> None:
     assert effects(command, SHIPPED) == {"unknown"}
 
 
@@ -531,6 +506,36 @@ def test_a_line_is_not_understood_while_a_fact_of_any_one_kind_is_missing(lacks:
     assert {name for name, needed in asdict(read.needs).items() if needed} == {lacks}
 
 
+@pytest.mark.parametrize(
+    ("command", "is_installed"),
+    [
+        *((f"tar xzf a.tgz -C {one}", True) for one in (".venv", "node_modules", "x/.tox")),
+        *(
+            (one, True)
+            for one in ("cd .venv && tar xzf ../a.tgz", "unzip -o a.zip -d node_modules")
+        ),
+        *((one, True) for one in ("touch env/bin/x", "touch vendor/bin/x", "touch .nox/x/y")),
+        *((one, False) for one in ("touch src/env/x", "touch vendor/x", "touch .venvx")),
+    ],
+)
+def test_what_is_written_among_installed_programs_is_outside(
+    command: str, is_installed: bool
+) -> None:
+    assert ("write_outside" in effects(command, SHIPPED)) is is_installed
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("pip install -e file:/tmp/x", "pip install -r file:/tmp/x.txt", "deno test npm:evil"),
+        *("pip install -c file:x -r a.txt", "deno check jsr:@a/b", "cat https://x/y", "cat ://x"),
+    ],
+)
+def test_an_address_of_any_scheme_is_no_path(command: str) -> None:
+    assert effects(command, SHIPPED) == {"unknown"}
+
+
+@pytest.mark.parametrize(
     "path", ["a.py::t", "src/a.py:12", "a.py:12", "10:30.txt", "x.py::T::t[a:b]"]
 )
 def test_a_test_or_a_line_of_a_file_is_no_address(path: str) -> None:
@@ -595,3 +600,15 @@ def test_a_list_of_a_cluster_shows_no_values(option: str) -> None:
 def test_tests_run_where_nothing_is_in_use(name: str) -> None:
     assert effects(f"{name}=production pytest", SHIPPED) == {"unknown"}
     assert effects(f"{name}=test pytest", SHIPPED) == {"read", "run"}
+
+
+@pytest.mark.parametrize("name", [".env", "'*.pem'", "id_rsa"])
+def test_find_hands_on_the_names_of_every_test_but_of_those_it_denies(name: str) -> None:
+    for test in (
+        *(f"-name {name}", f"'(' -name {name} ')'", f"-type f '(' -name {name} ')'"),
+        *(f"'(' -name {name} -o -name a.py ')'", f"'(' -name a.py -o -name {name} ')'"),
+        *(f"-name {name} , -name a", f"-name a -o -name {name}"),
+    ):
+        assert "read_secret" in effects(f"find . {test} -exec cat {{}} +", SHIPPED)
+        assert "read_secret" in effects(f"find . {test} | xargs cat", SHIPPED)
+    assert effects(f"find . ! -name {name} -exec cat {{}} +", SHIPPED) == {"list", "read"}
