@@ -20,7 +20,6 @@ from tests.harness.guard.test_late_calls import (
     SAID,
     TURN,
     VALUES,
-    WINDOW,
     answer,
     calls,
     close,
@@ -31,7 +30,7 @@ from tests.harness.guard.test_late_calls import (
     result,
 )
 from tests.support.guarding import Json, answers_to
-from tests.support.late_refund import ORDER, SENT
+from tests.support.late_refund import ORDER, SENT, WINDOW
 
 ASKED: Final = [opened(), TURN, *read_both(), ready("c")]
 SOON: Final = {"question_expires_after_s": 30}

@@ -12,7 +12,7 @@ from tests.support.guarding import Json
 
 AGENT: Final = Asker(b"agent", is_approver=False)
 PLACES: Final = ("/approvals", "/session/approved", "/session/waived")
-YES: Final = ([{}], {"a": 1}, "yes", 1, True)
+YES: Final[tuple[Any, ...]] = ([{}], {"a": 1}, "yes", 1, True)
 NONE: Final[tuple[Any, ...]] = ([], {}, None, "", 0, False)
 
 
