@@ -95,7 +95,8 @@ def test_permits_are_those_of_the_calls_that_are_awaited(case: str, count: int) 
         (answer,) = [*answers_to(guards[number % count], [told]).values()] or [{}]
         digest = answer.get("plan_digest", digest)
         if "turn" in answer:
-            turns |= dict.fromkeys(ids_in(event), answer["turn"])
+            for one in ids_in(event):
+                turns[one] = answer["turn"]
         for one in event.get("calls", ()):
             sent.setdefault(one["id"], {"tool": one["tool"], "args": one["args"]})
         if "args" in answer:
