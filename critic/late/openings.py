@@ -214,6 +214,8 @@ class StepOpener:
         Raises:
             OpeningError: one has not, or the step is not to be opened at all.
         """
+        if type(step) is not int:
+            raise OpeningError("a step is named by its position in the plan, a whole number")
         if self._has_commands:
             raise OpeningError("what a shell command does is judged before the run alone")
         steps = self._case.steps
