@@ -13,7 +13,7 @@ from evals.escaping import escape_name
 from evals.plan import is_late_plan
 from harness.canonical import digest
 from harness.failures import call_status, class_name, describe_error, type_name
-from harness.runtime.permit import Permit, redeem
+from harness.runtime.permit import Permit, read_late_plan, redeem
 from harness.runtime.ports import Execution, Recorder
 from harness.runtime.time_limits import call_within
 from harness.single_use import PermitError
@@ -74,9 +74,10 @@ def permitted_plan(permit: Permit, proposal: Proposal) -> Plan:
     """Return the plan to execute: redeemed, or a late one, whose steps are still to be opened.
 
     Raises:
-        PermitError: the permit covers another proposal.
+        PermitError: it is not a permit that was issued, or covers another proposal.
     """
-    return proposal.plan if is_late_plan(proposal.plan) else redeem(permit, proposal)
+    late = is_late_plan(proposal.plan)
+    return read_late_plan(permit, proposal) if late else redeem(permit, proposal)
 
 
 async def permitted_step(permit: Permit, plan: Plan, index: int, planned: ToolStep) -> ToolStep:

@@ -98,15 +98,23 @@ class Permit(SingleUse):
                 used before or was withdrawn.
         """
         self._use_up("a plan runs once per verdict")
-        if self._digest_or_none(proposal) != self.digest:
-            raise PermitError("this proposal is not the one that was verified (digest differs)")
-        plan = parse(Plan, self._plan)
+        plan = self.read(proposal)
         if is_late_plan(plan):
             raise PermitError(
                 "a late plan: its steps have to be opened one by one, and sent by then"
             )
         self._redeemed = True
         return plan
+
+    def read(self, proposal: Proposal) -> Plan:
+        """Return the verified plan, built afresh, to see what it is: nothing may be sent by it.
+
+        Raises:
+            PermitError: the proposal differs from the verified one.
+        """
+        if self._digest_or_none(proposal) != self.digest:
+            raise PermitError("this proposal is not the one that was verified (digest differs)")
+        return parse(Plan, self._plan)
 
     def capability(self, adapter_id: str, capability_id: str) -> ToolCapability | None:
         """Return a copy of a tool that the verified plan calls, or None if it calls no such tool.
@@ -177,6 +185,19 @@ def redeem(permit: object, proposal: Proposal) -> Plan:
     Raises:
         PermitError: it is not exactly a Permit that was issued, or does not cover the proposal.
     """
+    return _require_issued(permit).redeem(proposal)
+
+
+def read_late_plan(permit: object, proposal: Proposal) -> Plan:
+    """Return the late plan that a permit covers, whose steps are still to be opened.
+
+    Raises:
+        PermitError: it is not exactly a Permit that was issued, or does not cover the proposal.
+    """
+    return _require_issued(permit).read(proposal)
+
+
+def _require_issued(permit: object) -> Permit:
     if type(permit) is not Permit or not hasattr(permit, "digest"):
         raise PermitError("this is not a permit that the canonical loop issued")
-    return permit.redeem(proposal)
+    return permit

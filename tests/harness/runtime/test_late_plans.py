@@ -128,6 +128,29 @@ def test_a_late_refund_runs_with_the_amount_that_was_found(log: SqlDecisionLog) 
     assert facts == RecordFacts.ALLOWED | RecordFacts.RAN
 
 
+class Pretends:
+    """What opens any step, and is no permit that a loop issued."""
+
+    def redeem(self) -> ToolStep:
+        sent = {"id": "pay_1", "amount_inr": 99}
+        return ToolStep(adapter_id="adp_payments", capability_id="issue_refund", args=sent)
+
+    async def step(self, _step: int) -> "Pretends":
+        return self
+
+    def capability(self, *_: str) -> None:
+        return None
+
+
+def test_only_a_permit_that_was_issued_runs_the_plan_that_it_covers() -> None:
+    other = late_refund(pay_step(args={"id": "pay_1"}))
+    for permit in (Pretends(), issue_permit(late_refund())):
+        shop, calls = Shop(), list[ToolCall]()
+        with pytest.raises(PermitError):
+            asyncio.run(shop.executor.execute(permit, other, calls.append))  # type: ignore[arg-type]
+        assert (shop.sent, calls) == ([], [])
+
+
 REFUSED: dict[str, tuple[Any, Any, str]] = {
     "no amount": ({"payment": {"id": "pay_8861"}}, WINDOW, "where /payment/amount_inr is nothing"),
     "null": ({"payment": {"id": "pay_8861", "amount_inr": None}}, WINDOW, "is null"),
