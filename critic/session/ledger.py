@@ -294,6 +294,14 @@ def expected_tokens(rules: SessionRules, call: Call) -> int:
     return max(call.estimated_tokens or 0, least_tokens(tool.capability if tool else None))
 
 
+def tokens_of(rules: SessionRules, running: RunningBatch) -> int:
+    """Return the tokens of the calls of a batch that were made: what is expected, or measured."""
+    measured = {call.step: call.tokens for call in running.ended if call.tokens is not None}
+    return sum(
+        measured.get(step, expected_tokens(rules, running.calls[step])) for step in running.made
+    )
+
+
 def _destructive_calls(
     tool: SessionTool | None, call: Call, turn: int, step: int
 ) -> Iterable[MadeCall]:

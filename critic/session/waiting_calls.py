@@ -12,8 +12,9 @@ from critic.late.opened_steps import JudgedStep
 from critic.late.openings import OpeningError, StepOpener
 from critic.session.call_batch import Batch, Call, RunningBatch, same_args
 from critic.session.changed import change_fields
+from critic.session.ledger import tokens_of
 from critic.session.session import Ran, Session
-from evals.context import Approval
+from evals.context import Approval, Spent
 from evals.plan import Proposal
 from evals.run import Opening
 from evals.timestamps import is_unexpired
@@ -82,12 +83,14 @@ def judge_call(
 
 
 def _knows_all(session: Session, running: RunningBatch) -> bool:
-    """Return whether a batch that waits knows all that its session saw, and made: no other did."""
+    """Return whether a batch that waits knows all that its session saw, made and spent."""
     if not running.is_late:
         return True
-    spent = (running.ctx.spent.steps if running.ctx.spent else None) or 0
+    spent, ledger = running.ctx.spent or Spent(), session.ledger
     has_seen = len(session.trail) == running.seen + len(running.results)
-    return has_seen and session.ledger.steps == spent + len(running.made)
+    has_made = ledger.steps == (spent.steps or 0) + len(running.made)
+    known = (spent.tokens or 0) + tokens_of(session.rules, running)
+    return has_seen and has_made and ledger.tokens <= known
 
 
 def _holds(session: Session, running: RunningBatch, as_of: datetime | None) -> bool:

@@ -36,6 +36,27 @@ LATE_BUGS: Final[tuple[Bug, ...]] = (
         'name_author(tool, is_anyones=is_anyones) or "public", ""',
     ),
     slip(
+        "late-turn-beyond-the-budget",
+        "critic/session/waiting_calls.py",
+        "a call waits on where another turn has spent what is left",
+        "return has_seen and has_made and ledger.tokens <= known",
+        "return has_seen and has_made",
+    ),
+    slip(
+        "late-plan-by-any-permit",
+        "harness/runtime/executors.py",
+        "a late plan runs by what is no permit, or by the permit of another plan",
+        "return read_late_plan(permit, proposal) if late else redeem(permit, proposal)",
+        "return proposal.plan if late else redeem(permit, proposal)",
+    ),
+    slip(
+        "step-by-what-equals-its-number",
+        _OPENINGS,
+        "a step is opened by true, which equals its number",
+        "        if type(step) is not int:\n",
+        "        if not isinstance(step, int):\n",
+    ),
+    slip(
         "late-null-taken",
         _VALUES,
         "null at the place is a value",

@@ -559,6 +559,26 @@ def test_a_turn_that_does_not_know_all_opens_nothing(beside: str) -> None:
     assert "did not see" in last["error"]["message"]
 
 
+@pytest.mark.parametrize(("spent", "fits"), [(5000, False), (1, True)])
+def test_what_a_call_of_another_turn_took_counts(spent: int, fits: bool) -> None:
+    """It returned nothing, and spent more, or less, than was expected of it."""
+    took = result("o", status="failed", tokens=spent)
+    budget = {"budget": {"max_steps": 20, "bucket_tokens": 1000}}
+    events = [opened(), calls(OTHER), TURN, *read_both(), took, ready("c")]
+    *_, last = answers_to(guard_of(**budget), events).values()
+    assert ("error" not in last and last["action"] == "allow") == fits
+    early = [calls(*READS), result("a", ORDER), result("b", WINDOW), took]
+    pay = calls({"id": "p", "tool": "issue_refund", "args": SENT})
+    *_, asked = answers_to(guard_of(**budget), [opened(), calls(OTHER), *early, pay]).values()
+    assert (asked["action"] == "allow") == fits
+
+
+def test_what_the_calls_of_a_turn_took_ends_no_turn() -> None:
+    took = [ready("a"), ready("b"), result("a", ORDER, tokens=9), result("b", WINDOW, tokens=0)]
+    *_, last = answers_to(guard_of(), [opened(), TURN, *took, ready("c")]).values()
+    assert last["action"] == "allow"
+
+
 def test_of_two_turns_that_wait_one_makes_the_refund() -> None:
     names = {"a": "d", "b": "e", "c": "p"}
     take = {**PAY["takes"][0], "call": "d"}
