@@ -4,7 +4,7 @@ A call is worded as if it were asked for alone, with its values, once they are t
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from critic import Plan, Proposal, Refused, Violation, verify_proposal
 from critic.prepared import prepare_plan
@@ -17,6 +17,12 @@ from critic.session.call_batch import CallTake
 from critic.session.waiting_calls import OpenedCall
 from evals.json_value import detach_json
 from harness.guard.rulings import OpeningRuling, Question, Ruling
+
+_OF_VALUES: Final[Mapping[tuple[str, str], str]] = {
+    ("loop_guard", ""): "with its values it is a call of this turn once more. Make it once.",
+    ("violates_decision_spec", "args"): "with its values its arguments nest too deep.",
+}
+"""What a call is told that is refused in its turn, and would not be alone, by kind and place."""
 
 
 def word_opening(
@@ -50,9 +56,11 @@ def _key(one: Violation) -> tuple[str, str]:
 
 
 def _plain(one: Violation, opened: OpenedCall) -> str:
-    """Return the text about a value that did not come, as far as it is about one."""
+    """Return the text about a value that did not come, or about what came with the values."""
     _, found, position = (one.path or "").rpartition("/takes/")
     takes = opened.call.takes
+    if why := _OF_VALUES.get((one.kind, _key(one)[1])):
+        return write_text(lambda pen: f"{pen.name(opened.call.tool)} not run: {why}")
     if not found or not position.isdecimal() or int(position) >= len(takes):
         return BARE
     take = takes[int(position)]
