@@ -24,19 +24,22 @@ def word_doubt(pen: Pen, facts: PlanFacts, step: CalledStep, stop: Stop, asking:
         first = None if approvable else facts.doubted.first_of(step.number)
         asked = " A person is asked." if asking == "now" else ""
         plain = f"the user did not ask for this: ask them.{asked}"
-        return plain if first is None else _neither(pen, first)
+        return plain if first is None else _neither(pen, facts, first)
     if not value.path:
         return _word_arguments(refuses=refuses, asking=asking)
+    if refuses and value.taken is not None:
+        ask = f"Ask the user for {name_place(pen, value.path)}."
+        return f"{_name_value(pen, facts, value)} was not named by the user. {ask}"
     if refuses:
         return _word_refused(pen, facts, step, value)
     if not approvable:  # its tool is doubted, too
-        return _neither(pen, value)
+        return _neither(pen, facts, value)
     return _word_asked(pen, facts, value, asking)
 
 
-def _neither(pen: Pen, value: DoubtedValue) -> str:
+def _neither(pen: Pen, facts: PlanFacts, value: DoubtedValue) -> str:
     return (
-        f"neither this nor {_name_value(pen, value)} was requested:"
+        f"neither this nor {_name_value(pen, facts, value)} was requested:"
         " tell the user what you wanted to do."
     )
 
@@ -53,7 +56,7 @@ def _or_wait(asking: Asking) -> str:
 
 
 def _word_refused(pen: Pen, facts: PlanFacts, step: CalledStep, value: DoubtedValue) -> str:
-    named = _name_value(pen, value)
+    named = _name_value(pen, facts, value)
     if value.stale is not None:
         tool = facts.catalogue.tool_of(value.stale)
         again = f"Call {pen.name(tool.name)} again" if tool else "Read it again"
@@ -96,7 +99,7 @@ def _word_unseen(pen: Pen, facts: PlanFacts, step: CalledStep, value: DoubtedVal
 
 
 def _word_asked(pen: Pen, facts: PlanFacts, value: DoubtedValue, asking: Asking) -> str:
-    named = _name_value(pen, value)
+    named = _name_value(pen, facts, value)
     source = "" if value.item is None else f" (from {facts.source_of(pen, value.item)})"
     if asking == "now":
         return f"waiting for a person to confirm {named}{source}."
@@ -105,8 +108,13 @@ def _word_asked(pen: Pen, facts: PlanFacts, value: DoubtedValue, asking: Asking)
     return f"{named}{source} needs a person to confirm it{_NOBODY}"
 
 
-def _name_value(pen: Pen, value: DoubtedValue) -> str:
-    return f"{name_place(pen, value.path)} {pen.quote(value.value)}"
+def _name_value(pen: Pen, facts: PlanFacts, value: DoubtedValue) -> str:
+    named = name_place(pen, value.path)
+    if value.taken is None:
+        return f"{named} {pen.quote(value.value)}"
+    take, tool = value.taken.take, facts.step(value.taken.source).tool
+    at = f" at {pen.quote(take.at)}" if take.at else ""
+    return f"{named} (what {pen.name(tool)} returns{at}, call {pen.name(facts.call_id(take.step))})"
 
 
 def _written_by(item: EvidenceItem | None) -> str:

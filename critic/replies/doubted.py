@@ -6,11 +6,11 @@ seen is found by judging the values of the plan once more.
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from critic.prepared import PreparedPlan
 from critic.provenance.call_values import CallValues, JudgedValue
@@ -26,6 +26,9 @@ from evals.kinds import MODE_RANK
 from evals.manifest import EvidenceItem
 from evals.pointers import segments, value_at
 
+if TYPE_CHECKING:
+    from critic.late.late_steps import LateValue
+
 
 class DoubtedValue(NamedTuple):
     """A value that is doubted.
@@ -37,6 +40,7 @@ class DoubtedValue(NamedTuple):
         stale: an item that shows it and has expired.
         is_short: it is a number of three digits or fewer, and the request holds it.
         is_spoken: the request holds it, in whichever characters.
+        taken: what an earlier call is to return for it; None of a value that is there.
     """
 
     path: tuple[str | int, ...]
@@ -48,6 +52,7 @@ class DoubtedValue(NamedTuple):
     stale: EvidenceItem | None = None
     is_short: bool = False
     is_spoken: bool = False
+    taken: "LateValue | None" = None
 
 
 class DoubtedValues:
@@ -86,10 +91,21 @@ class DoubtedValues:
     def _take_unjudged(self, path: str) -> DoubtedValue:
         """Return what stands at a place that was doubted for another reason than its origin."""
         _, step, *names = segments(path)
+        if taken := self._find_late(int(step), names):
+            return DoubtedValue(taken.path, None, taken=taken)
         place = tuple(names[1:])
         args = self._case.steps[int(step)][2]["args"]
         values = value_at(args, pointer(*place)) if place else []
         return DoubtedValue(place, values[0] if values else None)
+
+    def _find_late(self, index: int, names: Sequence[str]) -> "LateValue | None":
+        """Return the late value that is meant, by its position or by its place."""
+        step = self._case.late.steps.get(index) if self._case.late is not None else None
+        place = pointer(*names)
+        for one in step.values if step is not None else ():
+            if place in (pointer("takes", one.position), pointer("args", *one.path)):
+                return one
+        return None
 
     @cached_property
     def _found(self) -> dict[tuple[str, int], list[DoubtedValue]]:

@@ -126,7 +126,7 @@ def _word_other(pen: Pen, facts: PlanFacts, ground: Ground) -> str:
         case RepeatedId():
             return f"two calls have the id {pen.quote(ground.id)}. Give each an id of its own."
         case LateDependency() | LateSource():
-            named = pen.quote(ground.id)
+            named = pen.quote(facts.call_id(ground.id))
             return f"it waits for {named}, which does not come before it. Change the order."
         case LateNotAllowed() | PlaceOccupied() | NeverFits() | ValueMissing():
             return _word_take(pen, ground)

@@ -1,7 +1,7 @@
 """The facts about a plan that texts are made of."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
@@ -76,6 +76,7 @@ class PlanFacts:
         names: the tools of the steps as the model calls them, where it has names of its own.
         made_in: returns the turn in which an earlier plan made the call of a step, if it is known.
         known: what is known of values, if it is at hand. It is what the context says.
+        ids: the ids that the agent gave its calls, by those of the steps, where they are others.
     """
 
     case: PreparedPlan
@@ -83,6 +84,7 @@ class PlanFacts:
     names: tuple[str, ...] = ()
     made_in: Callable[[int], int | None] = lambda _index: None
     known: KnownValues | None = None
+    ids: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def doubted(self) -> DoubtedValues:
@@ -133,6 +135,10 @@ class PlanFacts:
     def turn_of(self, step: CalledStep) -> int | None:
         """Return the turn in which the call of a step was made before, if it is known."""
         return self.made_in(step.number)
+
+    def call_id(self, step: str) -> str:
+        """Return the id of a call as its agent knows it."""
+        return self.ids.get(step, step)
 
     def class_of(self, ref: str) -> str:
         """Return the class of an item of evidence, by its id."""

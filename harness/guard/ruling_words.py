@@ -81,7 +81,8 @@ class RulingWords:
         asking, denied = _find_asking(ruling), course.denied_steps(batch)
         share_doubts(batch, case)
         with known_of(batch, case) as known:
-            facts = PlanFacts(case, self._catalogue, names, _turn_finder(batch, course), known)
+            finder, ids = _turn_finder(batch, course), _call_ids(batch)
+            facts = PlanFacts(case, self._catalogue, names, finder, known, ids)
             told, every = word_by(facts, verdict, asking, denied)
         asked = _first_of_commands(batch, verdict, every)
         questions = (
@@ -118,6 +119,14 @@ def _first_of_commands(batch: Batch, verdict: Refused, asked: dict[int, str]) ->
         begun = verdict.violations[first.setdefault(of, number)].offending_step
         others.setdefault(of, set()).update({step} - {begun})
     return {number: count_others(asked[number], others.get(of, ())) for of, number in first.items()}
+
+
+def _call_ids(batch: Batch) -> dict[str, str]:
+    """Return the ids that the agent gave its calls, by those of the steps that wait."""
+    steps = (
+        (step.id, batch.calls[batch.call_at(at)].id) for at, step in enumerate(batch.plan.steps)
+    )
+    return {name: call for name, call in steps if name is not None}
 
 
 def _late_values(batch: Batch, call: Call) -> str:

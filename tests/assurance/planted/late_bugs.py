@@ -57,6 +57,27 @@ LATE_BUGS: Final[tuple[Bug, ...]] = (
         "        if not isinstance(step, int):\n",
     ),
     slip(
+        "doubted-take-without-a-name",
+        "critic/replies/doubted.py",
+        "a model is told of a late value by its position, and that it is null",
+        "if taken := self._find_late(int(step), names):",
+        "if taken := self._find_late(-1, names):",
+    ),
+    slip(
+        "told-of-no-call-of-the-agent",
+        "critic/replies/plan_facts.py",
+        "a model is told of a call by an id that it never gave",
+        "return self.ids.get(step, step)",
+        "return step",
+    ),
+    slip(
+        "repeat-with-its-values-untold",
+        "harness/guard/opening_words.py",
+        "a model is not told why a call is refused once its values are there",
+        "if why := _OF_VALUES.get((one.kind, _key(one)[1])):",
+        "if why := _OF_VALUES.get((one.kind, one.path or one.kind)):",
+    ),
+    slip(
         "late-null-taken",
         _VALUES,
         "null at the place is a value",

@@ -579,6 +579,74 @@ def test_what_the_calls_of_a_turn_took_ends_no_turn() -> None:
     assert last["action"] == "allow"
 
 
+MAIL: list[Json] = [
+    {"capability_id": "mails", "approval_mode": "read_only", "result": {"author": "public"}},
+    {
+        "capability_id": "extract",
+        "approval_mode": "read_only",
+        "result": {"author": "public", "derived": True},
+    },
+    {
+        "capability_id": "send",
+        "approval_mode": "network",
+        "arg_roles": {"to": "recipient"},
+        "arg_kinds": {"to": "address"},
+    },
+]
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "arg", "shown"),
+    [
+        ("mails", {}, "/to", "to"),
+        ("extract", {"text": "x"}, "/to", "to"),
+        ("mails", {"to": []}, "/to/0", "to[0]"),
+        ("mails", {"to": {}}, "/to/name", "to.name"),
+    ],
+)
+def test_a_late_value_that_is_doubted_is_named_by_where_it_comes_from(
+    tool: str, args: Json, arg: str, shown: str
+) -> None:
+    wire = late_policy({"id": "s", "required_outputs": [], "provenance": "closed"}).wire()
+    spec = {**wire["spec"], "late": "sources"}
+    tools = [{"adapter_id": "app", **one} for one in MAIL]
+    guard = Guard(build(Policy, {"guard": wire["guard"], "spec": spec, "tool": tools}))
+    read = {"id": "m", "tool": tool, "args": {}}
+    send = {"id": "x", "tool": "send", "args": args}
+    take = {"arg": arg, "call": "m", "at": "/0/from"}
+    begun = {**opened("Mail Bob"), "scope": ["mails", "extract", "send"]}
+    answers = answers_to(guard, [begun, calls(read, {**send, "takes": [take]})])
+    assert set(answers[1]["reply"].splitlines()) == {
+        f'send not run: {shown} (what {tool} returns at "/0/from", call m) was not named by the '
+        f"user. Ask the user for {shown}."
+    }
+
+
+def test_a_call_is_told_by_the_id_that_its_agent_gave_it() -> None:
+    answers = answers_to(guard_of(), [opened(), calls({**READS[0], "after": ["a"]})])
+    assert answers[1]["reply"] == (
+        'lookup not run: it waits for "a", which does not come before it. Change the order.'
+    )
+
+
+def test_what_comes_of_the_values_of_a_call_is_told() -> None:
+    twice = {**PAY, "id": "d", "args": {}}
+    twice["takes"] = [*PAY["takes"], {"arg": "/id", "call": "a", "at": "/payment/id"}]
+    turn = [opened(), calls(*READS, PAY, twice), *read_both(), ready("c"), ready("d")]
+    *_, last = answers_to(guard_of(), turn).values()
+    assert last["reply"] == (
+        "issue_refund not run: with its values it is a call of this turn once more. Make it once."
+    )
+    nested: Any = "x"
+    for _ in range(60):
+        nested = [nested]
+    deep = {**READS[1], "args": {"id": {"a": {"b": {"c": {"d": {}}}}}}, "id": "e"}
+    deep["takes"] = [{"arg": "/id/a/b/c/d/e", "call": "a", "at": ""}]
+    turn = [opened(), calls(READS[0], deep), ready("a"), result("a", nested), ready("e")]
+    *_, last = answers_to(guard_of(), turn).values()
+    assert last["reply"] == "refund_window not run: with its values its arguments nest too deep."
+
+
 def test_of_two_turns_that_wait_one_makes_the_refund() -> None:
     names = {"a": "d", "b": "e", "c": "p"}
     take = {**PAY["takes"][0], "call": "d"}
