@@ -67,6 +67,7 @@ DENIED: Final = "a person said no to this call in this session"
 """Why a call is refused that a person said no to before, as it is noted and recorded."""
 _UNRULED: Final = "it ran, and no ruling allowed it"
 _LAST_QUESTION: Final = "this is the last question: until somebody says yes, the answer is no"
+_UNSHOWN: Final = "a yes to late values needs late: true, by whoever was shown where they come from"
 _TOO_LATE: Final = "the question has expired: have the agent ask again"
 
 
@@ -336,7 +337,9 @@ class Course:
         )
         verdict = verify_batch(batch)
         said_yes = RecordedAnswer(answer="yes", approver=event.approver)
-        ruled = Ruled("allow" if verdict.ok else "refuse", verdict, answer=said_yes)
+        takes = batch.spec.late == "sources" and any(call.takes for call in batch.calls)
+        note = _UNSHOWN if takes and not verdict.ok and event.late is not True else None
+        ruled = Ruled("allow" if verdict.ok else "refuse", verdict, note, said_yes)
         asked = replace(closed, session=session if verdict.ok else self.session, asked=0)
         return asked._apply_ruling(batch, ruled, verdict)
 
