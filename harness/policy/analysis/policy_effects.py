@@ -313,7 +313,8 @@ def _of_late_plans(old: Policy, new: Policy) -> Iterator[Effect]:
     late = old.spec.late, new.spec.late
     changed = late[0] != late[1]
     # Under `sources` a person approves before the run, and under `values` once the value is there.
-    yield Effect("spec.late", changed and bool(late[1]), changed and bool(late[0]))
+    looser, tighter = changed and bool(late[1]), changed and bool(late[0])
+    yield Effect("spec.late", looser, tighter, by_order=not all(late))
     differ = any(late) and _told_of_results(old) != _told_of_results(new)
     yield Effect("results of tools in late plans", differ, differ)
 
@@ -364,6 +365,9 @@ def effects_on_sessions(old: Policy, new: Policy) -> list[Effect]:
         found.append(Effect(f"guard.{name}", after < before, after > before, in_sessions=True))
     asked = new.guard.max_questions - old.guard.max_questions
     found.append(Effect("guard.max_questions", asked > 0, asked < 0, in_sessions=True))
+    # A call that waits for the reads before it is judged by what they return, whatever that is.
+    turns = old.guard.turns != new.guard.turns
+    found.append(Effect("guard.turns", turns, turns, in_sessions=True))
     found += [_of_expiry(old, new), *_of_session_budgets(old, new)]
     # What is understood may be allowed, or refused for a step that was not seen before.
     carried = [

@@ -50,6 +50,9 @@ def effects_of_results(
     yield _of_authors(one.author, other.author)
     web = bool(other.web) - bool(one.web)
     yield _in_order("result.web", web < 0, web > 0)
+    # What is nobody's word neither vouches for a value nor makes one doubtful.
+    derived = bool(one.derived) != bool(other.derived)
+    yield Effect("result.derived", derived, derived, in_sessions=True)
     made = {*(one.makes or {}).items()}, {*(other.makes or {}).items()}
     yield _in_order("result.makes", bool(made[1] - made[0]), bool(made[0] - made[1]))
     records = (one.format == "json") != (other.format == "json")

@@ -78,6 +78,27 @@ LATE_BUGS: Final[tuple[Bug, ...]] = (
         "if why := _OF_VALUES.get((one.kind, one.path or one.kind)):",
     ),
     slip(
+        "reader-is-no-change",
+        "harness/policy/analysis/result_effects.py",
+        "two policies are equal of which one names the results of a tool nobody's word",
+        'Effect("result.derived", derived, derived, in_sessions=True)',
+        'Effect("result.derived", looser=False, tighter=False, in_sessions=True)',
+    ),
+    slip(
+        "order-of-turns-is-no-change",
+        "harness/policy/analysis/policy_effects.py",
+        "two policies are equal of which one lets the calls of a turn wait",
+        "turns = old.guard.turns != new.guard.turns",
+        "turns = False",
+    ),
+    slip(
+        "yes-to-what-was-not-shown",
+        "harness/guard/course.py",
+        "nobody is told why a yes without late covers no late value",
+        "note = _UNSHOWN if takes and not verdict.ok and event.late is not True else None",
+        "note = None",
+    ),
+    slip(
         "late-null-taken",
         _VALUES,
         "null at the place is a value",

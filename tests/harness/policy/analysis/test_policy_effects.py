@@ -13,6 +13,7 @@ from harness.policy.analysis.evidence_effects import (
     may_be_looser,
     may_be_tighter,
 )
+from harness.policy.analysis.policy_diff import diff_policies
 from harness.policy.analysis.policy_effects import (
     effects_on_sessions,
     effects_on_tool,
@@ -103,6 +104,30 @@ SETTINGS: dict[str, list[Json]] = {
         {},
     ],
 }
+
+
+def test_what_a_reader_returns_may_go_either_way() -> None:
+    """It neither vouches for a value nor makes one doubtful, whoever is named as its author."""
+    told, made = ({"author": "public", **more} for more in ({}, {"derived": True}))
+    for one, other in ((told, made), (made, told)):
+        assert ways(on_tool({"result": one}, {"result": other}, "result.derived")) == (True, True)
+
+
+def test_the_order_of_a_turn_may_go_either_way() -> None:
+    spec = {"spec": {"late": "sources"}}
+    plain, ordered = (
+        policy_of(policy_with({}, guard=one, **spec)) for one in ({}, {"turns": "ordered"})
+    )
+    for one, other in ((plain, ordered), (ordered, plain)):
+        (effect,) = effects_on_sessions(one, other)
+        assert (effect.what, *ways(effect)) == ("guard.turns", True, True)
+
+
+def test_late_plans_are_looser_than_none() -> None:
+    none, some = (policy_of(policy_with({}, spec=one)) for one in ({}, {"late": "sources"}))
+    for one, other, change in ((none, some, "looser"), (some, none, "tighter")):
+        found = {each.subject: each.change for each in diff_policies(one, other)}
+        assert found["plans"] == change
 
 
 @pytest.mark.parametrize("name", SETTINGS)
