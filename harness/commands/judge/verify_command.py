@@ -72,6 +72,7 @@ def _describe_verdict(verdict: AnyVerdict) -> str:
     match verdict:
         case Verified():
             notes = [f"\n  caveat: {caveat}" for caveat in verdict.caveats]
+            notes += [f"\n  condition {one.kind}: {one.reason}" for one in verdict.conditions or ()]
             return f"ok: {'; '.join(verdict.reasons)}" + "".join(notes)
         case Refused():
             refused = "refused, needs approval" if verdict.approvable else "refused"

@@ -99,6 +99,13 @@ LATE_BUGS: Final[tuple[Bug, ...]] = (
         "note = None",
     ),
     slip(
+        "conditions-untold",
+        "harness/commands/judge/verify_command.py",
+        "a person is not told what a late plan still hangs on",
+        "for one in verdict.conditions or ()]",
+        "for one in ()]",
+    ),
+    slip(
         "late-null-taken",
         _VALUES,
         "null at the place is a value",

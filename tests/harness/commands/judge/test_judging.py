@@ -23,6 +23,7 @@ from tests.support.examples import (
 )
 from tests.support.guarding import bare
 from tests.support.judging import judge_proposal, with_changes
+from tests.support.late_refund import late_refund
 
 
 def spelled(wire: Any) -> str:
@@ -73,6 +74,18 @@ def test_caveats_stand_under_the_verdict(critic: Critic, tmp_path: Path) -> None
     said = critic("verify", tmp_path / "p.json")
     assert said.status == 0
     assert said.lines[1:] == ["  caveat: args not checked, no args_schema: step 0"]
+
+
+def test_conditions_of_a_late_plan_stand_under_the_verdict(critic: Critic, tmp_path: Path) -> None:
+    """Also who chooses the value: whoever adds an element before a place that counts them."""
+    wire = late_refund().wire()
+    wire["plan"]["steps"][2]["takes"][0]["at"] = "/0/amount_inr"
+    (tmp_path / "p.json").write_text(json.dumps(wire))
+    said = critic("verify", tmp_path / "p.json")
+    assert said.status == 0
+    told = [line for line in said.lines if line.startswith("  condition value: step 2: ")]
+    assert len(told) == 1
+    assert told[0].endswith("whoever adds one before it chooses the value")
 
 
 def test_several_files_are_judged_in_their_order(critic: Critic) -> None:
