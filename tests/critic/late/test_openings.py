@@ -252,6 +252,11 @@ def test_a_derived_value_counts_by_where_else_it_stands() -> None:
     assert not opened(wire, call).ok
     wire["compiled"]["manifests"]["evidence_manifest"] = [said]
     assert opened(wire, call).ok
+    case = build(Proposal, wire)
+    settled = settle_step(case, [call], 1, as_of=NOW, openings=AFTER_LOOK).proposal
+    assert settled is not None
+    *_, item = settled.compiled.manifests.evidence_manifest
+    assert (item.content, item.source) == (call.output, None)
 
 
 def test_what_cannot_be_opened_now_is_an_error_and_no_verdict() -> None:
