@@ -49,13 +49,18 @@ _THINGS: Final = frozenset(
         *("logic", "process", "guide", "section", "key", "keys", "flag", "option", "of", "("),
     )
 )
-MAIN_BRANCHES: Final = frozenset(("main", "master", "trunk", "develop"))
+MAIN_BRANCHES: Final = frozenset(
+    ("main", "master", "trunk", "develop", "dev", "staging", "production", "prod")
+)
+"""Names of branches that are nobody's own."""
+
 NAMED: Final = "="
 ASIDE: Final = "~"
 _ASIDE_WORDS: Final = frozenset(("feature", "topic", "new", "own", "separate", "working", "fix"))
 _IS_BRANCH: Final = re.compile(
-    r"main|master|trunk|develop|staging|\w[\w.-]*/[\w./-]*\w|\w+-\w[\w-]*"
+    rf"{'|'.join(sorted(MAIN_BRANCHES))}|\w[\w.-]*/[\w./-]*\w|\w+-\w[\w-]*"
 )
+_OF_ITS_KIND: Final = re.compile(r"(?:refs/)?(?:heads|tags|remotes/[^/]+)/(?=.)")
 _NEAR: Final = 2
 _COLLECTIONS: Final = frozenset(
     (
@@ -114,12 +119,17 @@ def read_pushed_branches(text: str) -> Iterator[str]:
         if stem != "push":
             continue
         words = [*names_after(tokens, at)]
-        branches = (word.removeprefix("origin/") for word in words)
+        branches = (short_ref(word).removeprefix("origin/") for word in words)
         yield from (word for word in branches if _IS_BRANCH.fullmatch(word))
         if words[-1:] == ["branch"] and not _ASIDE_WORDS.isdisjoint(words):
             yield ASIDE
         if is_bare_name(words) and not _IS_BRANCH.fullmatch(words[0]):
             yield from (NAMED, words[0])
+
+
+def short_ref(name: str) -> str:
+    """Return the name of a branch or a tag, however a command spells it."""
+    return _OF_ITS_KIND.sub("", name, count=1)
 
 
 def deed_verbs_at(tokens: Sequence[str]) -> Iterator[tuple[int, str]]:

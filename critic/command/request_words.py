@@ -27,6 +27,7 @@ from critic.command.deed_verbs import (
     asks_for_pull_request,
     read_deed_verbs,
     read_pushed_branches,
+    short_ref,
     verb_stem,
 )
 from critic.command.prohibitions import forbids_all_runs, split_message
@@ -94,7 +95,11 @@ _USUAL: Final = frozenset(
 """The stems of names that need no order to be run: whoever fixes tests has them run."""
 
 _MOST_PARTS: Final = 5_000
-_SPARES: Final = re.compile(r"(?:never|not|nor|no|except|neither)\b", re.IGNORECASE)
+_SPARES: Final = re.compile(
+    r"(?:never|not|nor|no|neither|,?\s*except|instead\s+of|rather\s+than|(?:other|apart|aside)\s+\w+"
+    r"|(?:everything|anything|all)\s+but)\b",
+    re.IGNORECASE,
+)
 _MOST_SPARED: Final = 6
 _OF_A_PUSH: Final = {
     "--tags": frozenset(("tag",)),
@@ -221,12 +226,12 @@ class RequestedDeeds:
 
     def _may_push(self, step: ShellStep) -> bool:
         """Return whether a push is of what was named, where anything was, and has its options."""
-        refs = {name for word in step.words[2:] for name in _NAME.findall(word)}
+        refs = {short_ref(name) for word in step.words[2:] for name in _NAME.findall(word)}
         options = {word for word in step.words if word in _OF_A_PUSH}
         if not all(_OF_A_PUSH[one] & self._said.stems for one in options):
             return False
         operands = [word for word in step.words[2:] if not word.startswith("-")][1:]
-        ends = {word.rpartition(":")[2].lstrip("+") for word in operands} - _CURRENT
+        ends = {short_ref(word.rpartition(":")[2].lstrip("+")) for word in operands} - _CURRENT
         named = self._said.branches
         if not refs.isdisjoint(self._said.spared) or (NAMED in named and not ends):
             return False

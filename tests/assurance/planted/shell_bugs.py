@@ -737,6 +737,20 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "return bool(by)",
     ),
     slip(
+        "spared-branch-spelled-in-full",
+        _WORDS,
+        "a branch that is to be left alone is pushed to by its whole name",
+        "refs = {short_ref(name) for word in step.words[2:] for name in _NAME.findall(word)}",
+        "refs = {name for word in step.words[2:] for name in _NAME.findall(word)}",
+    ),
+    slip(
+        "branch-of-all-is-an-own-one",
+        _VERBS,
+        "a push to dev is of any branch",
+        '("main", "master", "trunk", "develop", "dev", "staging", "production", "prod")',
+        '("main", "master", "trunk", "develop", "staging")',
+    ),
+    slip(
         "quoted-order-counts",
         _SPOKEN,
         "what stands in quotes is an order",
