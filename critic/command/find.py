@@ -56,6 +56,7 @@ def _names_in(test: str, value: str) -> list[str]:
     for pattern in patterns_of_regex(value) if "regex" in test else [value]:
         *folders, last = pattern.split("/")
         found += [last, *filter(_WORD.search, folders)]
+        found += [f"{folder}/{last}" for folder in folders[-1:]]
     return [*dict.fromkeys(found)]
 
 

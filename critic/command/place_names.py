@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from critic.command.agent_settings import PROTECTED
@@ -90,7 +91,10 @@ class GuardedNames:
         if not pattern:
             return False
         hidden = pattern.startswith("**/")  # find meets hidden names as well
-        return any(self._may_be_secret(part, hidden=hidden) for part in pattern_parts(pattern))
+        parts = pattern_parts(pattern)
+        if any(self._may_be_below(folder, name) for folder, name in pairwise(parts)):
+            return True
+        return any(self._may_be_secret(part, hidden=hidden) for part in parts)
 
     def is_made_again(self, path: str) -> bool:
         """Return whether a path below the project is in what a build makes again."""
@@ -120,6 +124,14 @@ class GuardedNames:
             return any(self._secret_below[one].meets(last, hidden=True) for one in folders)
         return names[-1] in folders or any(
             self._secret_below[one].has(names[-1]) for one in folders
+        )
+
+    def _may_be_below(self, part: str, last: str) -> bool:
+        """Return whether a pattern that says a folder may give a secret of it."""
+        plain = without_brackets(part)
+        return part.strip("*?") != "" and any(
+            is_match(plain, folder) and names.meets(last, hidden=True)
+            for folder, names in self._secret_below.items()
         )
 
     def _is_secret_name(self, name: str) -> bool:

@@ -688,6 +688,13 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "last in folders",
     ),
     slip(
+        "folder-of-a-secret-in-a-pattern",
+        "critic/command/find.py",
+        "a name that is secret in a folder is found by both",
+        '        found += [f"{folder}/{last}" for folder in folders[-1:]]\n',
+        "",
+    ),
+    slip(
         "copy-of-a-secret",
         "critic/command/place_names.py",
         "a copy has a name of its own",

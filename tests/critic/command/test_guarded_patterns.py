@@ -96,6 +96,13 @@ def test_what_no_step_may_write_is_known_behind_a_pattern(line: str) -> None:
         *("rg --files | grep secret | xargs cat", "fd . | sort | grep -E 'x|env' | xargs cat"),
         *("git ls-files | grep '\\.env$' | xargs cat", "git ls-files | grep -i secret | xargs cat"),
         "git ls-files | grep -v test | grep -e a -e '[.]env' | xargs cat",
+        # The name of a folder, and a name that is secret in it.
+        *("find . -path '*.git/config' -exec cat {} +", "rg -uu -g '.git/config' ''"),
+        *(
+            "find . -path './.gi?/conf*' | xargs cat",
+            "find . -regex '.*/.git/config' -exec cat {} +",
+        ),
+        "find . -path './.git/*' -name 'conf*' -exec cat {} +",
     ],
 )
 def test_a_secret_is_known_behind_what_a_program_reads_as_a_pattern(line: str) -> None:
@@ -112,6 +119,9 @@ def test_a_secret_is_known_behind_what_a_program_reads_as_a_pattern(line: str) -
         "find . -name '*.py' | grep -E 'config|settings' | xargs grep DEBUG",
         *("find . -type f | grep -v pem | xargs wc -l", "git ls-files | grep env | xargs wc -l"),
         "git ls-files | grep config | grep '\\.py$' | xargs wc -l",
+        "find . -type f -not -path './.git/*' -exec grep -n foo {} +",
+        *("find . -path '*/config/*.py' -exec grep -n foo {} +", "rg -g 'src/config' ''"),
+        "find . -path ./.git -prune -o -name '*.py' -exec grep -n foo {} +",
     ],
 )
 def test_ordinary_patterns_are_no_secrets(line: str) -> None:
