@@ -219,7 +219,7 @@ def answer_opening(
     if not event.yes:
         return _deny(course, question, asked, event.approver)
     approval = _approval_of(question, asked, event, record)
-    later = _open(replace(course, asked=0), asked, as_of, (approval,))
+    later = _open(course, asked, as_of, (approval,))
     if later.opened and later.judged is not None and later.judged.judged.settled.proposal:
         later = _keep_approved(later, later.judged.judged.settled.proposal, event)
     if not asked.carries_out:

@@ -372,8 +372,8 @@ COMMAND_BUGS: Final[tuple[Bug, ...]] = (
         "find-other-names-forgotten",
         _FIND,
         "only the first -name tells what is found",
-        "elif text in _NAMES and not self._negates:",
-        "elif text in _NAMES and self._negates:",
+        "if text in _NAMES and not self._negates:",
+        "if text in _NAMES and self._negates:",
     ),
     slip(
         "env-sets-anything",

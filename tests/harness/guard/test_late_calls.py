@@ -255,7 +255,7 @@ def asked_by(way: str, guard: Guard, n: int) -> Json:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("agrees", [True, False])
-def test_questions_are_counted_since_the_last_yes_whatever_was_asked(
+def test_questions_are_counted_since_the_last_yes_to_a_turn_or_a_plan(
     way: str, agrees: bool
 ) -> None:
     budget = {"max_steps": 99, "bucket_tokens": 10**6}
@@ -265,7 +265,8 @@ def test_questions_are_counted_since_the_last_yes_whatever_was_asked(
     assert asked["action"] == "ask"
     assert "this is the last question" in asked["note"]
     answers_to(guard, [{**answer(agrees, late=True), "plan_digest": asked["plan_digest"]}])
-    assert asked_by(way, guard, 2)["action"] == ("ask" if agrees else "refuse")
+    begins = agrees and "ready" not in WAYS[way][2] and way != "a plan that is carried out"
+    assert asked_by(way, guard, 2)["action"] == ("ask" if begins else "refuse")
 
 
 @pytest.mark.parametrize("seconds", [1, 30, 10**6])
