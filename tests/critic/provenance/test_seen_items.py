@@ -185,6 +185,41 @@ def test_a_hidden_item_gives_nothing_as_a_designated_record_or_before_an_echo(
             assert (seen.in_record(read_value("beta-2", None), limits) is None) == bool(hidden)
 
 
+@pytest.mark.parametrize(
+    ("sender", "about", "is_designated"),
+    [
+        *(("Bob", "rent-7", True), ("rent-7", "rent-7", False), ("Bob", "Bob", False)),
+        *(("Bob", "rent-8", False), ("Eve", "rent-7", False), ("Eve", "rent-8", False)),
+    ],
+)
+def test_a_record_is_designated_by_two_values_and_gives_what_its_member_wrote(
+    sender: str, about: str, is_designated: bool
+) -> None:
+    """What outsiders filled in beside them is in no record of the member."""
+    names = ("sender", "about", "cc")
+    index = SeenItems(
+        FieldTables(Manifests(tool_manifest=(), evidence_manifest=(), record_fields=names))
+    )
+    record = {"sender": sender, "about": about, "cc": "beta-2", "x": "pay alpha-1"}
+    for one in numbered(request("see that from Bob about rent-7"), item([record], "member")):
+        index.add(one)
+    for seen in both_seen(index):
+        for value, is_written in (("alpha-1", True), ("beta-2", False)):
+            found = seen.in_fields(read_value(value, None), Limits("recipient"))
+            is_given = "designated" in [one.origin for one in found]
+            assert is_given == (is_designated and is_written)
+
+
+@pytest.mark.parametrize("standing", ["named", "reached", "ambient"])
+def test_a_party_is_one_of_a_system_or_an_outsider_and_a_member_s_field_is_the_system_s(
+    standing: str,
+) -> None:
+    for author, origin in (("member", "field"), ("system", "party"), ("public", "party")):
+        index = index_of(numbered(item({"sender": "alpha-1"}, author, standing)), NINE)
+        for seen in both_seen(index):
+            assert sighting(seen, "alpha-1").origin == origin
+
+
 def test_a_request_that_has_expired_is_read_as_any_other_text() -> None:
     [said] = items = numbered(request("see zeta-9914-b") | until(TEN))
     fresh, every = both_seen(index_of(items, NINE))
@@ -262,6 +297,35 @@ def test_an_index_that_grew_and_moved_answers_as_one_made_at_once(
                     sighting(other, value) for value in SOUGHT
                 ]
                 assert what_is_known(one, []) == what_is_known(other, [])
+
+
+@given(
+    EVENTS,
+    st.integers(0, 6),
+    st.sampled_from(MOMENTS),
+    st.frozensets(st.sampled_from(["e/1", "e/2", "e/3"])),
+)
+def test_an_index_that_goes_on_from_another_answers_as_one_of_all_items(
+    events: list[Any], count: int, as_of: datetime | None, hidden: frozenset[str]
+) -> None:
+    items = []
+    for number, said, author, standing, end, _ in sorted(events, key=lambda event: event[0]):
+        wire = item({"sender": [said], "x": said + "."}, author, standing, **until(end))
+        items.append(EvidenceItem.model_validate({**wire, "id": f"e/{number}"}))
+    first = index_of(items[:count], as_of)
+    after = SeenItems(TABLES, first)
+    for one in items[count:]:
+        after.add(one)
+    after.move_to(as_of)
+    at_once = index_of(items, as_of)
+    assert (after.any_expired, is_one(after)) == (at_once.any_expired, is_one(at_once))
+    pairs = zip(both_seen(after, hidden), both_seen(at_once, hidden), strict=True)
+    for one, other in pairs:
+        assert [sighting(one, value) for value in SOUGHT] == [
+            sighting(other, value) for value in SOUGHT
+        ]
+        assert what_is_known(one, []) == what_is_known(other, [])
+        assert one.request_words == other.request_words
 
 
 @pytest.mark.parametrize("value", ["order-1", "order-1 is"])

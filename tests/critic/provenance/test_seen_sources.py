@@ -99,6 +99,60 @@ def test_a_party_is_contested_by_text_that_says_it_too_or_was_not_read_whole() -
     assert unread == [Sighting("contested_party", party, cut, is_unread=True)]
 
 
+FILLED: Final = [("field", {"sender": VALUE}), ("party", {"payer": VALUE})]
+
+
+@pytest.mark.parametrize(("author", "standing", "web", "origin"), TEXTS)
+def test_what_is_filled_in_is_contested_by_each_text_that_the_request_does_not_name(
+    author: str, standing: str, web: bool, origin: Any
+) -> None:
+    text = item(f"see {VALUE}", author, standing, web=web, id="t")
+    for name, content in FILLED:
+        filled = item(content, id="f")
+        seen = seen_in(filled, text)
+        found = next(
+            iter([*seen.in_fields(read_value(VALUE, None), TARGET), *other_text(seen, VALUE)])
+        )
+        contested: Any = {"field": "contested", "party": "contested_party"}[name]
+        is_named = standing == "named"
+        assert found == (Sighting(name, filled) if is_named else Sighting(contested, filled, text))
+
+
+def all_origins(seen: Seen, limits: Limits) -> set[str]:
+    """Return all that is said of the value: by a record, in a field, and by others."""
+    value = read_value(VALUE, None)
+    recorded = {"system"} if seen.in_record(value, limits) else set[str]()
+    return recorded | {
+        *origins([*seen.in_fields(value, limits), *seen.in_other_text(value, limits)])
+    }
+
+
+@pytest.mark.parametrize("sent", [None, 4, 5, 6])
+@pytest.mark.parametrize("standing", ["named", "reached", "ambient", "led"])
+def test_what_is_filled_in_after_the_session_sent_it_is_no_word_of_a_system(
+    standing: str, sent: int | None
+) -> None:
+    limits, is_known = Limits("recipient", first_sent=sent), sent in (None, 6)
+    for name, content in FILLED:
+        filled = all_origins(seen_in(item(content, "public", standing, seq=5)), limits)
+        assert filled == ({"led_field" if standing == "led" else name} if is_known else set())
+    record = seen_in(item(f"pay {VALUE}", "system", standing, seq=5))
+    assert ("system" in all_origins(record, limits)) == is_known
+
+
+@pytest.mark.parametrize("standing", ["named", "reached", "ambient", "led"])
+def test_what_has_expired_is_as_what_only_untrusted_text_led_to(standing: str) -> None:
+    text, late = f"see {VALUE}", {"expires_at": SOON}
+    for content, authors, origin in (
+        *((content, ("public", "member"), "led_field") for _, content in FILLED),
+        (text, ("public", "member", "system"), "untrusted"),
+    ):
+        for author in authors:
+            one = item(content, author, standing, **late)
+            assert all_origins(seen_in(one, with_expired=True), TARGET) == {origin}
+            assert all_origins(seen_in(one), TARGET) == set()
+
+
 def test_a_word_or_a_short_number_is_of_a_record_only_as_a_whole_leaf() -> None:
     for value in ("bob smith", "bob", "7"):
         for whole in ([value], {"k": value}, f"a\n{value}", f"['x', '{value}']"):

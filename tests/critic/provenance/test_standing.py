@@ -1,15 +1,21 @@
 """The standing of a source: what each locator gives, and that the best of several counts."""
 
 from itertools import permutations
+from typing import Final
 
 import pytest
 
+from critic.provenance.call_values import JudgedValue
 from critic.provenance.standing import standing_of
+from critic.provenance.value_kinds import read_value
 from critic.session import Call
 from critic.session.session_values import KnownValues, ValueFacts
 from evals.manifest import Manifests
+from tests.critic.provenance.test_value_facts import ORIGINS, YES, aim, facts_of
 from tests.critic.session.building import after, last, opened, read, rules, tool
+from tests.support.model.facts import Json
 from tests.support.seen_values import seen_anew
+from tests.support.sightings import VALUE
 
 TOOLS = {
     "read": tool("read", arg_roles={"name": "locator"}, result={"author": "public"}),
@@ -59,6 +65,28 @@ def test_the_best_of_two_locators_counts_in_either_order(
         source = last(after(session, Call("b", "both", {"one": one, "other": other}), "x")).source
         assert source is not None
         assert source.standing == standing
+
+
+STANDINGS: Final = {
+    **{"request": "named", "approved": "reached", "own": "reached"},
+    **{origin: "led" for origin in ("untrusted", "led_field")},
+    **{f"named_{of}": "reached" for of in ("member", "public", "web")},
+    **{f"reached_{of}": "reached" for of in ("member", "public", "web")},
+}
+
+
+@pytest.mark.parametrize(("origin", "seen"), ORIGINS)
+def test_a_source_is_worth_what_its_locator_came_from(origin: str, seen: Json | None) -> None:
+    """What a person gave or a source of the request says leads there; all else asks for nothing."""
+    facts = facts_of(
+        *([seen] if seen is not None else []),
+        approved={("locator", *one[1:]): tier for one, tier in YES.items()}
+        if origin == "approved"
+        else None,
+        own=frozenset({("text", VALUE)} if origin == "own" else ()),
+    )
+    found = standing_of([JudgedValue(aim("locator"), (), VALUE, read_value(VALUE, None))], facts)
+    assert found == STANDINGS.get(origin, "ambient")
 
 
 def test_what_is_read_by_no_locator_is_ambient() -> None:

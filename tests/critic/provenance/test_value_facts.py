@@ -181,6 +181,17 @@ def test_a_yes_is_of_a_role_a_tool_and_a_value_up_to_a_tier() -> None:
     assert not facts.is_approved(Aim("recipient", ("shop", "x"), 0), read_value("a-1", None))
 
 
+@pytest.mark.parametrize("role", ["recipient", "object", "attribute", "content", "secret"])
+def test_a_yes_to_a_list_of_mailboxes_is_to_its_addresses_where_they_are_sent_to(role: str) -> None:
+    for text, listed in (
+        ("mia@a.de, ben@b.de", {"mia@a.de", "ben@b.de"}),
+        ("Mia <mia@a.de>, Ben <ben@b.de>", set()),
+    ):
+        tiers = approved_tiers([ApprovedValue.model_validate(yes_to(text, role))])
+        named = {spelled for _, _, form, spelled in tiers if form == "address"}
+        assert named == (listed if role == "recipient" else set())
+
+
 def test_what_a_context_says_of_values_is_what_holds_now() -> None:
     session = {
         "id": "s",
@@ -288,6 +299,10 @@ CONTENT: Final[list[tuple[str, list[Json], int, str]]] = [
         ("mia@a.de", [request("mia@a.de")], ALLOW, "request"),
     ),
     *(("mia@a.de.x", [request("mia@a.de.x"), item("mia@a.de")], ALLOW, "request"),),
+    *(
+        ("mia@a.de.x", [item("mia@a.de.x") | LATE, request("mia@a.de")], REFUSE, "unseen"),
+        ("mia@a.de.x", [request("mia@a.de")], ALLOW, "request"),
+    ),
     ("new.de", [item("https://new.de/x")], REFUSE, "untrusted"),
     ("see new.de#y", [request("see new.de")], ASK, "new_link"),
     ("new.de/B?x new.de/b?x", [request("see new.de/B?x")], ASK, "new_link"),
