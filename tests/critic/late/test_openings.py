@@ -8,6 +8,7 @@ import pytest
 from critic import Approval, Proposal, Refused, ToolCall, Verified, digest, verify_proposal
 from critic.late.opened_steps import EarlierOpening
 from critic.late.openings import OpeningError, open_step, settle_step
+from critic.provenance import origin_judge
 from harness.wire import build
 from tests.critic.late.test_late_verify import LOOK, pay, proposal, take, verdict
 from tests.support.model.facts import Json
@@ -217,6 +218,24 @@ def test_a_late_value_is_worth_what_the_same_value_would_be_early() -> None:
     assert opened(sending("system"), call).ok
     found = opened(sending("public"), call)
     assert refusal(found) == [("evidence", "missing_evidence", "/steps/1/args/to")]
+
+
+@pytest.mark.parametrize(("most", "is_ok"), [(5, True), (4, True), (3, False), (1, False)])
+def test_the_values_of_the_steps_before_count_as_those_of_one_plan(
+    most: int,
+    is_ok: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wire = sending("system")
+    first = {**wire["plan"]["steps"][1], "id": "first", "args": {"to": ["x-1", "x-2"]}}
+    wire["plan"]["steps"].insert(1, {**first, "takes": [take("/to/2", at="/iban")]})
+    said = {"id": "u", "classification": "request", "content": "pay x-1 and x-2"}
+    source = {"author": "user", "standing": "named"}
+    wire["compiled"]["manifests"]["evidence_manifest"] = [{**said, "source": source}]
+    openings = (*AFTER_LOOK, EarlierOpening(1, 1, NOW))
+    call = looked({"iban": "DE89370400440532013000"})
+    monkeypatch.setattr(origin_judge, "MOST_VALUES", most)
+    assert opened(wire, call, step=2, openings=openings).ok is is_ok
 
 
 def test_an_approval_of_the_sources_never_clears_a_doubt_about_a_value() -> None:

@@ -1,9 +1,10 @@
 """Which values a call has, and what each of them is asked for."""
 
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from critic import ToolCapability
 from critic.provenance.call_values import CallValues, target_keys
+from evals.capability import Role
 from tests.support.model.facts import Json
 from tests.support.sightings import answer, proposal, request
 
@@ -41,6 +42,39 @@ def test_each_value_is_asked_for_by_its_tool_its_name_and_its_kind() -> None:
         own = [set(one.asked.nouns.own) for one in found]
         assert [one - folder for one in own] == [{"album"}, {"basket"}, {"order"}]
         assert [one & folder == folder for one in own] == [kind == "folder" for kind in kinds]
+
+
+def test_a_value_is_asked_for_by_the_tool_of_its_own_adapter() -> None:
+    a, b = (tool("move", mode, arg_roles=ROLES) for mode in ("network", "delegated"))
+    tools = {("a", "move"): a, ("b", "move"): b.model_copy(update={"adapter_id": "b"})}
+    values = CallValues(tools)
+    for pair, rank in ((("a", "move"), 2), (("b", "move"), 3), (("a", "move"), 2)):
+        asked = {(one.asked.pair, one.asked.rank) for one in values.values_of(pair, ARGS)}
+        assert asked == {(pair, rank)}
+
+
+def test_the_name_of_each_mailbox_of_a_list_is_sent_with_it() -> None:
+    post = tool("post", arg_roles={"to": "recipient"}, arg_kinds={"to": "address"})
+    boxes = ["see a.example/x <ada@x.example>", "see b.example/y <bob@x.example>", "cy@x.example"]
+    for to in (str(boxes), str(boxes[::-1]), ", ".join(boxes)):
+        found = [*CallValues({("a", "post"): post}).values_of(("a", "post"), {"to": to})]
+        sent_to = {one.written for one in found if one.asked.role == "recipient"}
+        assert sent_to == {f"{name}@x.example" for name in ("ada", "bob", "cy")}
+        named = {one.written for one in found if one.asked.role == "content"}
+        assert named == {"a.example/x", "b.example/y"}
+
+
+def test_names_and_booleans_in_a_written_list_are_values_where_a_call_is_aimed_at_them() -> None:
+    for role in get_args(Role):
+        one = tool("do", arg_roles={"x": role})
+        found = CallValues({("a", "do"): one}).values_of(
+            ("a", "do"), {"x": '[{"k-1": true}, "v-2"]'}
+        )
+        written = [value.written for value in found if value.asked.role == role]
+        is_aimed_at = role in {"recipient", "object", "locator", "secret"}
+        assert written == (
+            [] if role == "content" else ["k-1", True, "v-2"] if is_aimed_at else ["v-2"]
+        )
 
 
 def test_a_call_is_aimed_at_what_it_reads_changes_or_reaches() -> None:

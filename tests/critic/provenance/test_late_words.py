@@ -1,5 +1,6 @@
 """What a late value may be, before it is there: no more than what it will be when it is opened."""
 
+from itertools import permutations
 from typing import Any, get_args
 
 import pytest
@@ -41,7 +42,7 @@ def test_a_plan_passes_where_what_its_source_will_return_is_enough(writer: str, 
     assert opened(wire, looked(IBAN)).ok is is_enough
 
 
-@pytest.mark.parametrize("place", ["nowhere", "before", "beside", "behind"])
+@pytest.mark.parametrize("place", ["nowhere", "before", "through", "beside", "behind"])
 def test_a_tool_is_followed_where_the_plan_runs_it_before_for_sure(place: str) -> None:
     wire = sending("system")
     audit = {"adapter_id": "shop", "capability_id": "audit"}
@@ -54,7 +55,74 @@ def test_a_tool_is_followed_where_the_plan_runs_it_before_for_sure(place: str) -
         steps.insert(at, {**LOOK, **audit, "id": "audit", "args": {}})
     if place == "before":
         steps[-1]["depends_on"] = ["audit"]
-    assert (conditions(wire) is not None) is (place == "before")
+    if place == "through":  # what the value is taken from waits for it
+        steps.insert(0, steps.pop(1))
+        steps[1]["depends_on"] = ["audit"]
+    assert (conditions(wire) is not None) is (place in ("before", "through"))
+
+
+@pytest.mark.parametrize("order", [*permutations(range(3))])
+def test_what_ran_before_one_step_for_sure_did_not_run_before_another(
+    order: tuple[int, ...],
+) -> None:
+    """Neither the step that follows it, nor one that does not, says anything of the next."""
+    wire = sending("system")
+    audit = {"adapter_id": "shop", "capability_id": "audit"}
+    manifests(wire)["tool_manifest"] += [{**audit, "approval_mode": "read_only"}]
+    manifests(wire)["tool_manifest"][1]["follows"] = [audit]
+    said = {"id": "u", "classification": "request", "content": f"the bill of {IBAN['iban']}"}
+    source = {"author": "user", "standing": "named"}
+    manifests(wire)["evidence_manifest"] = [{**said, "source": source}]
+    wire["ctx"]["scope"] = []
+    look, late = wire["plan"]["steps"]
+    early = {name: one for name, one in late.items() if name != "takes"}
+    pays = [
+        {**late, "depends_on": ["audit"], "id": "followed", "args": {"note": "1"}},
+        {**late, "id": "late", "args": {"note": "2"}},
+        {**early, "id": "early", "args": {"note": "3", "to": IBAN["iban"]}},
+    ]
+    audited = {**LOOK, **audit, "id": "audit", "args": {}}
+    wire["plan"]["steps"] = [audited, look, *(pays[at] for at in order)]
+    verdict = verify_proposal(build(Proposal, wire))
+    assert not isinstance(verdict, Verified)
+    doubted = {one.offending_step for one in verdict.violations}
+    assert doubted == {2 + at for at, pay in enumerate(order) if pay != 0}
+
+
+@pytest.mark.parametrize("has_schema", [True, False])
+def test_what_is_made_of_what_may_be_a_list_may_be_of_any_field_in_it(has_schema: bool) -> None:
+    wire = sending("system")
+    look, pay = wire["plan"]["steps"]
+    copy = {"adapter_id": "shop", "capability_id": "copy"}
+    look_tool = manifests(wire)["tool_manifest"][0]
+    look_tool |= {"yields": "bill", "result": {"author": "system", "format": "json"}}
+    if has_schema:
+        look_tool["output_schema"] = {"properties": {"lines": {"type": "string"}}}
+    manifests(wire)["classes"] = [{"class": "bill", "fields": {"/lines/*/payer": "public"}}]
+    derived = {"approval_mode": "read_only", "result": {"author": "system", "derived": True}}
+    manifests(wire)["tool_manifest"] += [{**copy, **derived}]
+    made = {**LOOK, **copy, "id": "copy", "args": {}, "takes": [take("/x", at="/lines")]}
+    wire["plan"]["steps"] = [look, made, {**pay, "takes": [take("/to", "copy", "")]}]
+    assert (conditions(wire) is not None) is has_schema
+
+
+@pytest.mark.parametrize("web", [False, True])
+@pytest.mark.parametrize("author", ["member", "public"])
+def test_a_page_of_the_web_is_one_before_it_is_read(author: str, web: bool) -> None:
+    """It is judged as it will be when the step is opened."""
+    wire = sending("public")
+    manifests(wire)["tool_manifest"][0] |= {
+        "arg_roles": {"file": "locator"},
+        "result": {"author": author, **({"web": True} if web else {})},
+    }
+    manifests(wire)["tool_manifest"][1]["arg_roles"] = {"to": "attribute"}
+    said = {"id": "u", "classification": "request", "content": "pay as list.txt says"}
+    source = {"author": "user", "standing": "named"}
+    manifests(wire)["evidence_manifest"] = [{**said, "source": source}]
+    wire["plan"]["steps"][0]["args"] = {"file": "list.txt"}
+    found = conditions(wire)
+    has_opened = opened(wire, looked(IBAN, args={"file": "list.txt"})).ok
+    assert (found is not None and "approval" not in found) == has_opened
 
 
 @pytest.mark.parametrize("author", ["member", "public"])

@@ -114,6 +114,24 @@ def test_only_a_call_that_acts_on_nothing_is_a_fetch_that_nobody_asked_for() -> 
         assert answer(wire) == "ask"
 
 
+def test_each_day_of_a_text_is_judged() -> None:
+    tool = {"arg_roles": {"x": "recipient", "t": "time"}}
+    said, others = request(f"tell {VALUE} on 2026-05-09"), item("or on 2026-05-10")
+    for days, word in (
+        *((["09"], "allow"), (["09", "10"], "ask"), (["10", "09"], "ask"), (["09", "09"], "allow")),
+    ):
+        text = " and ".join(f"2026-05-{day}" for day in days)
+        assert answer(proposal(said, others, tool=tool, args={"x": VALUE, "t": text})) == word
+
+
+@pytest.mark.parametrize("mode", ["local_write", "network", "delegated", "destructive"])
+def test_an_effect_without_a_target_asks_above_what_is_written_here(mode: str) -> None:
+    tool = {"approval_mode": mode}
+    for args in ({}, {"x": ""}, {"x": []}):
+        expected = "allow" if mode == "local_write" else "ask"
+        assert answer(proposal(request("go"), tool=tool, args=args)) == expected
+
+
 OWN: Final = item("write from me@corp.example, the account is GB33BUKB2020, room-7", "operator")
 
 

@@ -1,7 +1,11 @@
 """Which scalar of a call has which roles."""
 
+from itertools import permutations
+from typing import Final
+
 import pytest
 
+from critic.provenance.late_roles import roles_at
 from critic.provenance.roles import Placed, placed_values, roles_tree, tool_roles, without_role
 from evals.capability import Role, ToolCapability
 from tests.support.model.facts import Json
@@ -53,6 +57,43 @@ def test_a_member_in_other_letters_has_the_role_of_the_one_that_the_manifest_nam
     args = {"To": 1, "TO": 2, "t_o": 3, "Cc": [{"eMail": 4}, 5], "tow": 6, "t": {"o": 7}}
     judged = [place for place, roles in found(arg_roles, args) if "recipient" in roles]
     assert sorted(judged) == sorted(expected)
+
+
+@pytest.mark.parametrize("names", [*permutations(["to_x", "toX", "TO-X"])])
+def test_a_member_in_other_letters_has_the_roles_of_all_that_the_manifest_names(
+    names: tuple[str, ...],
+) -> None:
+    roles: tuple[Role, ...] = ("recipient", "object", "code")
+    assert found(dict(zip(names, roles, strict=True)), {"tox": 1}) == [("tox", roles)]
+    for name, role in zip(names, roles, strict=True):
+        assert found(dict(zip(names, roles, strict=True)), {name: 1}) == [(name, (role,))]
+
+
+LATE_PLACES: Final[list[tuple[Json, Json]]] = [
+    ({"a": "object"}, {}),
+    ({"/a/*": "object", "/a/0": "code"}, {"a": "order"}),
+    ({"/a/*/k": "locator", "b": "secret"}, {"/a/*/k": "path", "a": "order"}),
+    ({"/a/0/k": "locator", "/*": "code"}, {"/a/0/k": "path", "/*": "file"}),
+    ({"/*/0/m": "recipient", "a": "code"}, {"a": "order", "/a/*": "path", "/a/0/m": "file"}),
+    ({}, {"a": "order", "/a/1/k": "path"}),
+]
+
+
+@pytest.mark.parametrize(("roles", "kinds"), LATE_PLACES)
+def test_a_place_is_asked_for_late_as_what_will_stand_there_and_below(
+    roles: Json, kinds: Json
+) -> None:
+    more = {"arg_roles": roles or None, "arg_kinds": kinds or None}
+    given = {name: one for name, one in more.items() if one is not None}
+    made = ToolCapability(adapter_id="a", capability_id="b", approval_mode="network", **given)
+    tree, args = tool_roles(made), {"a": [{"k": 1, "m": 2}, {"k": 3}], "A": [{"K": 4}], "b": 5}
+    for one in placed_values(tree, args):
+        if one.is_name:
+            continue
+        late = roles_at(tree, one.path)
+        assert ({*late.roles}, late.kind) == ({*one.roles}, one.kind)
+        for end in range(1, len(one.path)):
+            assert {*one.roles} <= roles_at(tree, one.path[:end]).every
 
 
 def test_a_recipient_in_other_letters_is_a_recipient() -> None:

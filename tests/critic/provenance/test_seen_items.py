@@ -220,6 +220,17 @@ def test_a_party_is_one_of_a_system_or_an_outsider_and_a_member_s_field_is_the_s
             assert sighting(seen, "alpha-1").origin == origin
 
 
+def test_a_field_of_one_mailbox_is_its_address_and_one_of_two_is_nobody_s() -> None:
+    for field, is_known in (
+        *(("Mia <mia@a.de>", True), ("mia@a.de", True)),
+        *(("Mia <mia@a.de>, ben@b.de", False), ("ben@b.de; mia@a.de", False)),
+    ):
+        index = index_of(numbered(item({"sender": field}, "member")), NINE)
+        for seen in both_seen(index):
+            found = sighting(seen, "mia@a.de").origin
+            assert (found == "field") == is_known
+
+
 def test_a_request_that_has_expired_is_read_as_any_other_text() -> None:
     [said] = items = numbered(request("see zeta-9914-b") | until(TEN))
     fresh, every = both_seen(index_of(items, NINE))

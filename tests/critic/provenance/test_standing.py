@@ -68,8 +68,10 @@ def test_the_best_of_two_locators_counts_in_either_order(
 
 
 STANDINGS: Final = {
-    **{"request": "named", "approved": "reached", "own": "reached"},
-    **{origin: "led" for origin in ("untrusted", "led_field")},
+    "request": "named",
+    "approved": "reached",
+    "own": "reached",
+    **dict.fromkeys(("untrusted", "led_field"), "led"),
     **{f"named_{of}": "reached" for of in ("member", "public", "web")},
     **{f"reached_{of}": "reached" for of in ("member", "public", "web")},
 }
