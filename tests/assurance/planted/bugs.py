@@ -34,6 +34,7 @@ from tests.assurance.planted.seam_bugs import SEAM_BUGS
 from tests.assurance.planted.serve_bugs import SERVE_BUGS
 from tests.assurance.planted.several_bugs import SEVERAL_BUGS
 from tests.assurance.planted.shell_bugs import SHELL_BUGS
+from tests.assurance.planted.sighting_bugs import SIGHTING_BUGS
 from tests.assurance.planted.stream_bugs import STREAM_BUGS
 from tests.assurance.planted.tools_bugs import TOOLS_BUGS
 from tests.assurance.planted.what_if_bugs import WHAT_IF_BUGS
@@ -45,6 +46,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *DEMAND_BUGS,
     *RULES_BUGS,
     *PROVENANCE_BUGS,
+    *SIGHTING_BUGS,
     *WORTH_BUGS,
     *FACTS_BUGS,
     *EVALS_BUGS,

@@ -107,15 +107,16 @@ def test_what_is_made_of_what_may_be_a_list_may_be_of_any_field_in_it(has_schema
 
 
 @pytest.mark.parametrize("web", [False, True])
+@pytest.mark.parametrize("role", ["attribute", "locator"])
 @pytest.mark.parametrize("author", ["member", "public"])
-def test_a_page_of_the_web_is_one_before_it_is_read(author: str, web: bool) -> None:
+def test_a_page_of_the_web_is_one_before_it_is_read(author: str, role: str, web: bool) -> None:
     """It is judged as it will be when the step is opened."""
     wire = sending("public")
     manifests(wire)["tool_manifest"][0] |= {
         "arg_roles": {"file": "locator"},
         "result": {"author": author, **({"web": True} if web else {})},
     }
-    manifests(wire)["tool_manifest"][1]["arg_roles"] = {"to": "attribute"}
+    manifests(wire)["tool_manifest"][1]["arg_roles"] = {"to": role}
     said = {"id": "u", "classification": "request", "content": "pay as list.txt says"}
     source = {"author": "user", "standing": "named"}
     manifests(wire)["evidence_manifest"] = [{**said, "source": source}]
