@@ -48,13 +48,6 @@ SIGHTING_BUGS: Final[tuple[Bug, ...]] = (
         "if name == AMBIENT and self._expired is not None:",
     ),
     slip(
-        "designated-by-one-value",
-        "critic/provenance/seen_sources.py",
-        "a record is designated by one value in two of its fields",
-        "len(fields) > 1 and len(values) > 1",
-        "len(fields) > 1",
-    ),
-    slip(
         "designated-with-outsiders",
         "critic/provenance/seen_items.py",
         "a designated record gives what an outsider filled into it",
