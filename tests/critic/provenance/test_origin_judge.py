@@ -127,7 +127,8 @@ def test_each_day_of_a_text_is_judged() -> None:
 @pytest.mark.parametrize("mode", ["local_write", "network", "delegated", "destructive"])
 def test_an_effect_without_a_target_asks_above_what_is_written_here(mode: str) -> None:
     tool = {"approval_mode": mode}
-    for args in ({}, {"x": ""}, {"x": []}):
+    calls: list[Json] = [{}, {"x": ""}, {"x": []}]
+    for args in calls:
         expected = "allow" if mode == "local_write" else "ask"
         assert answer(proposal(request("go"), tool=tool, args=args)) == expected
 

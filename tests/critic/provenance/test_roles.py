@@ -84,7 +84,7 @@ def test_a_place_is_asked_for_late_as_what_will_stand_there_and_below(
     roles: Json, kinds: Json
 ) -> None:
     more = {"arg_roles": roles or None, "arg_kinds": kinds or None}
-    given = {name: one for name, one in more.items() if one is not None}
+    given: Json = {name: one for name, one in more.items() if one is not None}
     made = ToolCapability(adapter_id="a", capability_id="b", approval_mode="network", **given)
     tree, args = tool_roles(made), {"a": [{"k": 1, "m": 2}, {"k": 3}], "A": [{"K": 4}], "b": 5}
     for one in placed_values(tree, args):

@@ -325,8 +325,8 @@ def test_an_index_that_goes_on_from_another_answers_as_one_of_all_items(
         items.append(EvidenceItem.model_validate({**wire, "id": f"e/{number}"}))
     first = index_of(items[:count], as_of)
     after = SeenItems(TABLES, first)
-    for one in items[count:]:
-        after.add(one)
+    for added in items[count:]:
+        after.add(added)
     after.move_to(as_of)
     at_once = index_of(items, as_of)
     assert (after.any_expired, is_one(after)) == (at_once.any_expired, is_one(at_once))

@@ -12,6 +12,7 @@ from critic.provenance.seen_items import SeenItems
 from critic.provenance.seen_sources import Seen
 from critic.provenance.value_kinds import read_value
 from evals.manifest import EvidenceClass, EvidenceItem, Manifests, Source
+from tests.support.model.facts import Json
 
 VALUE: Final = "zeta-9914"
 CLASS: Final = EvidenceClass(class_="r", fields={"sender": "system", "payer": "party"})
@@ -99,7 +100,7 @@ def test_a_party_is_contested_by_text_that_says_it_too_or_was_not_read_whole() -
     assert unread == [Sighting("contested_party", party, cut, is_unread=True)]
 
 
-FILLED: Final = [("field", {"sender": VALUE}), ("party", {"payer": VALUE})]
+FILLED: Final[list[tuple[Any, Json]]] = [("field", {"sender": VALUE}), ("party", {"payer": VALUE})]
 
 
 @pytest.mark.parametrize(("author", "standing", "web", "origin"), TEXTS)
