@@ -97,6 +97,10 @@ def test_each_limit_of_a_budget_is_the_lower_one(name: str) -> None:
     with pytest.raises(InvalidInput, match=f"which is {LIMITS[name]}: leave it out") as told:
         completed_proposal(policy, _document(["read_only"], above))
     assert told.value.path == f"/ctx/run_budget/{name}"
+    for spelled in (LIMITS[name] + 1.0, LIMITS[name] + 0.5, 1e300):
+        asked = _document(["read_only"], {"run_budget": {name: spelled}})
+        with pytest.raises(InvalidInput, match="is above that of the policy"):
+            completed_proposal(policy, asked)
     below = {"run_budget": {name: LIMITS[name] - 1}}
     completed = completed_proposal(policy, _document(["read_only"], below))
     assert completed["ctx"]["run_budget"] == {**LIMITS, name: LIMITS[name] - 1}
@@ -174,7 +178,9 @@ def test_evidence_of_a_document_is_beside_that_of_the_policy() -> None:
     item = {"id": "own", "classification": "k", "content": 1}
     wire = _policy("read_only") | {"evidence": [{**item, "id": "rates"}]}
     document = _document(["read_only"], {})
-    document["compiled"] = {"manifests": {"evidence_manifest": [item]}}
-    found = completed_proposal(policy_of(wire), document)["compiled"]["manifests"]
+    document["compiled"] = {"manifests": {"evidence_manifest": [item]}, "pack_version": "v7"}
+    compiled = completed_proposal(policy_of(wire), document)["compiled"]
+    assert compiled["pack_version"] == "v7"
+    found = compiled["manifests"]
     assert [one["id"] for one in found["evidence_manifest"]] == ["rates", "own"]
     assert len(found["tool_manifest"]) == len(MODES)

@@ -94,6 +94,9 @@ def test_what_is_always_requested_is_in_every_scope(listed: Any, always: tuple[s
     names = {"x", "y", "z"} if listed == "all" else {*(listed or ()), *always}
     assert scope is not None
     assert ({*scope}, len(scope)) == (names, len(names))
+    told = policy_of(policy_with(*tools, guard=guard)).context("t").scope
+    assert told is not None
+    assert {one.capability_id for one in told} == names
 
 
 @pytest.mark.parametrize("late", [None, "sources", "values"])

@@ -5,6 +5,7 @@ import json
 import pickle
 import subprocess
 import sys
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -208,3 +209,34 @@ def test_a_table_is_that_whose_digest_a_source_names() -> None:
     for other in (None, "", "f" * 64, own.upper(), own[:-1], f"sha256:{own}", 0):
         assert ShellSettings.table_from({**source, "table_digest": other}) is None
     assert ShellSettings.table_from({"table": "common-1"}) is None
+
+
+ROWS: list[dict[str, str]] = [
+    {"names": "deploy"},
+    {"names": "deploy", "args": "read*"},
+    {"names": "roll deploy"},
+    {"names": "roll back", "opts": "--to=host"},
+    {"names": "roll", "sub": "back out"},
+    {"names": "roll", "sub": "out"},
+    {"names": "git", "sub": "frob"},
+]
+
+
+def test_entries_of_a_team_share_no_name_first_or_last() -> None:
+    for one, other in product(map(ProgramEntry.model_validate, ROWS), repeat=2):
+        if {*one.keys} & {*other.keys}:
+            with pytest.raises(ValueError, match="keep one"):
+                ShellSettings(table="common-1", command=[one, other])
+        else:
+            known = ShellSettings(table="common-1", command=[one, other]).programs.entries
+            assert all(sub in known[name] for name, sub in (*one.keys, *other.keys))
+
+
+def test_the_source_of_a_table_tells_it_from_every_other() -> None:
+    listed = [ShellSettings(table="common-1")] + [
+        ShellSettings(table="common-1", command=[ProgramEntry.model_validate(row)]) for row in ROWS
+    ]
+    for one, other in product(listed, repeat=2):
+        told = json.loads(json.dumps(other.source))
+        assert ShellSettings.table_from(told) == other.programs
+        assert (told == one.source) == (one == other) == (one.programs == other.programs)

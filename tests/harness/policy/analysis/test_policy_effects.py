@@ -1,6 +1,7 @@
 """Which side of a change may let more pass: of each setting and condition, both ways."""
 
-from itertools import combinations, permutations
+from collections import ChainMap
+from itertools import combinations, permutations, product
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from harness.policy.analysis.evidence_effects import (
 )
 from harness.policy.analysis.policy_diff import diff_policies
 from harness.policy.analysis.policy_effects import (
+    effects_on_plans,
     effects_on_sessions,
     effects_on_tool,
     highest_rank,
@@ -22,6 +24,7 @@ from harness.policy.analysis.policy_effects import (
 )
 from harness.policy.analysis.result_effects import Effect
 from harness.policy.analysis.role_effects import may_tighten
+from harness.policy.envelopes import SESSION_BUDGET
 from tests.harness.policy.test_envelopes import policy_with
 from tests.support.guarding import Json, policy_of
 
@@ -48,7 +51,8 @@ def check_order(name: str, tools: list[Json], **more: Any) -> None:
 CONDITIONS: dict[str, list[Any]] = {
     "bound_args": [
         {"n": {"from": ["k"], "at": ["/a"]}},
-        {"n": {"from": ["k"], "at": ["/a"], "optional": True}},
+        {"n": {"from": ["k"], "at": ["/a", "/b"]}},
+        {"n": {"from": ["k"], "at": ["/a", "/b"], "optional": True}},
         {"n": {"from": ["k"], "optional": True}},
         {"n": ["k", "l"]},
         {},
@@ -75,6 +79,31 @@ def test_a_condition_that_asks_for_less_is_looser_and_the_reverse_is_tighter(nam
     tools = [{**base, name: one} if one else base for one in CONDITIONS[name]]
     assert len(more) == 3
     check_order(name, tools)
+
+
+APART: dict[str, list[Any]] = {
+    "bound_args": [
+        {"n": {"from": ["k"], "at": ["/a"]}},
+        {"n": {"from": ["k"], "at": ["/b"]}},
+        {"n": {"from": ["l"], "at": ["/a"]}},
+        {"m": {"from": ["k"], "at": ["/a"]}},
+    ],
+    "requires_evidence": [
+        [{"class": "k", "about": {"n": "/n"}}],
+        [{"class": "k", "about": {"n": "/m"}}],
+        [{"class": "k", "about": {"m": "/n"}}],
+        [{"class": "l", "about": {"n": "/n"}}],
+    ],
+    "may_be_empty": [["n"], ["m"]],
+}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_a_condition_that_asks_for_something_else_is_both(name: str) -> None:
+    base = {"approval_mode": "network", "arg_roles": {"n": "object", "m": "object"}}
+    for one, other in permutations(APART[name], 2):
+        effect = on_tool({**base, name: one}, {**base, name: other}, name)
+        assert ways(effect) == (True, True), (one, other)
 
 
 RESULTS: dict[str, list[Json]] = {
@@ -136,6 +165,115 @@ def test_each_setting_of_the_guard_has_its_direction(name: str) -> None:
     for (first, one), (second, other) in permutations(enumerate(policies), 2):
         (effect,) = effects_on_sessions(one, other)
         assert (effect.what, *ways(effect)) == (name, first < second, second < first)
+
+
+@pytest.mark.parametrize(("one", "other"), [*combinations(SETTINGS, 2)])
+def test_the_guard_is_tighter_or_looser_only_if_all_its_settings_agree(
+    one: str, other: str
+) -> None:
+    for first, second in product(
+        permutations(SETTINGS[one][:2], 2), permutations(SETTINGS[other][:2], 2)
+    ):
+        sides = [
+            policy_of(policy_with({}, guard=dict(ChainMap(*each))))
+            for each in zip(first, second, strict=True)
+        ]
+        known = {
+            "looser" if named[name].index(pair[0]) < named[name].index(pair[1]) else "tighter"
+            for named, name, pair in ((SETTINGS, one, first), (SETTINGS, other, second))
+        }
+        assert diff_policies(*sides)[-1].change == (known.pop() if len(known) == 1 else "both")
+
+
+ACTING: list[Json] = [{}, {"shell": "c"}, {"writes": ["c"]}, {"writes": ["d"]}, {"patches": "c"}]
+
+
+def test_what_acts_on_this_machine_may_go_either_way() -> None:
+    """Whichever side has the tool, and whether it acts by an argument there or by none."""
+    shell = {"shell": {"table": "common-1"}}
+    tools = [[], *([{"arg_roles": {"c": "content", "d": "content"}, **one}] for one in ACTING)]
+    for (first, one), (second, other) in permutations(enumerate(tools), 2):
+        old, new = (policy_of(policy_with(*listed, **shell)) for listed in (one, other))
+        found = {effect.what: ways(effect) for effect in effects_on_sessions(old, new)}
+        assert found == ({} if max(first, second) == 1 else {"shell": (True, True)})
+
+
+@pytest.mark.parametrize("changed", [{"name": "n"}, {"yields": "k"}, {"expires_after_s": 9}])
+def test_what_only_sessions_show_is_no_equal_policy(changed: Json) -> None:
+    sides = [policy_of(policy_with(tool)) for tool in ({}, changed)]
+    for old, new in permutations(sides, 2):
+        change = diff_policies(old, new)[0]
+        (effect,) = effects_on_tool(sides_of(old, new), PAIR)
+        if effect.by_order:
+            assert change.change == ("looser" if effect.looser else "tighter")
+        else:
+            assert (change.change, {*change.undecided}) == ("not decided", {"looser", "tighter"})
+        assert change.changed == (f"{effect.what} (no plan shows it)",)
+
+
+ON_PLANS: dict[str, list[Json]] = {
+    "spec.required_outputs": [
+        {"spec": {"required_outputs": one}} for one in (["o", "p"], ["o"], [])
+    ],
+    "spec.required_evidence": [
+        {"spec": {"required_evidence": one}} for one in (["k", "l"], ["k"], [])
+    ],
+    **{
+        f"guard.budget.{name}": [{"guard": {"budget": {name: most}}} for most in (0, 1, 9)]
+        for name in ("max_steps", "bucket_tokens")
+    },
+}
+
+
+@pytest.mark.parametrize("name", ON_PLANS)
+def test_each_demand_on_whole_plans_has_its_direction(name: str) -> None:
+    policies = [policy_of(policy_with({}, **one)) for one in ON_PLANS[name]]
+    for (first, one), (second, other) in permutations(enumerate(policies), 2):
+        (effect,) = effects_on_plans(one, other)
+        assert (effect.what, *ways(effect)) == (name, first < second, second < first)
+
+
+def on_spec(tool: Json, name: str, *sides: Json) -> tuple[bool, bool]:
+    """Return the ways of an effect on one tool whose policies differ by the rest."""
+    policies = (policy_of(policy_with(tool, **side)) for side in sides)
+    found = effects_on_tool(sides_of(*policies), PAIR)
+    return ways(next((one for one in found if one.what == name), None))
+
+
+@pytest.mark.parametrize("tier", MODES)
+def test_a_tool_is_asked_about_from_its_tier_on(tier: Any) -> None:
+    for froms in permutations([None, *MODES], 2):
+        asked = [one is not None and MODE_RANK[tier] >= MODE_RANK[one] for one in froms]
+        sides = [{"spec": {} if one is None else {"approval_required_from": one}} for one in froms]
+        found = on_spec({"approval_mode": tier}, "spec.approval_required_from", *sides)
+        assert found == (asked[0] > asked[1], asked[1] > asked[0]), froms
+
+
+@pytest.mark.parametrize("tier", MODES)
+def test_what_is_confined_counts_for_each_tool_that_sends(tier: Any) -> None:
+    sends = MODE_RANK[tier] >= MODE_RANK["network"]
+    orders = [["k", "l"], ["k"], []]
+    for (first, one), (second, other) in permutations(enumerate(orders), 2):
+        sides = [{"spec": {"confined_evidence": classes}} for classes in (one, other)]
+        found = on_spec({"approval_mode": tier}, "spec.confined_evidence", *sides)
+        assert found == (sends and first < second, sends and second < first)
+
+
+def test_a_session_has_its_own_budget_where_the_policy_has_none() -> None:
+    """What a plan alone may cost without one says nothing of a session."""
+    for name in ("max_steps", "bucket_tokens"):
+        most = getattr(SESSION_BUDGET, name)
+        for limit in (most - 1, most, most + 1):
+            given = policy_of(
+                policy_with({}, guard={"budget": {**SESSION_BUDGET.wire(), name: limit}})
+            )
+            none = policy_of(policy_with({}))
+            what = f"guard.budget.{name} of a session"
+            for one, other, sign in ((given, none, 1), (none, given, -1)):
+                found = {e.what: ways(e) for e in effects_on_sessions(one, other)}
+                more = sign * (most - limit)
+                assert found.pop(what, (False, False)) == (more > 0, more < 0)
+                assert not found
 
 
 @pytest.mark.parametrize("ceiling", [None, *MODES])
