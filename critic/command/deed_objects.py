@@ -7,7 +7,7 @@ Rule 2: where it goes is of a closed list too, for verbs that are also of other 
         origin`, not `push it to the registry`.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 
@@ -34,7 +34,8 @@ _PUSHED: Final = _REFS | frozenset(
         *("change", "changes", "commit", "commits", "fix", "fixes", "bugfix", "hotfix", "work"),
         *("code", "tag", "tags", "update", "updates", "version", "project", "edits", "refactor"),
         *("refactoring", "patch", "latest", "rest", "stuff", "docs", "documentation", "readme"),
-        *("feature", "implementation", "result", "one", "ones"),
+        *("feature", "implementation", "result", "one", "ones", "test", "tests", "file", "files"),
+        *("migration", "migrations", "cleanup", "rename", "improvements"),
     )
 )
 _DEPLOYED: Final = frozenset(
@@ -118,10 +119,19 @@ _ENDS: Final = frozenset(
         *("finally",),
     )
 )
+_STATES: Final = frozenset(
+    (
+        *("is", "was", "are", "were", "does", "has", "fails", "failed", "fail", "failing"),
+        *("works", "work", "breaks", "broke", "hangs", "takes", "triggers", "crashes", "stopped"),
+    )
+)
+"""Words of a sentence in which what comes before is no order: `deploy to production failed`."""
+
 _NO_NAMES: Final = (
     _PRONOUNS
     | _POINTING
     | _PUSHED
+    | _STATES
     | frozenset(
         (
             *(
@@ -136,20 +146,7 @@ _NO_NAMES: Final = (
                 "around",
                 "aside",
             ),
-            *(
-                "over",
-                "down",
-                "off",
-                "ahead",
-                "fails",
-                "failed",
-                "works",
-                "work",
-                "is",
-                "was",
-                "are",
-            ),
-            *("does",),
+            *("over", "down", "off", "ahead"),
         )
     )
 )
@@ -174,9 +171,11 @@ def has_object(tokens: Sequence[str], at: int, meant: ObjectWords) -> bool:
         return True
     if words and not _is_meant(words, meant.objects):
         return False
-    if end not in _TO or meant.places is None:
+    if end not in _TO:
         return True
     where, _ = _split_phrase(rest[1:])
+    if meant.places is None:
+        return _STATES.isdisjoint(where)
     return bool(where) and (
         where[-1] in meant.places or (bool(meant.places) and _is_name(where[-1]))
     )
@@ -195,11 +194,12 @@ def is_bare_name(words: Sequence[str]) -> bool:
     return len(words) == 1 and words[0].isalpha() and words[0].lower() not in _NO_NAMES
 
 
-def _is_meant(words: Sequence[str], objects: Collection[str]) -> bool:
+def _is_meant(words: Sequence[str], objects: frozenset[str]) -> bool:
     first, last = words[0], words[-1]
-    if first in _PRONOUNS and _NO_NAMES.isdisjoint(words[1:]):
+    is_article = first == "all" and len(words) > 1
+    if first in _PRONOUNS and not is_article and _NO_NAMES.isdisjoint(words[1:]):
         return True
-    return last in objects or _is_name(last) or (first in _POINTING and len(words) == 1)
+    return last in objects | _PRONOUNS or _is_name(last) or (first in _POINTING and len(words) == 1)
 
 
 def _is_name(word: str) -> bool:

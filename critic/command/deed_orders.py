@@ -93,7 +93,8 @@ _STATED: Final = frozenset(("the", "this", "our", "my", "it", "its", "their", "t
 """Words with which a clause begins that says something of its subject."""
 
 _UNDOES: Final = frozenset(("pop", "shift", "peek", "unshift", "lock", "acquire", "allocate"))
-_US: Final = frozenset(("i", "we"))
+_US: Final = ("i", "we")
+_THE_READER: Final = frozenset((*_US, "you"))
 _CLAUSE: Final = 24
 _MOST_ROWS: Final = 4
 _LINE_ENDS: Final = frozenset(":;!?")
@@ -117,15 +118,25 @@ def is_ordered(tokens: Sequence[str], at: int, *, rows: int = _MOST_ROWS) -> boo
         case "and" | "," | "&":
             return _UNDOES.isdisjoint(earlier[:_NEAR]) and _goes_on(tokens, place, rows)
         case "to":
-            wishes = before in ("want", "like") and not _US.isdisjoint(earlier[1:5])
-            was_said = before == "you" and not _REPORTS.isdisjoint(earlier[1:2])
-            return wishes or (before in _YOU_ARE_TO and not was_said)
+            return _is_to_do(earlier)
         case "you":
             return before in _MODALS | {"before", "once", "until"}
     if word in _MODALS:
         return before in ("you", "we") and _ASIDES.isdisjoint(earlier[1:2])
     ends = word[-1] in ".)" or earlier[:2] == ["'", "let"] or not word.strip("./-").isalnum()
     return ends and word not in _NO_ENDS
+
+
+def _is_to_do(earlier: Sequence[str]) -> bool:
+    """Return whether words before a `to`, from their end, say that the reader is to do it."""
+    before = "".join(earlier[:1])
+    if before in ("want", "like"):
+        return not {*_US}.isdisjoint(earlier[1:5])
+    is_of_others = before == "need" and _THE_READER.isdisjoint(earlier[1:3])
+    if is_of_others and says_what_others_do(earlier, but=_US):
+        return False
+    was_said = before == "you" and not _REPORTS.isdisjoint(earlier[1:2])
+    return before in _YOU_ARE_TO and not was_said
 
 
 def _goes_on(tokens: Sequence[str], place: int, rows: int) -> bool:

@@ -24,7 +24,7 @@ _PRONOUNS: Final = frozenset(("it", "them", "that", "this", "these", "those", "b
 _PLACES: Final = frozenset(
     (
         *("of", "in", "for", "from", "about", "to", "on", "against", "under", "inside", "into"),
-        *("when", "if", "because", "since", "while", "but", "so", "then"),
+        *("when", "if", "because", "since", "while", "but", "so", "then", "over", "by"),
     )
 )
 _JOINS: Final = frozenset(("and", "or", ",", "&"))
@@ -33,6 +33,7 @@ _SURELY: Final = frozenset(("sure", "ensure", "check", "verify", "until", "that"
 """Words near `gen.py runs` by which it is wanted."""
 
 _BY: Final = frozenset(("with", "via", "using", "by"))
+_BEGINS: Final = frozenset(("start", "try"))
 _RUNNERS: Final = frozenset(("npm", "pnpm", "yarn", "bun", "composer", "poe", "nox", "pdm"))
 _MAKES: Final = frozenset(("make", "just"))
 _OF_A_NAME: Final = frozenset(("script", "target", "task", "command", "recipe", "job"))
@@ -55,13 +56,15 @@ def read_runs(text: str) -> Iterator[str]:
         if small[at].endswith("s"):
             before = tokens[max(0, at - _MOST_BEFORE) : at]
             yield from filter(_is_path, map(_name_of, before))
-        if not _PRONOUNS.isdisjoint(small[at + 1 : at + 2]):
+        follows = "".join(small[at + 1 : at + 2])
+        if follows.rstrip(".") in _PRONOUNS:
             if stem == "call":  # `call it src/new.py` gives a name
                 continue
             yield THAT
             yield from filter(_is_path, map(_name_of, tokens[given:at]))
             given = at
-        if small[at + 1 : at + 2] != ["with"] and not small[at].endswith("s"):
+        is_of_work = stem in _BEGINS and follows.endswith("ing")  # `start refactoring gen.py`
+        if follows != "with" and not small[at].endswith("s") and not is_of_work:
             yield from _objects(tokens, small, at + 1)
 
 

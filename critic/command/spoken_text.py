@@ -8,9 +8,14 @@ Rule 3: a colon opens an order only after words by which people hand one over: `
         steps:`, `do the following:`, `when the tests pass:`. After any other, what follows is
         spoken of: to the end of the sentence, of the line where it is said or written by somebody,
         and of the list or the paragraph where the colon ends its line.
+Rule 4: what stands between tags (`<log>`) is pasted, unless they say that it is an order
+        (`<task>`), and so is what is indented as code after a line that is not.
 """
 
 import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
 from typing import Final
 
 from critic.command.deed_orders import is_order_at
@@ -21,7 +26,7 @@ _FILLER: Final = "\u00aa"
 
 _QUOTED: Final = re.compile(
     r"""^[^\S\n]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?P<block>.*?)(?:^[^\S\n]*(?P=fence)[^\n]*$|\Z)
-    |^[^\S\n]*(?:>|\$[^\S\n])[^\n]*
+    |^[^\S\n]*(?:>|\$[^\S\n]|//|(?:PS[ ])?[A-Za-z]:\\[^>\n]*>)[^\n]*
     |<!--.*?(?:-->|\Z)
     |(?P<mark>`+)(?P<code>[^`]{1,2000})(?P=mark)
     |(?<!\w)"(?P<double>[^"\n]*(?:\n(?![^\S\n]*\n)[^"\n]*)*)(?:"|\Z|(?=\n))
@@ -34,11 +39,39 @@ _QUOTED: Final = re.compile(
 _INSIDES: Final = ("block", "code", "double", "curly", "angled", "single", "bent")
 _DEEDS: Final = RUN_VERBS | RELEASE_VERBS | {"delet", "remov", "rm", "unlink"}
 _HANDS_ON: Final = re.compile(
-    r"(?<![\w./-])(?P<verb>(?:re-?)?run|execute|launch|start|invoke|try|do|use|delete|remove|install)"
+    r"(?<![\w./-])(?P<verb>(?:re-?)?run(?:ning)?|execute|launch|start|invoke|try|do|use|delete|remove|install)"
     r"(?:\s+(?:the|this|these|that|those|my|our|a|following|shell|commands?|scripts?|targets?|task"
     r"|files?|folders?|both|all|packages?|just|again|please|in|order)){0,6}\s*:?\s*\Z",
     re.IGNORECASE,
 )
+_IS_NAMED_ONLY: Final = re.compile(r"\s*(?:in|as|inside|within)\b", re.IGNORECASE)
+"""Behind `use X`, where it says of what X is a part."""
+
+_TELLS: Final = (["when", "i"], ["try"], ["when"])
+"""Words before a run that the reader is to look into."""
+
+_EMPHASIS: Final = re.compile(
+    r"(?<![\w/*.])(\*{1,3})(?=[\w\"`'])([^*\n]{1,500})(?<=\S)\1(?![\w/*])"
+)
+_INDENTED: Final = re.compile(
+    r"""^(?![^\S\n]|[-*+\u2022]\s|\d{1,3}[.)]\s)(?P<before>\S[^\n]*)\n(?:[^\S\n]*\n)+
+    (?P<block>(?![^\S\n]*(?:`{3}|~{3}))
+    (?:(?:[ ]{4}|\t)[^\n]*(?:\n|\Z)(?:[^\S\n]*\n)*)+)""",
+    re.VERBOSE | re.MULTILINE,
+)
+_TAG: Final = re.compile(
+    r"(?:(?P<ends></)|(?<![\w`\"'])<)(?P<name>[A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>"
+)
+_HOLD_ORDERS: Final = frozenset(
+    (
+        *("task", "tasks", "request", "instruction", "instructions", "prompt", "query", "user"),
+        *("user_query", "user_request", "todo", "todos", "steps", "goal", "goals", "plan"),
+        *("requirements", "action", "actions", "order", "orders", "b", "strong", "i", "em", "u"),
+        *("p", "li", "ul", "ol"),
+    )
+)
+"""Tags around what is to be done, or that only say how it looks."""
+
 _JOINED: Final = re.compile(r"\s*(?:,|&&?|;|,?\s*(?:and|then|and\s+then))\s*")
 _MOST_BEFORE: Final = 200
 
@@ -48,21 +81,9 @@ _WORD: Final = re.compile(r"[\w'./@-]*[\w']")
 _LEADS: Final = frozenset(
     (
         *(
-            "please",
-            "clean",
-            "up",
-            "make",
-            "sure",
-            "works",
-            "it",
-            "pls",
-            "now",
-            "then",
-            "next",
-            "finally",
-            "afterwards",
-            "also",
-            "first",
+            *("please", "clean", "up", "make", "sure", "works", "it", "pls", "now", "then"),
+            *("next", "finally", "afterwards", "also", "first", "quick", "small", "tiny"),
+            *("minor", "little", "fix", "cleanup", "chore", "setup"),
         ),
         *("second", "third", "last", "lastly", "again", "and", "so", "ok", "okay", "yes", "lgtm"),
         *("thanks", "great", "perfect", "good", "looks", "ready", "done", "ps", "claude"),
@@ -82,7 +103,7 @@ _LEADS: Final = frozenset(
 
 _WORKS: Final = _LEADS | frozenset(
     (
-        *("fix", "implement", "address", "solve", "resolve", "change", "changes", "issue"),
+        *("implement", "address", "solve", "resolve", "change", "changes", "issue"),
         *("issues", "bugs", "problems", "in", "order"),
     )
 )
@@ -120,7 +141,54 @@ _LINE: Final = re.compile(r"[^\n]*\n?")
 
 def mask_spoken(message: str) -> str:
     """Return a text as long as a message, in which what is only spoken of is a word of no sense."""
-    return _mask_told(_mask_quotes(message))
+    plain = _EMPHASIS.sub(_without_marks, message)
+    return _mask_told(_mask_tagged(_mask_quotes(_mask_indented(plain))))
+
+
+def _without_marks(found: re.Match[str]) -> str:
+    """Return what was emphasized; before a sign, the marks behind it stay."""
+    marks, follows = found[1], found.string[found.end() : found.end() + 1]
+    return f"{' ' * len(marks)}{found[2]}{marks if follows.strip() else ' ' * len(marks)}"
+
+
+def _mask_indented(message: str) -> str:
+    """Return a message without what is indented as code; a colon before it says more."""
+    parts, at = list[str](), 0
+    for found in _INDENTED.finditer(message):
+        start, end = found.span("block")
+        block = found["block"]
+        if _hands_on(message[max(0, start - _MOST_BEFORE) : start]):
+            text = block.rstrip()
+            block = text.replace("\n", ";") + block[len(text) :]
+        elif not found["before"].rstrip().endswith(":"):
+            block = _FILLER * len(block)
+        parts += [message[at:start], block]
+        at = end
+    return "".join((*parts, message[at:]))
+
+
+def _mask_tagged(text: str) -> str:
+    """Return a text without what stands between two tags of one name."""
+    parts, at = list[str](), 0
+    for start, end in _tagged(text):
+        if start >= at:
+            parts += [text[at:start], _FILLER * (end - start)]
+            at = end
+    return "".join((*parts, text[at:]))
+
+
+def _tagged(text: str) -> Iterator[tuple[int, int]]:
+    """Yield what stands between a tag and the next one that ends it, in order of their begin."""
+    tags = [*_TAG.finditer(text)]
+    ends = defaultdict[str, list[int]](list)
+    for tag in tags:
+        if tag["ends"]:
+            ends[tag["name"].lower()].append(tag.start())
+    for tag in tags:
+        name = tag["name"].lower()
+        after = bisect_left(ends[name], tag.end())
+        if after < len(ends[name]) and not tag["ends"] and name not in _HOLD_ORDERS:
+            yield tag.end(), ends[name][after]
 
 
 def _mask_quotes(message: str) -> str:
@@ -138,11 +206,24 @@ def _mask_quotes(message: str) -> str:
 
 def _is_handed_on(message: str, found: re.Match[str]) -> bool:
     """Return whether a quoted text is what a verb right before it is to be done to."""
+    of_any = found["code"] and not _IS_NAMED_ONLY.match(message, found.end())
     before = message[max(0, found.start() - _MOST_BEFORE) : found.start()]
+    return _hands_on(before, of_any=bool(of_any))
+
+
+def _hands_on(before: str, *, of_any: bool = False) -> bool:
+    """Return whether a text ends in a verb that is an order, of what comes then.
+
+    `of_any`: it may be a verb of more than commands: `use`, `do`.
+    """
     verb = _HANDS_ON.search(before)
-    if verb is None or (verb["verb"].lower() in ("use", "do") and not found["code"]):
+    if verb is None or (verb["verb"].lower() in ("use", "do") and not of_any):
         return False
     words = before[: verb.end("verb")].split()
+    if verb["verb"].lower().endswith(("run", "running")):
+        earlier = [word.lower() for word in words[:-1]]
+        if any(earlier[-len(one) :] == one for one in _TELLS):
+            return True
     return is_order_at(words, len(words) - 1)
 
 
@@ -175,7 +256,7 @@ def _mask_told(text: str) -> str:
         words = [word.lower() for word in _WORD.findall(lead)]
         ends_line = text[found.end() : found.end() + 1] in ("", "\n")
         if found[0] != ":":
-            is_told = not _SPEAKS.isdisjoint(words)
+            is_told = not _SAYS.isdisjoint(words)
         else:
             is_told = not _hands_over(words, lead, before_list=ends_line)
         if not is_told:
@@ -196,7 +277,7 @@ def _hands_over(words: list[str], lead: str, *, before_list: bool) -> bool:
         return True
     last = [word.lower() for word in _WORD.findall(lead.rpartition(",")[2])]
     known = _WORKS if before_list else _LEADS
-    return all(word in known or word.isdigit() for word in last)
+    return _hands_on(lead) or all(word in known or word.isdigit() for word in last)
 
 
 def _end_of_told(text: str, start: int, *, is_said: bool) -> int:

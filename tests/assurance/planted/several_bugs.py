@@ -298,8 +298,8 @@ SEVERAL_BUGS: Final[tuple[Bug, ...]] = (
         "spared-names-first",
         "critic/command/request_words.py",
         "a branch that is spared is pushed under its second name",
-        "refs = {name for word in step.words[2:] for name in _NAME.findall(word)}",
-        "refs = {name for word in step.words[2:] for name in _NAME.findall(word)[:1]}",
+        "for word in step.words[2:] for name in _NAME.findall(word)}",
+        "for word in step.words[2:] for name in _NAME.findall(word)[:1]}",
     ),
     slip(
         "wonders-delete",
