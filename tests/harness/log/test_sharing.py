@@ -26,12 +26,17 @@ from tests.harness.log.test_claims import claiming
 
 
 class Slow:
-    """A disk on which a commit takes 20 ms."""
+    """A disk on which a commit takes 20 ms, and until every writer waits on a busy machine."""
 
     commits = 0
+    writers = 0
+    waiting = 0
 
     def __call__(self, commit: Callable[[], None]) -> None:
         time.sleep(0.02)
+        until = time.monotonic() + 10
+        while self.waiting < self.writers and time.monotonic() < until:
+            time.sleep(0.001)
         self.commits += 1
         commit()
 
@@ -46,9 +51,24 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
 @pytest.mark.slow
 def test_sixteen_threads_share_commits(place: LogPlace, slow: Slow) -> None:
     log = SqlDecisionLog.open(place)
-    before = slow.commits
+    before, lock = slow.commits, threading.Lock()
+
+    def change(*, waiting: int, writers: int = 0) -> None:
+        with lock:
+            slow.waiting += waiting
+            slow.writers += writers
+
+    def writer(number: int) -> list[int]:
+        told = list[int]()
+        for at in range(10):
+            change(waiting=1)
+            told.append(log.append(decision(10 * number + at)).seq)
+            change(waiting=-1, writers=-1 if at == 9 else 0)
+        return told
+
+    slow.writers = 16
     with ThreadPoolExecutor(16) as pool:
-        told = list(pool.map(lambda n: log.append(decision(n)).seq, range(160)))
+        told = [seq for own in pool.map(writer, range(16)) for seq in own]
     assert sorted(told) == list(range(1, 161))
     assert slow.commits - before <= 160 // 3
     assert {answer.status for answer in replay(log)} == {"same"}
@@ -58,7 +78,13 @@ def test_sixteen_tasks_share_commits(place: LogPlace, slow: Slow) -> None:
     log = SqlDecisionLog.open(place)
 
     async def writer(number: int) -> list[int]:
-        return [(await log.append_async(decision(number))).seq for _ in range(5)]
+        told = list[int]()
+        for _ in range(5):
+            slow.waiting += 1
+            told.append((await log.append_async(decision(number))).seq)
+            slow.waiting -= 1
+        slow.writers -= 1
+        return told
 
     threads = set(threading.enumerate())
 
@@ -67,7 +93,7 @@ def test_sixteen_tasks_share_commits(place: LogPlace, slow: Slow) -> None:
         assert len(set(threading.enumerate()) - threads) <= 1
         return told
 
-    before = slow.commits
+    before, slow.writers = slow.commits, 16
     told = [seq for own in asyncio.run(all_of_them()) for seq in own]
     assert sorted(told) == list(range(1, 81))
     assert slow.commits - before <= 80 // 3
