@@ -7,8 +7,9 @@ import pytest
 
 from critic import Proposal, Refused, ToolCall, Verified
 from critic.late.opened_steps import EarlierOpening
-from critic.late.openings import open_step
-from evals.run import CallStatus
+from critic.late.opened_run import open_run
+from critic.late.openings import open_step, settle_step
+from evals.run import CallStatus, Run
 from harness.wire import build
 from tests.critic.late.test_late_verify import LOOK
 from tests.critic.late.test_openings import NOW, looked, opened, sending
@@ -85,3 +86,122 @@ def test_a_source_is_worth_what_led_to_it_when_its_call_was_opened() -> None:
         openings = (EarlierOpening(0, 0, NOW), EarlierOpening(1, after, NOW))
         verdict = opened(wire, named, found, step=2, openings=openings)
         assert verdict.ok is (after == 1)
+
+
+PAY: Json = {"adapter_id": "shop", "capability_id": "pay"}
+
+
+def test_a_call_that_was_waived_is_so_when_its_step_is_opened() -> None:
+    for waived, is_ok in (([IBAN], True), (["x-1"], False), ([IBAN, "x-1"], False), (None, False)):
+        wire = sending("system")
+        wire["ctx"]["scope"] = []
+        given = [] if waived is None else [{"tool": PAY, "targets": waived}]
+        wire["ctx"]["session"] = {"id": "s", "turn": 1, **({"waived": given} if given else {})}
+        assert opened(wire, looked({"iban": IBAN})).ok is is_ok
+
+
+def test_what_the_session_did_before_is_known_beside_what_the_run_did() -> None:
+    wire = sending("system")
+    make: Json = {"adapter_id": "shop", "capability_id": "make"}
+    tool = {**make, "approval_mode": "local_write", "arg_roles": {"name": "object"}}
+    tool |= {"result": {"author": "system", "makes": {"name": "note"}}}
+    wire["compiled"]["manifests"]["tool_manifest"] += [tool]
+    wire["plan"]["steps"].insert(1, {**LOOK, **make, "id": "make", "args": {"name": "n-2"}})
+    before: Json = {
+        "ran": [NOTE],
+        "own": [{"kind": "note", "value": "n-1"}],
+        "sent": [{"seq": 3, "values": ["n-1"]}],
+    }
+    wire["ctx"]["session"] = {"id": "s", "turn": 1, **before}
+    said = {"id": "u", "classification": "request", "content": "make n-2"}
+    source = {"author": "user", "standing": "named"}
+    wire["compiled"]["manifests"]["evidence_manifest"] = [{**said, "source": source}]
+    made = ToolCall(step=1, **make, args={"name": "n-2"}, status="completed", output="ok")
+    openings = [EarlierOpening(0, 0, NOW), EarlierOpening(1, 1, NOW)]
+    calls = [looked({"iban": IBAN}), made]
+    case = build(Proposal, wire)
+    settled = settle_step(case, calls, 2, as_of=NOW, openings=openings).proposal
+    assert settled is not None
+    known = settled.ctx.wire()["session"]
+    for name, held in before.items():
+        assert known[name][:1] == held
+    look = {"adapter_id": "shop", "capability_id": "look"}
+    assert [one["value"] for one in known["own"]] == ["n-1", "n-2"]
+    assert known["ran"] == [NOTE, look, make]
+    assert [one["values"] for one in known["sent"]] == [["n-1"], ["n-2"]]
+
+
+def test_each_thing_that_a_run_returns_was_seen_after_those_before_it() -> None:
+    for first in (None, 7):
+        wire = sending("system")
+        more = {} if first is None else {"seq": first}
+        source = {"author": "user", "standing": "named", **more}
+        said = {"id": "u", "classification": "request", "content": "go", "source": source}
+        wire["compiled"]["manifests"]["evidence_manifest"] = [said]
+        calls = [
+            looked("a", "failed", error="busy"),
+            looked(None, "timed_out", error="late", attempt=2),
+            looked({"iban": IBAN}, attempt=3),
+        ]
+        case = build(Proposal, wire)
+        settled = settle_step(case, calls, 1, as_of=NOW, openings=[EarlierOpening(0, 0, NOW)])
+        assert settled.proposal is not None
+        items = settled.proposal.compiled.manifests.evidence_manifest
+        seen = [one.source.seq for one in items if one.source is not None]
+        assert seen == [first or 0, *range((first or 0) + 1, (first or 0) + 5)]
+
+
+@pytest.mark.parametrize("estimates", [(None, None), (1, 1), (None, 1), (40, 40), (60, 60)])
+def test_a_step_takes_what_its_tool_needs_at_least_or_what_it_says_if_that_is_more(
+    estimates: tuple[int | None, ...],
+) -> None:
+    least, whole = 40, sum(max(40, one or 0) for one in estimates)
+    for budget in (whole - 1, whole):
+        wire = sending("system")
+        wire["compiled"]["manifests"]["tool_manifest"][1]["min_tokens"] = least
+        pay = wire["plan"]["steps"].pop()
+        pays = [
+            {
+                **pay,
+                "id": f"p{at}",
+                "args": {"note": str(at)},
+                **({} if one is None else {"estimated_tokens": one}),
+            }
+            for at, one in enumerate(estimates)
+        ]
+        wire["plan"]["steps"] += pays
+        wire["ctx"]["run_budget"] = {"max_steps": 9, "bucket_tokens": budget}
+        openings = [EarlierOpening(0, 0, NOW), EarlierOpening(1, 1, NOW)]
+        found = opened(wire, looked({"iban": IBAN}), step=2, openings=openings)
+        assert found.ok is (budget == whole)
+
+
+@pytest.mark.parametrize("author", ["system", "public"])
+@pytest.mark.parametrize("is_recorded", [True, False])
+def test_a_step_passed_where_it_is_recorded_so_and_passes_now(
+    author: str,
+    is_recorded: bool,  # noqa: FBT001
+) -> None:
+    passes: Json = {"ok": True, "reasons": ["step 1 opened"], "caveats": []}
+    refused = opened(sending("public"), looked({"iban": IBAN})).wire()
+    openings = [
+        {"step": 0, "after": 0, "verdict": passes, "as_of": NOW.isoformat()},
+        {
+            "step": 1,
+            "after": 1,
+            "verdict": passes if is_recorded else refused,
+            "as_of": NOW.isoformat(),
+        },
+    ]
+    run = {
+        "run_id": "r",
+        "trace_id": "t",
+        "proposal": sending(author),
+        "calls": [looked({"iban": IBAN}).wire()],
+        "outputs": {},
+        "openings": openings,
+    }
+    found = open_run(build(Run, run))
+    assert [one.ok for one in found.verdicts] == [True, author == "system"]
+    has_passed = author == "system" and is_recorded
+    assert [*found.passed.steps] == ([0, 1] if has_passed else [0])
