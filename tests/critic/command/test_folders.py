@@ -5,7 +5,7 @@ import pytest
 from tests.support.command_tables import SMALL_TABLE
 from tests.support.shell_worlds import World
 
-LINKS = {"/w/out": "/home/u/docs"}
+LINKS = {"/w/out": "/home/u/docs", "/w/doc": "/w/docs/x"}
 WORLD = World(links=LINKS)
 
 
@@ -32,6 +32,8 @@ def written(line: str) -> set[str]:
         ("cd src && cd /w/docs && touch t", {"/w/docs/t"}),
         ("cd src && true && touch t", {"/w/src/t"}),
         ("cd src && true || touch t", {"/w/src/t", "/w/t"}),
+        ("cd src || cd docs && touch t", {"/w/src/t", "/w/docs/t"}),
+        ("cd src || cd docs; touch t", {"/w/src/t", "/w/docs/t", "/w/t"}),
         ("cd src > t", {"/w/t"}),
         ("sh -c 'cd src'; touch t", {"/w/t"}),
         ("cd ~ && touch t", {"/home/u/t"}),
@@ -63,6 +65,10 @@ def test_a_cd_beside_other_commands_is_not_understood(line: str) -> None:
         "rm out && touch out/t",
         "tar xf a.tar -C src; touch src/t",
         "cp -a out k; touch k/t",
+        "mv out k; touch src/../t",
+        "mv out k; touch ./src/./../t",
+        "ln -sf ~/.bashrc docs/x; touch doc",
+        "tar xf a.tar -C docs; touch doc",
         "touch k/t & ln -s ~/.ssh k",
         "touch k/t | ln -s ~/.ssh k",
     ],

@@ -2,7 +2,9 @@
 
 import pytest
 
+from critic.command.effect_tools import effect_tools
 from critic.command.plan_parts import CallCommand, parts_of_commands
+from evals.kinds import ApprovalMode
 from tests.support.command_tables import SMALL_TABLE
 from tests.support.shell_worlds import World
 
@@ -25,6 +27,32 @@ def test_each_command_has_the_steps_that_it_has_alone() -> None:
 
 def test_a_command_that_waits_for_a_value_is_no_step_of_a_tool() -> None:
     assert parts("cat a.py", "ls src", waits=True) == [(0, "late"), (1, "late")]
+
+
+@pytest.mark.parametrize(
+    ("command", "request_", "effects"),
+    [
+        ("rm src/old.py", "Delete src/old.py", ["delete_made"]),
+        ("rm src/old.py", "Fix it", ["delete"]),
+        ("pytest -q", "Run the tests", ["read", "run.test"]),
+        ("git push origin work", "Push it", ["send"]),
+        ("rm src/old.py; pytest", "Delete src/old.py", ["delete_made", "read", "run.test"]),
+    ],
+)
+def test_what_is_asked_for_is_of_another_tool_only_where_it_deletes(
+    command: str, request_: str, effects: list[str]
+) -> None:
+    call = CallCommand(0, command, WORLD.facts_for(command, {}, SMALL_TABLE))
+    steps = parts_of_commands([call], SMALL_TABLE, [request_])
+    assert [one.capability_id for one in steps] == effects
+
+
+@pytest.mark.parametrize("tier", ["local_write", "network", "delegated", "destructive"])
+def test_a_step_of_any_effect_may_be_about_nothing_that_a_yes_is_of(tier: ApprovalMode) -> None:
+    for tiers in ({}, dict.fromkeys((one.capability_id for one in effect_tools({})), tier)):
+        for one in effect_tools(tiers):
+            assert one.may_be_empty == ("object",)
+            assert one.approval_mode == tiers.get(one.capability_id, one.approval_mode)
 
 
 def objects(command: str, request: str = "Fix it") -> list[str]:

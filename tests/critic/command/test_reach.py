@@ -612,3 +612,15 @@ def test_find_hands_on_the_names_of_every_test_but_of_those_it_denies(name: str)
         assert "read_secret" in effects(f"find . {test} -exec cat {{}} +", SHIPPED)
         assert "read_secret" in effects(f"find . {test} | xargs cat", SHIPPED)
     assert effects(f"find . ! -name {name} -exec cat {{}} +", SHIPPED) == {"list", "read"}
+
+
+def test_a_file_is_saved_for_each_address_however_it_is_given() -> None:
+    first, second = (f"https://docs.example/{name}" for name in ("a", "b"))
+    for line in (
+        *(f"curl -O {first} {second}", f"curl -O {first} --url {second}"),
+        *(f"curl -O --url {second} {first}", f"curl -O --url {first} --url {second}"),
+        f"wget {first} {second}",
+    ):
+        steps = WORLD.read(line, SHIPPED).steps
+        saved = {path for step in steps if "write" in step.effect for path in step.values("path")}
+        assert saved == {"/w/a", "/w/b"}

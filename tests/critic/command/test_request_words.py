@@ -455,6 +455,21 @@ def test_who_asks_for_a_package_asks_for_its_types(
     assert asked(request_, f"npm install {package}") is is_asked
 
 
+def test_a_script_is_run_in_each_folder_in_which_the_line_may_be_by_then() -> None:
+    for folder in ("src", "./src"):
+        assert asked("Run src/gen.py", f"cd {folder} && python gen.py")
+        assert not asked("Run src/gen.py", f"cd {folder}; python gen.py")
+        assert asked("Run src/gen.py and ./gen.py", f"cd {folder}; python gen.py")
+
+
+@pytest.mark.parametrize("mark", [".", "!", "?", ";", ":"])
+def test_the_packages_end_with_the_sentence_that_names_them(mark: str) -> None:
+    for word in ("and", "And"):
+        text = f"Install parser{mark} {word} requests is broken"
+        assert not asked(text, "pip install requests")
+    assert asked("Install parser, and requests", "pip install requests")
+
+
 def test_the_project_may_be_what_is_installed_for_editing() -> None:
     for command in ("pip install -e .", "pip install -q -e ."):
         assert asked("Install the dependencies", command), command

@@ -6,8 +6,8 @@ from typing import Any, get_args
 import pytest
 
 from critic import Proposal, Refused, ToolCall, Verified
-from critic.late.opened_steps import EarlierOpening
 from critic.late.opened_run import open_run
+from critic.late.opened_steps import EarlierOpening
 from critic.late.openings import open_step, settle_step
 from evals.run import CallStatus, Run
 from harness.wire import build
@@ -131,6 +131,14 @@ def test_what_the_session_did_before_is_known_beside_what_the_run_did() -> None:
     assert [one["values"] for one in known["sent"]] == [["n-1"], ["n-2"]]
 
 
+def test_a_system_that_shows_what_the_session_sent_before_says_nothing_new() -> None:
+    for sent in ("x", IBAN):
+        wire = sending("system")
+        past = {"id": "s", "turn": 1, "sent": [{"seq": 1, "values": [sent]}]}
+        wire["ctx"]["session"] = past
+        assert opened(wire, looked({"iban": IBAN})).ok is (sent == "x")
+
+
 def test_each_thing_that_a_run_returns_was_seen_after_those_before_it() -> None:
     for first in (None, 7):
         wire = sending("system")
@@ -180,7 +188,7 @@ def test_a_step_takes_what_its_tool_needs_at_least_or_what_it_says_if_that_is_mo
 @pytest.mark.parametrize("is_recorded", [True, False])
 def test_a_step_passed_where_it_is_recorded_so_and_passes_now(
     author: str,
-    is_recorded: bool,  # noqa: FBT001
+    is_recorded: bool,
 ) -> None:
     passes: Json = {"ok": True, "reasons": ["step 1 opened"], "caveats": []}
     refused = opened(sending("public"), looked({"iban": IBAN})).wire()
