@@ -1,4 +1,4 @@
-"""Bugs in where values are seen, what they are asked for, and what a late plan knows of them."""
+"""Bugs in where values are seen, what late plans know, and where and what commands of a line are."""
 
 from typing import Final
 
@@ -194,5 +194,103 @@ SIGHTING_BUGS: Final[tuple[Bug, ...]] = (
         "each opening of a plan may have as many values as the whole plan",
         "max(0, MOST_VALUES - case.earlier.values)",
         "MOST_VALUES",
+    ),
+    slip(
+        "passed-as-it-is-recorded",
+        "critic/late/opened_run.py",
+        "an opening that is recorded as passed gives its values, though it is refused now",
+        "if judged.verdict.ok and opening.verdict.ok and not is_refused:",
+        "if opening.verdict.ok and not is_refused:",
+    ),
+    slip(
+        "waived-until-the-opening",
+        "critic/late/settled_context.py",
+        "a call outside the scope that a person approved is doubted when its step is opened",
+        'facts |= {} if session.waived is None else {"waived": session.waived}',
+        "",
+    ),
+    slip(
+        "own-of-the-run-alone",
+        "critic/late/settled_context.py",
+        "what the session made before a run is not its own in the run",
+        '"own": (*(facts.get("own") or ()), *(thing.own for thing in then.own)),',
+        '"own": tuple(thing.own for thing in then.own),',
+    ),
+    slip(
+        "seen-all-at-once",
+        "critic/late/settled_context.py",
+        "what the calls of a run return was all seen at one moment",
+        "seq = self._first + len(self.items) + behind",
+        "seq = self._first + behind",
+    ),
+    slip(
+        "earlier-by-its-estimate",
+        "critic/late/opened_steps.py",
+        "a step that was opened takes less than its tool needs if it says so",
+        'self.tokens += max(fields["estimated_tokens"] or 0, tool.least_tokens)',
+        'self.tokens += fields["estimated_tokens"] or tool.least_tokens',
+    ),
+    slip(
+        "sent-before-the-run",
+        "critic/late/settled_context.py",
+        "what the session sent before a run is no echo in it",
+        "found = (past.sent.first_seq(value), then.sent.first_seq(value))",
+        "found = (then.sent.first_seq(value),)",
+    ),
+    slip(
+        "dots-behind-a-link",
+        "critic/command/deeds.py",
+        "a path goes up again through what may be a link by now",
+        'seen = seen or part not in ("", ".", "..")',
+        "seen = False",
+    ),
+    slip(
+        "link-to-what-aged",
+        "critic/command/deeds.py",
+        "a link leads to what an earlier command may have linked elsewhere",
+        "for one in (written, named.path, named.real):",
+        "for one in (written, named.path):",
+    ),
+    slip(
+        "folder-of-the-other-try",
+        "critic/command/line_walk.py",
+        "after one cd or another the first has not led anywhere",
+        "return join_folders(succeeded, then), otherwise",
+        "return then, otherwise",
+    ),
+    slip(
+        "asked-for-is-a-deletion",
+        "critic/command/plan_parts.py",
+        "what is asked for is a deletion of what was made, whatever it does",
+        'name = "delete_made" if asked and step.effect == "delete" else step.name',
+        'name = "delete_made" if asked else step.name',
+    ),
+    slip(
+        "one-script-of-several",
+        "critic/command/request_words.py",
+        "a script runs in any folder if that of one is named",
+        "            return bool(scripts) and all(named)\n        usual",
+        "            return bool(scripts) and any(named)\n        usual",
+    ),
+    slip(
+        "destructive-of-something",
+        "critic/command/effect_tools.py",
+        "a destructive step that is of nothing is doubted for that",
+        '            may_be_empty=("object",),\n',
+        '            may_be_empty=("object",) if tier != "destructive" else None,\n',
+    ),
+    slip(
+        "saved-by-the-operand",
+        "critic/command/curl.py",
+        "of the addresses of curl only the first is one of a file that is saved",
+        "_add_saved(walk, (*given.operands, *filter(None, named)), deed)",
+        "_add_saved(walk, given.operands[:1] or (*filter(None, named),), deed)",
+    ),
+    slip(
+        "packages-of-the-next-sentence",
+        "critic/command/requested_packages.py",
+        "what the next sentence begins with is a package to install",
+        'if ends and not word.endswith(","):\n            return',
+        "if False:\n            return",
     ),
 )
