@@ -1,4 +1,4 @@
-"""Bugs in where values are seen, what late plans know, and where and what commands of a line are."""
+"""Bugs in where values are seen, in what late plans know, and in what a line reaches."""
 
 from typing import Final
 
@@ -194,13 +194,6 @@ SIGHTING_BUGS: Final[tuple[Bug, ...]] = (
         "each opening of a plan may have as many values as the whole plan",
         "max(0, MOST_VALUES - case.earlier.values)",
         "MOST_VALUES",
-    ),
-    slip(
-        "passed-as-it-is-recorded",
-        "critic/late/opened_run.py",
-        "an opening that is recorded as passed gives its values, though it is refused now",
-        "if judged.verdict.ok and opening.verdict.ok and not is_refused:",
-        "if opening.verdict.ok and not is_refused:",
     ),
     slip(
         "waived-until-the-opening",
