@@ -123,6 +123,7 @@ _STATES: Final = frozenset(
     (
         *("is", "was", "are", "were", "does", "has", "fails", "failed", "fail", "failing"),
         *("works", "work", "breaks", "broke", "hangs", "takes", "triggers", "crashes", "stopped"),
+        *("should", "must", "needs", "uses", "will"),
     )
 )
 """Words of a sentence in which what comes before is no order: `deploy to production failed`."""

@@ -18,7 +18,8 @@ from critic.command.agent_settings import PROTECTED
 _GENERAL: Final = re.compile(r"[*?]+(\.[a-z0-9*]+)?|\*\*")
 _SIGN: Final = re.compile(r"[*?]")
 _COPY: Final = re.compile(
-    r"#(.+)#|\.(.+)\.sw[op]|(.+?)(?:~|[.-](?:bak|old|orig|save|copy|backup|swp))+"
+    r"#(.+)#|\.(.+)\.sw[op]"
+    r"|(.+?)(?:~|[.-](?:bak|old|orig|save|copy|backup|swp|new|prev|gz|zip|\d{1,8})){1,4}"
 )
 """The name of a copy, as editors and people give it to what they saved."""
 _BRACKETS: Final = re.compile(r"\[[^\[\]/]+\]")

@@ -64,18 +64,20 @@ _TAG: Final = re.compile(
 )
 _HOLD_ORDERS: Final = frozenset(
     (
-        *("task", "tasks", "request", "instruction", "instructions", "prompt", "query", "user"),
-        *("user_query", "user_request", "todo", "todos", "steps", "goal", "goals", "plan"),
-        *("requirements", "action", "actions", "order", "orders", "b", "strong", "i", "em", "u"),
-        *("p", "li", "ul", "ol"),
+        *("task", "tasks", "request", "instruction", "instructions", "prompt", "query", "todo"),
+        *("user_query", "user_request", "todos", "steps", "goal", "goals", "plan", "order"),
+        *("requirements", "action", "actions", "orders"),
     )
 )
-"""Tags around what is to be done, or that only say how it looks."""
+"""Tags around what is to be done."""
 
 _JOINED: Final = re.compile(r"\s*(?:,|&&?|;|,?\s*(?:and|then|and\s+then))\s*")
 _MOST_BEFORE: Final = 200
 
 _COLON: Final = re.compile(r"(?<![:\s]):(?=\s|\Z)|(?<=\w)[^\S\n]+[-\u2013\u2014]+(?=\s)")
+_GOES_ON: Final = re.compile(r"\s*(?:and|then|also|finally|afterwards)\b", re.IGNORECASE)
+"""Behind a dash, what is no text to be written: `add a test - then push`."""
+
 _CLAUSE: Final = re.compile(r"[.!?;](?:\s|\Z)|\n|[-*+\u2022]\s|\d[.)]\s")
 _WORD: Final = re.compile(r"[\w'./@-]*[\w']")
 _LEADS: Final = frozenset(
@@ -256,7 +258,8 @@ def _mask_told(text: str) -> str:
         words = [word.lower() for word in _WORD.findall(lead)]
         ends_line = text[found.end() : found.end() + 1] in ("", "\n")
         if found[0] != ":":
-            is_told = not _SAYS.isdisjoint(words)
+            goes_on = _GOES_ON.match(text, found.end())
+            is_told = not (_SAYS if goes_on else _SPEAKS).isdisjoint(words)
         else:
             is_told = not _hands_over(words, lead, before_list=ends_line)
         if not is_told:

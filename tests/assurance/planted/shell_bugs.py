@@ -761,8 +761,8 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "paste-between-tags-is-an-order",
         _SPOKEN,
         "what stands in a log, between its tags, is an order",
-        'if after < len(ends[name]) and not tag["ends"]',
-        'if not ends[name] and not tag["ends"]',
+        "yield tag.end(), ends[name][after]",
+        "yield tag.end(), tag.end()",
     ),
     slip(
         "tag-of-a-task-holds-none",
@@ -803,7 +803,7 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "dash-of-a-request-tells",
         _SPOKEN,
         "what follows a dash behind what is to be added is only told",
-        "is_told = not _SAYS.isdisjoint(words)\n",
+        "is_told = not (_SAYS if goes_on else _SPEAKS).isdisjoint(words)\n",
         "is_told = not _SPEAKS.isdisjoint(words)\n",
     ),
     slip(

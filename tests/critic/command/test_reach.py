@@ -563,7 +563,11 @@ def test_a_file_of_a_folder_is_a_secret_there_alone(path: str, is_secret: bool) 
 
 
 @pytest.mark.parametrize(
-    "copy", ["{}~", "{}.bak", "{}.old", "{}-old", "{}.orig.bak", "#{}#", ".{}.swp"]
+    "copy",
+    [
+        *("{}~", "{}.bak", "{}.old", "{}-old", "{}.orig.bak", "#{}#", ".{}.swp", "{}.2", "{}.gz"),
+        "{}-20240131.gz",
+    ],
 )
 def test_a_copy_is_a_secret_like_its_original(copy: str) -> None:
     for name in ("server.key", "prod.env", "id_rsa", ".env"):
