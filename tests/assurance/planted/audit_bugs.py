@@ -4,6 +4,7 @@ from typing import Final
 
 from tests.assurance.planted.bug import Bug, slip
 
+_COMPARISON: Final = "harness/audit/proofs/comparison.py"
 _BOOTSTRAP: Final = "harness/audit/gate/bootstrap.py"
 _CHECKPOINT: Final = "harness/audit/proofs/checkpoint.py"
 _COPYING: Final = "harness/audit/copies/copying.py"
@@ -397,6 +398,77 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
         "what would be refused is told as asked about",
         "return StoppedTurn(trace, verdict.approvable, kept)",
         "return StoppedTurn(trace, not verdict.approvable, kept)",
+    ),
+    slip(
+        "signature-of-any-name",
+        _CHECKPOINT,
+        "a key counts for a signature under another name",
+        "known = key.kind in (0, kind) and one.name == name",
+        "known = key.kind in (0, kind)",
+    ),
+    slip(
+        "key-of-either-kind",
+        _CHECKPOINT,
+        "a key of a witness counts for the signature of a log",
+        "known = key.kind in (0, kind) and one.name == name",
+        "known = one.name == name",
+    ),
+    slip(
+        "origin-in-any-case",
+        _CHECKPOINT,
+        "the checkpoint of another log passes for one of this",
+        "if checkpoint.origin != origin:",
+        "if checkpoint.origin.lower() != origin.lower():",
+    ),
+    slip(
+        "root-of-no-records",
+        _CHECKPOINT,
+        "a checkpoint of no records names some root",
+        "or (size == 0 and root != EMPTY_ROOT)",
+        "",
+    ),
+    slip(
+        "witness-without-a-time",
+        _CHECKPOINT,
+        "a witness counts whose signature covers no time",
+        "return key.verifies(made, _cosigned_text(seconds, text))",
+        "cosigned = _cosigned_text(seconds, text)\n"
+        "    return any(key.verifies(made, one) for one in (cosigned, text.encode()))",
+    ),
+    slip(
+        "record-under-another-hash",
+        _COMPARISON,
+        "a record that is stored under the hash of another is sound",
+        "not raw.hash == told == document.own_hash",
+        "not told == document.own_hash",
+    ),
+    slip(
+        "one-missing-hash",
+        _COMPARISON,
+        "a record is missing among the hashes and it is not told which",
+        "if seq > tree.size + 1:",
+        "if seq > tree.size + 2:",
+    ),
+    slip(
+        "fewer-hashes-than-signed",
+        _COMPARISON,
+        "a log that was cut is told as a fork",
+        "if tree.size < checkpoint.size:",
+        "if not tree.size:",
+    ),
+    slip(
+        "moved-by-the-sum-alone",
+        _COMPARISON,
+        "records that were put in for others pass for moved ones",
+        "self._sums = [self._sums[0] + place - told, self._sums[1] + place**2 - told**2]",
+        "self._sums = [self._sums[0] + place - told, 0]",
+    ),
+    slip(
+        "damage-is-sound",
+        _COMPARISON,
+        "a log with a damaged index counts as sound",
+        "return not (self.departures or self.damage)",
+        "return not self.departures",
     ),
 )
 """Most of them show something as sound that is not."""

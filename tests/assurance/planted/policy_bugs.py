@@ -448,5 +448,47 @@ POLICY_BUGS: Final[tuple[Bug, ...]] = (
         "expiries.get(tool.pair), tool.summary)",
         "tool.expires_after_s, tool.summary)",
     ),
+    slip(
+        "commands-by-the-shipped-table",
+        _SHELL_RULES,
+        "programs of a team are unknown to its sessions",
+        "ShellRules(policy.shell.programs,",
+        "ShellRules(type(policy.shell)(table=policy.shell.table).programs,",
+    ),
+    slip(
+        "suffix-in-one-case",
+        _READING,
+        "a file of JSON is read as another syntax by its suffix",
+        "return known.get(Path(name).suffix.lower())",
+        "return known.get(Path(name).suffix)",
+    ),
+    slip(
+        "file-with-a-time",
+        _READING,
+        "a policy that expires is read for a guard without a clock",
+        "syntax=syntax_of(str(path)), has_time=has_time)",
+        "syntax=syntax_of(str(path)))",
+    ),
+    slip(
+        "open-tier-by-id",
+        _READING,
+        "a tier that nobody decided is open under another name",
+        "            tool.called\n            for at, tool in enumerate(self.policy.tool)",
+        "            tool.capability_id\n            for at, tool in enumerate(self.policy.tool)",
+    ),
+    slip(
+        "long-file-is-cut",
+        _READING,
+        "a file above the limit is read without its end",
+        "data = file.read(MAX_DOCUMENT_BYTES + 1)",
+        "data = file.read(MAX_DOCUMENT_BYTES)",
+    ),
+    slip(
+        "more-of-the-kept",
+        _READING,
+        "a long list of faults says less than there are",
+        'f" (and {len(found) - 1} more)" if len(found) > 1',
+        'f" (and {len(self.faults) - 1} more)" if len(found) > 1',
+    ),
 )
 """Most of them allow more than a policy says, or call a loosening something else."""

@@ -22,7 +22,8 @@ from harness.policy import (
     read_policy,
 )
 from harness.policy.faults import TABLES
-from harness.wire import InvalidInput, build
+from harness.policy.policy_reading import syntax_of
+from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, build
 from tests.harness.policy.policies import GOOD, document, good, plain
 from tests.support.examples import HOSTILE, is_safe
 from tests.support.patience import PATIENT
@@ -322,3 +323,84 @@ def test_the_good_text_is_toml() -> None:
     fields = Policy.model_fields.items()
     named = {field.alias or name for name, field in fields} - {"guessed", "shell"}
     assert set(tomllib.loads(GOOD)) == named
+
+
+NAMES: dict[str, Any] = {
+    "critic.toml": "toml",
+    "critic.json": "json",
+    "CRITIC.TOML": "toml",
+    "a.b.Json": "json",
+    "json": None,
+    "critic.json.bak": None,
+    "toml.d/critic": None,
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_suffix_of_a_file_tells_its_syntax_in_any_case(name: str) -> None:
+    assert syntax_of(name) == NAMES[name]
+
+
+def outcome_of(read: Any, source: Any, **options: Any) -> Any:
+    try:
+        return read(source, **options)
+    except InvalidPolicy as error:
+        return error.faults
+
+
+def test_a_file_is_read_as_its_text_is(tmp_path: Path) -> None:
+    """With the time that its reader has, and up to the same size."""
+    timed = GOOD.replace("[[tool]]", "[[tool]]\nexpires_after_s = 9", 1)
+    path = tmp_path / "critic.toml"
+    for text in (GOOD, timed):
+        path.write_text(text)
+        for has_time in (True, False):
+            told = [
+                outcome_of(read_document, path, has_time=has_time),
+                outcome_of(parse_policy, text.encode(), has_time=has_time),
+            ]
+            assert told[0] == told[1]
+    large = tmp_path / "critic.json"
+    large.write_bytes(json.dumps(good()).encode().ljust(MAX_DOCUMENT_BYTES + 1))
+    with pytest.raises(InvalidPolicy, match="over the limit"):
+        read_policy(large)
+
+
+@pytest.mark.parametrize("count", [1, 2, 999, 1000, 1001, 1700])
+def test_the_first_fault_says_how_many_more_there_are(count: int) -> None:
+    """Also of those that are not kept."""
+    error = InvalidPolicy(PolicyFault(line, "/x", "wrong") for line in range(count, 0, -1))
+    assert len(error.faults) == min(count, 1000)
+    more = "" if count == 1 else f" (and {count - 1} more)"
+    assert error.message == f"line 1: wrong{more}"
+
+
+def test_a_fault_hides_no_other_whose_place_begins_alike() -> None:
+    wire = good() | {"spec": {**good()["spec"], "late": "odd", "later": 1}}
+    places = {path for _, path, _ in faults(json.dumps(wire))}
+    assert {"/spec/late", "/spec/later"} <= places
+    many = {**TEN, "name": "tool"}
+    tools: list[dict[str, Any]] = [
+        {**many, "name": f"t{at}", "capability_id": f"c{at}"} for at in range(11)
+    ]
+    tools[1]["approval_mode"], tools[10]["approval_mode"] = "odd", "odd"
+    tools[1]["args_schem"], tools[10]["args_schem"] = {}, {}
+    found = {path for _, path, _ in faults(json.dumps({**good(), "tool": tools}))}
+    assert {f"/tool/{at}/{name}" for at in (1, 10) for name in ("approval_mode", "args_schem")} <= (
+        found
+    )
+
+
+TEN = {"adapter_id": "a", "capability_id": "x", "approval_mode": "read_only"}
+
+
+@given(marks=st.lists(st.sampled_from(["", " # guessed: read", " # TODO"]), min_size=3, max_size=3))
+def test_a_tier_is_open_where_its_own_mark_says_so(marks: list[str]) -> None:
+    head = '[guard]\nsafety_mode = "network"\n[spec]\nid = "s"\nrequired_outputs = []\n'
+    tools = "".join(
+        f'[[tool]]\nname = "n{at}"\nadapter_id = "a"\ncapability_id = "c{at}"\n'
+        f'approval_mode = "read_only"{mark}\n'
+        for at, mark in enumerate(marks)
+    )
+    found = parse_policy((head + tools).encode())
+    assert found.open_tiers == {f"n{at}" for at, mark in enumerate(marks) if "TODO" in mark}

@@ -29,3 +29,23 @@ def test_a_tier_changes_its_effect_alone(name: str) -> None:
 
 def test_a_policy_without_a_table_judges_no_commands() -> None:
     assert shell_rules_of(policy_of(policy_with({}))) is None
+
+
+def test_commands_are_judged_by_the_whole_table_of_the_policy() -> None:
+    """Each argument that acts by its own tool, and programs of the team among the others."""
+    tools: list[Any] = [
+        {"shell": "c"},
+        {"capability_id": "w", "writes": ["p", "q"]},
+        {"capability_id": "z"},
+    ]
+    shell = {"table": "common-1", "command": [{"names": "deploy"}]}
+    policy = policy_of({**policy_with(*tools), "shell": shell})
+    rules = shell_rules_of(policy)
+    assert rules is not None
+    assert policy.shell is not None
+    assert (rules.table, rules.source) == (policy.shell.programs, policy.shell.source)
+    assert "deploy" in rules.table.entries
+    assert {name: (one.names, one.kind) for name, one in rules.arguments.items()} == {
+        "x": (("c",), "command"),
+        "w": (("p", "q"), "path"),
+    }

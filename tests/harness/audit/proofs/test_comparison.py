@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.audit.proofs.checkpoint import Checkpoint, leaf_of
-from harness.audit.proofs.comparison import NOTHING, LogComparison, compare_log
+from harness.audit.proofs.comparison import (
+    NOTHING,
+    Departure,
+    LogComparison,
+    compare_hashes,
+    compare_log,
+)
 from harness.audit.proofs.merkle import Frontier
 from harness.canonical import canonical_json
 from harness.record import GENESIS, RawRecord, record_hash
@@ -144,6 +150,15 @@ def test_records_in_any_other_order_are_reordered(order: list[int]) -> None:
     assert kinds(compare_log(Rows(rows), CHECKPOINT)) == {"reordered"}
 
 
+@given(st.integers(min_value=1, max_value=RECORDS - 2))
+def test_one_record_in_three_places_is_no_other_order(place: int) -> None:
+    """Although its numbers add up to those of the places."""
+    rows = list(OWN)
+    for at in (place - 1, place + 1):
+        rows[at] = OWN[place]._replace(seq=at + 1)
+    assert kinds(compare_log(Rows(rows), CHECKPOINT)) in ({"removed"}, {"spliced"})
+
+
 @given(st.integers(min_value=0, max_value=SIGNED - 1))
 def test_a_log_cut_at_any_place_is_truncated(size: int) -> None:
     assert kinds(compare_log(Rows(OWN[:size]), CHECKPOINT)) == {"truncated"}
@@ -169,3 +184,39 @@ def test_a_log_that_is_wrong_everywhere_is_told_in_a_few_lines() -> None:
     assert kinds(result) == {"altered"}
     assert [one.text for one in result.departures][-1] == "and more"
     assert len(result.departures) == 6
+
+
+@given(altered_rows(), st.integers(min_value=1, max_value=RECORDS))
+def test_hashes_alone_tell_whatever_is_changed_among_them(rows: list[RawRecord], size: int) -> None:
+    """The last hash is told of those that were signed alone, and whatever else is a departure."""
+    checkpoint = checkpoint_of(OWN[:size])
+    pairs = [(row.seq, row.hash) for row in rows]
+    found = compare_hashes(iter(pairs), checkpoint)
+    if pairs[:size] == [(row.seq, row.hash) for row in OWN[:size]]:
+        assert found == OWN[size - 1].hash
+    else:
+        assert isinstance(found, Departure)
+
+
+@given(st.integers(0, SIGNED - 1), st.integers(1, RECORDS))
+def test_hashes_tell_how_many_are_missing_and_where(place: int, count: int) -> None:
+    pairs = [(row.seq, row.hash) for row in (*OWN[:place], *OWN[place + count :])]
+    found = compare_hashes(iter(pairs), CHECKPOINT)
+    assert isinstance(found, Departure)
+    rest = place + count < RECORDS
+    assert found.kind == ("removed" if rest else "truncated")
+    if not rest:
+        assert found.text == f"the checkpoint is of {SIGNED} records, the log holds {place}"
+
+
+@given(st.integers(0, RECORDS - 1), st.integers(0, RECORDS - 1))
+def test_a_record_is_stored_under_the_hash_that_it_has_and_says(place: int, other: int) -> None:
+    """Also where nothing was signed."""
+    row = OWN[place]._replace(hash=OWN[other].hash)
+    rows = [row if at == place else one for at, one in enumerate(OWN)]
+    assert ("altered" in kinds(compare_log(Rows(rows), NOTHING))) == (place != other)
+
+
+def test_damage_of_an_index_is_no_sound_log() -> None:
+    assert LogComparison()
+    assert not LogComparison(damage=["the index"])
