@@ -414,13 +414,6 @@ AUDIT_BUGS: Final[tuple[Bug, ...]] = (
         "known = one.name == name",
     ),
     slip(
-        "origin-in-any-case",
-        _CHECKPOINT,
-        "the checkpoint of another log passes for one of this",
-        "if checkpoint.origin != origin:",
-        "if checkpoint.origin.lower() != origin.lower():",
-    ),
-    slip(
         "root-of-no-records",
         _CHECKPOINT,
         "a checkpoint of no records names some root",

@@ -438,5 +438,26 @@ HOOK_BUGS: Final[tuple[Bug, ...]] = (
         "call=call, agent=agent, user=user)",
         "call=call, agent=agent)",
     ),
+    slip(
+        "review-of-another-timeout",
+        _LOOKUP,
+        "a hook that waits longer than was reviewed counts as trusted",
+        "codex_hash(label, hook.command, hook.timeout)",
+        "codex_hash(label, hook.command, 60)",
+    ),
+    slip(
+        "older-switch-unseen",
+        _LOOKUP,
+        "hooks are said to run that an older switch of Codex turns off",
+        'False in (features.get("hooks"), features.get("codex_hooks"))',
+        'features.get("hooks") is False',
+    ),
+    slip(
+        "trust-of-any-word",
+        _LOOKUP,
+        "a folder counts as trusted whose level is another word",
+        'trusted = known["trust_level"] == "trusted"',
+        'trusted = known["trust_level"] != "untrusted"',
+    ),
 )
 """Most of them let a call run, or count, that nobody allowed."""

@@ -97,7 +97,11 @@ def test_codex_wants_the_folder_and_the_hooks_to_be_trusted(
     critic("hook", "install", "codex", "--project", work)
     review(home, work / ".codex" / "hooks.json")
     assert "is not trusted" in critic("hook", "check", "codex", work).out
-    (home / ".codex" / "config.toml").write_text("")
+    config = home / ".codex" / "config.toml"
+    for level in ("untrusted", "Trusted", "ask", ""):
+        write(config, f'[projects."{work}"]\ntrust_level = "{level}"\n')
+        assert "is not trusted" in critic("hook", "check", "codex", work).out
+    config.write_text("")
     trust(home, "codex", work)
     said = critic("hook", "check", "codex", work)
     assert (said.status, "not reviewed" in said.out) == (1, True)
@@ -117,11 +121,15 @@ def test_a_hook_that_was_changed_after_its_review_does_not_run(
         (reviewed[0], reviewed[1].replace("trusted_hash", "enabled = false\ntrusted_hash")),
         (reviewed[0], reviewed[1].replace(":0:0", ":1:0")),
         (reviewed[0], f"features.hooks = false\n{reviewed[1]}"),
+        (reviewed[0], f"features.codex_hooks = false\n{reviewed[1]}"),
         (reviewed[0], "[[broken"),
     ):
         path.write_text(settings)
         config.write_text(states)
-        assert critic("hook", "check", "codex", work).status == 1, (settings, states)
+        said = critic("hook", "check", "codex", work)
+        assert said.status == 1, (settings, states)
+        if settings != reviewed[0]:
+            assert "changed since it was reviewed" in said.out
 
 
 def test_the_hash_is_that_of_codex() -> None:
