@@ -459,5 +459,12 @@ HOOK_BUGS: Final[tuple[Bug, ...]] = (
         'trusted = known["trust_level"] == "trusted"',
         'trusted = known["trust_level"] != "untrusted"',
     ),
+    slip(
+        "link-for-its-file",
+        "harness/integrations/hooks/protected_paths.py",
+        "an agent may write a file of the guard, to which a link leads",
+        "real = path.resolve()",
+        "real = path.absolute()",
+    ),
 )
 """Most of them let a call run, or count, that nobody allowed."""

@@ -38,3 +38,20 @@ def test_a_protected_name_is_one_in_any_case(name: str, tmp_path: Path) -> None:
         for path in (f"src/x{spelled}", f"{spelled}x/y"):
             assert word_protected(refusal("path"), {"path": path}) == refusal("path")
         assert word_protected(refusal("text"), {"path": spelled, "text": "x"}) == refusal("text")
+
+
+def test_a_link_is_as_writable_as_the_file_that_it_leads_to(tmp_path: Path) -> None:
+    """Into a repository and out of one, of a file and of a folder."""
+    inside, outside = tmp_path / "repo" / "src", tmp_path / "own"
+    for folder in (inside, outside, tmp_path / "repo" / ".git"):
+        folder.mkdir(parents=True)
+    for folder, other in ((inside, outside), (outside, inside)):
+        (folder / "file").write_text("")
+        (folder / "link").symlink_to(other / "file")
+        (folder / "way").symlink_to(other)
+    for name in ("file", "../repo/src/file"):
+        assert is_writable_by_agents(inside / name)
+    for path in (outside / "link", outside / "way" / "new"):
+        assert is_writable_by_agents(path)
+    for path in (outside / "file", inside / "link", inside / "way" / "new"):
+        assert not is_writable_by_agents(path)

@@ -16,6 +16,7 @@ from harness.guard import Guard
 from harness.integrations.langchain import GuardedToolNode, guarded_agent
 from harness.integrations.pydantic_ai import GuardCapability
 from harness.integrations.seam.guarded import AskedCall, GuardedSession
+from harness.integrations.seam.principals import Principals
 from harness.integrations.seam.ruling_replies import GuardHalted
 from harness.testing._seams.scene import JournalLog, policy_of_scene
 from tests.support.langchain_agents import LOOKUP, THREAD, Shop, asks_for, bye, model
@@ -139,3 +140,12 @@ def test_a_session_is_for_those_whom_the_caller_names(records: Records) -> None:
     session.began("two")
     session.rule([AskedCall("c1", "lookup", {"order_id": "1"})])
     assert records.names == {("emma", "acme")}
+
+
+@pytest.mark.parametrize("kept", ["", " ", "emma", None])
+def test_a_name_is_left_out_only_if_it_is_not_known(kept: str | None) -> None:
+    """An empty one is for the guard to refuse: a session of nobody is another one."""
+    for name in Principals._fields:
+        for source in (kept, lambda context: context):
+            found = Principals(**{name: source}).names_in(kept)
+            assert found == ({} if kept is None else {name: kept})
