@@ -184,7 +184,7 @@ def is_order_at(words: Sequence[str], at: int) -> bool:
 def _skip_light(tokens: Sequence[str], at: int) -> int:
     """Return the place before an order: before its tools, and what hands it on."""
     place = at - 1
-    while place >= 0:
+    while place >= max(0, at - _CLAUSE):
         is_quoted = place > 0 and tokens[place] in QUOTES
         hands_on = tokens[place - 1] if is_quoted else tokens[place]
         is_use = hands_on == "use" and place == at - 1

@@ -25,10 +25,10 @@ _FILLER: Final = "\u00aa"
 """A letter of no word: what is spoken of becomes one word of it."""
 
 _QUOTED: Final = re.compile(
-    r"""^[^\S\n]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?P<block>.*?)(?:^[^\S\n]*(?P=fence)[^\n]*$|\Z)
+    r"""^[^\S\n]*(?P<fence>`{3,}+|~{3,}+)[^\n]*\n(?P<block>.*?)(?:^[^\S\n]*(?P=fence)[^\n]*$|\Z)
     |^[^\S\n]*(?:>|\$[^\S\n]|//|(?:PS[ ])?[A-Za-z]:\\[^>\n]*>)[^\n]*
     |<!--.*?(?:-->|\Z)
-    |(?P<mark>`+)(?P<code>[^`]{1,2000})(?P=mark)
+    |(?P<mark>(?<!`)`++)(?P<code>[^`]{1,2000})(?P=mark)
     |(?<!\w)"(?P<double>[^"\n]*(?:\n(?![^\S\n]*\n)[^"\n]*)*)(?:"|\Z|(?=\n))
     |\u201c(?P<curly>[^\u201d\n]*(?:\n(?![^\S\n]*\n)[^\u201d\n]*)*)(?:\u201d|\Z|(?=\n))
     |\u00ab(?P<angled>[^\u00bb\n]{0,2000})\u00bb

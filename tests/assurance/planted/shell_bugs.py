@@ -835,6 +835,20 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         ' and not small[at].endswith("s"):',
     ),
     slip(
+        "row-of-runs-costs-its-square",
+        _ORDERS,
+        "a long row of verbs of running is read anew for each of them",
+        "while place >= max(0, at - _CLAUSE):",
+        "while place >= 0:",
+    ),
+    slip(
+        "name-of-a-copy-costs-its-square",
+        "critic/command/place_names.py",
+        "a long row of endings of copies is read anew from each place",
+        "{1,4}",
+        "+",
+    ),
+    slip(
         "quoted-order-counts",
         _SPOKEN,
         "what stands in quotes is an order",

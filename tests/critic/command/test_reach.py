@@ -1,5 +1,6 @@
 """What a command reaches beside the words of its line: names, files, remotes, hosts."""
 
+import time
 from dataclasses import asdict
 from typing import Final
 
@@ -574,6 +575,13 @@ def test_a_copy_is_a_secret_like_its_original(copy: str) -> None:
         assert effects(f"cat '{copy.format(name)}'", SHIPPED) == {"read_secret"}
     for name in ("a.py", ".env.example", "README.md", "keys"):
         assert effects(f"cat '{copy.format(name)}'", SHIPPED) == {"read"}
+
+
+@pytest.mark.parametrize("end", ["~", ".bak", "-1"])
+def test_a_long_name_of_a_copy_is_read_in_a_moment(end: str) -> None:
+    started = time.process_time()
+    assert effects(f"cat a{end * (15_000 // len(end))}x", SHIPPED) == {"read"}
+    assert time.process_time() - started < 1
 
 
 def test_settings_are_read_by_name_alone() -> None:

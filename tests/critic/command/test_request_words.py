@@ -400,6 +400,8 @@ def test_a_script_is_run_by_a_verb(request_: str, is_asked: bool) -> None:
         "add a==",
         ": ",
         "the push ",
+        "run ",
+        "`",
     ],
 )
 def test_a_long_message_is_read_in_a_moment(unit: str) -> None:
