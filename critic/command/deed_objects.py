@@ -26,7 +26,7 @@ _REFS: Final = frozenset(
     (
         *("origin", "upstream", "remote", "remotes", "main", "master", "develop", "dev"),
         *("staging", "trunk", "head", "branch", "branches", "github", "gitlab", "bitbucket"),
-        *("gitea", "codeberg", "fork", "repo", "repository"),
+        *("gitea", "codeberg", "fork", "repo", "repository", "pr"),
     )
 )
 _PUSHED: Final = _REFS | frozenset(
@@ -35,7 +35,8 @@ _PUSHED: Final = _REFS | frozenset(
         *("code", "tag", "tags", "update", "updates", "version", "project", "edits", "refactor"),
         *("refactoring", "patch", "latest", "rest", "stuff", "docs", "documentation", "readme"),
         *("feature", "implementation", "result", "one", "ones", "test", "tests", "file", "files"),
-        *("migration", "migrations", "cleanup", "rename", "improvements"),
+        *("migration", "migrations", "cleanup", "rename", "improvements", "wip", "bump"),
+        *("revert", "merge"),
     )
 )
 _DEPLOYED: Final = frozenset(

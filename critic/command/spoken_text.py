@@ -85,7 +85,8 @@ _LEADS: Final = frozenset(
         *(
             *("please", "clean", "up", "make", "sure", "works", "it", "pls", "now", "then"),
             *("next", "finally", "afterwards", "also", "first", "quick", "small", "tiny"),
-            *("minor", "little", "fix", "cleanup", "chore", "setup"),
+            *("minor", "little", "fix", "cleanup", "chore", "setup", "important", "nb", "tldr"),
+            *("tl", "dr", "@claude", "@codex"),
         ),
         *("second", "third", "last", "lastly", "again", "and", "so", "ok", "okay", "yes", "lgtm"),
         *("thanks", "great", "perfect", "good", "looks", "ready", "done", "ps", "claude"),
