@@ -59,7 +59,8 @@ class SessionRegister:
     def recall(self, name: str, owner: bytes | None) -> None:
         """Take in who opened a session that another process held, or this one let go of."""
         self._owners.setdefault(name, owner)
-        self._since.setdefault(name, self._monotonic())
+        if name not in self._in_use:
+            self._since.setdefault(name, self._monotonic())
 
     def has_ended(self, name: str, asker: Asker) -> bool:
         """Return whether a session was ended in which who asks might speak. Old ones are forgotten.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Final
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.serve.bearer_tokens import Asker
@@ -72,7 +72,7 @@ class Both:
             case "recall":
                 self.register.recall(name, how)
                 one.owner = one.owner or [how]
-                one.last = self.now if one.last is None else one.last
+                one.last = self.now if one.last is None and not one.used else one.last
             case "begin":
                 is_open = [False]
                 event = self.register.in_use(name, lambda: is_open[-1])
@@ -121,7 +121,17 @@ class Both:
                 assert self.register.has_ended(name, asker) is one.speaks(asker, one.ended)
 
 
+RECALLED_IN_USE: Final[list[Any]] = [
+    *(("begin", "s", None), ("recall", "s", b"agent"), ("recall", "t", b"agent")),
+    *(("wait", "s", IDLE_S / 2), ("end", "s", True), ("wait", "s", IDLE_S / 2)),
+    *(("begin", "s", None), ("recall", "s", b"agent"), ("wait", "s", IDLE_S)),
+]
+"""Two events of one session: the second finds it in another process while the first is answered."""
+
+
 @given(st.lists(STEPS, min_size=15, max_size=40), st.booleans())
+@example(RECALLED_IN_USE, False)
+@example(RECALLED_IN_USE, True)
 def test_a_session_is_its_openers_until_it_ends(steps: list[Any], are_kept: bool) -> None:
     both = Both(are_kept=are_kept)
     for step, name, how in steps:
