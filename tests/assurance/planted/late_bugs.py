@@ -308,4 +308,25 @@ LATE_BUGS: Final[tuple[Bug, ...]] = (
         "return lapsed.course.hear(event, as_of).after(lapsed)",
         "return lapsed.course.hear(event, as_of)",
     ),
+    slip(
+        "yes-to-the-last-call-of-a-plan",
+        _CALLS,
+        "who carries out a plan is told of one opened call where no other is left",
+        "    if not asked.carries_out:\n        return later\n",
+        "    if not (asked.carries_out and asked.rest):\n        return later\n",
+    ),
+    slip(
+        "denied-call-of-a-plan",
+        _CALLS,
+        "a call of a plan is made that a person said no to since the plan was allowed",
+        'action: Action = "refuse" if course.is_denied(call) else "allow"',
+        'action: Action = "allow"',
+    ),
+    slip(
+        "plan-left-off-the-record",
+        "harness/guard/event_dispatch.py",
+        "a plan that is left while a person is asked about it ends without a record",
+        "return free.course.calls(event, as_of).after(free)",
+        "return free.course.calls(event, as_of)",
+    ),
 )

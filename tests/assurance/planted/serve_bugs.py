@@ -319,5 +319,33 @@ SERVE_BUGS: Final[tuple[Bug, ...]] = (
         "        if kind not in self._problems:\n",
         "        if not self._problems:\n",
     ),
+    slip(
+        "path-in-another-case",
+        "harness/serve/endpoints.py",
+        "an event may name another session than its path, if only its case differs",
+        "if event.session != session:",
+        "if event.session.lower() != session.lower():",
+    ),
+    slip(
+        "path-that-ends-in-no-text",
+        "harness/serve/endpoints.py",
+        "a session is opened whose name in the path is not text",
+        'if "\\ufffd" in session:',
+        'if session.startswith("\\ufffd"):',
+    ),
+    slip(
+        "overdue-session-is-shown",
+        "harness/serve/endpoints.py",
+        "where a session stands is shown though its time is over",
+        "        await self._end_overdue(guard)\n        await self._recall(sessions, named)\n",
+        "        await self._recall(sessions, named)\n",
+    ),
+    slip(
+        "recalled-while-in-use",
+        "harness/serve/session_register.py",
+        "a session ends during an event if another one recalls it",
+        "        if name not in self._in_use:\n            self._since.setdefault(",
+        "        if name:\n            self._since.setdefault(",
+    ),
 )
 """Most of them are about the second one: another token, session, process or question."""

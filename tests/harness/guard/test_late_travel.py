@@ -3,6 +3,7 @@
 Each stream is told by its rulings, so that what all ways have in common is seen to be right, too.
 """
 
+import json
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any, Final
 
 import pytest
 
-from harness.guard import Guard, session_journal
+from harness.guard import Guard, Ruling, session_journal
 from harness.log import SqlDecisionLog
+from harness.record import BegunRecord
 from harness.replay import replay
+from harness.wire import build
 from tests.harness.guard.test_late_calls import (
     PAY,
     PLAN,
@@ -89,6 +92,11 @@ STREAMS: Final[dict[str, tuple[Json, list[Json], str]]] = {
         [*CARRIED, {**PLAN, "steps": READS}, answer(), calls(READS[0]), close()],
         "aa?axa.",
     ),
+    "another call while it asks": (
+        {},
+        [*CARRIED, calls({**LOOK, "id": "z", "args": {"id": "ord_10"}}), answer(), close()],
+        "aa?ax.",
+    ),
     "a halt at an opening": (
         {"on_refusal": "halt"},
         [opened(), TURN, *read_both(BAD), ready("c"), TURN, SAID, ready("c"), close()],
@@ -162,6 +170,38 @@ def test_each_call_is_ruled_on_as_it_should_be(name: str) -> None:
     assert told_by(answers_of(name, lambda: guard)) == STREAMS[name][2]
 
 
+@pytest.mark.parametrize("agrees", [True, False])
+@pytest.mark.parametrize("left", range(3))
+def test_an_answer_is_of_all_the_calls_with_which_a_plan_was_carried_out(
+    left: int, agrees: bool
+) -> None:
+    """Whoever asked with calls is told of them as a whole, however many were left."""
+    looks = [{**LOOK, "id": f"d{number}"} for number in range(left)]
+    events = [opened(), {**PLAN, "steps": [*READS, PAY, *looks]}, calls(*READS)]
+    events += [result("a", ORDER), result("b", WINDOW), calls(MADE, *looks), answer(agrees)]
+    guard = guard_of(VALUES)
+    *_, asked, said = answers_to(guard, events).values()
+    assert asked["action"] == "ask"
+    assert isinstance(build(Ruling, said), Ruling)
+    status = guard.status("s")
+    assert status is not None
+    assert sorted(status.awaited) == sorted(["p", *(one["id"] for one in looks)] if agrees else [])
+
+
+def test_no_call_of_a_plan_is_made_that_a_person_said_no_to() -> None:
+    """Though the plan itself was allowed, as it is here without that no."""
+    asks = {"approval_required_from": "read_only"}
+    others, planned = guard_of(asks), guard_of(asks)
+    answers_to(others, [opened(), calls(READS[1]), answer(False)])
+    answers_to(planned, [opened(), {**PLAN, "steps": READS}, answer()])
+    denied, state = (json.loads(one.export("s")) for one in (others, planned))
+    for given, actions in ((state, ["allow", "allow"]), (denied, ["allow", "refuse"])):
+        guard = guard_of(asks)
+        guard.resume(json.dumps({**state, "denied": given["denied"]}).encode())
+        answers = answers_to(guard, [*map(calls, READS)])
+        assert [one["action"] for one in answers.values()] == actions
+
+
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_session_is_handed_over_between_any_two_events(name: str) -> None:
     guards = [made(name)]
@@ -195,6 +235,8 @@ def test_a_session_goes_on_in_another_process_and_leaves_the_same_records(
         guards = [made(name, log=log) for _ in range(2)]
         assert answers_of(name, lambda: guards[next(turns) % 2]) == whole
         assert [*map(told_in, log.records())] == [*map(told_in, records)]
+        begun = [one.hash for one in log.entries() if isinstance(one, BegunRecord)]
+        assert sorted(one.begun for one in log.records() if one.begun is not None) == sorted(begun)
         assert {one.status for one in replay(log)} == {"same"}
 
 

@@ -42,6 +42,15 @@ def test_a_session_ends_after_its_time_without_an_event() -> None:
     assert told == "session s had no event for 100 seconds, and has ended: open another one"
 
 
+def test_a_session_that_ended_stands_nowhere() -> None:
+    """Whoever asks first after its time is told so, whatever they ask."""
+    app, watch = service()
+    ask(app, event_path("s"), open_())
+    assert ask(app, "/v1/sessions/s/status").status_code == 200
+    watch.seconds += IDLE_S
+    assert ask(app, "/v1/sessions/s/status").status_code == 404
+
+
 def test_whatever_is_said_in_a_session_that_ended_allows_nothing() -> None:
     app, watch = service()
     *_, asked = (ask(app, event_path("s"), event) for event in ASKS)

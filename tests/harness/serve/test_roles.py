@@ -13,6 +13,7 @@ import pytest
 
 from harness.clock import FixedClock
 from harness.errors import UsageError
+from harness.guard import Guard
 from harness.log import SqlDecisionLog
 from harness.serve import endpoints
 from harness.serve.app import CriticApp
@@ -23,7 +24,20 @@ from harness.serve.request_limits import ServiceLimits
 from tests.harness.console import Critic
 from tests.harness.serve.asking import JSON, app_of, ask, event_path, serving
 from tests.support.examples import good_proposal, is_safe
-from tests.support.guarding import ASKS, NO_PLAN, NOON, Json, call, close, desk, open_, result, yes
+from tests.support.guarding import (
+    ASKS,
+    NO_PLAN,
+    NOON,
+    Json,
+    answers_to,
+    call,
+    close,
+    desk,
+    open_,
+    policy_of,
+    result,
+    yes,
+)
 
 AGENTS: Final = BearerTokens([b"agent", b"other"])
 PEOPLE: Final = BearerTokens([b"person", b"second"])
@@ -234,6 +248,27 @@ def test_a_session_goes_on_in_another_service_for_its_agent_alone(tmp_path: Path
             assert said(other, "agent", call("list_mail", id=one)).json()["action"] == "allow"
             assert status_of(other, "other").status_code == 404
             assert said(other, "other", open_()).status_code == 409
+
+
+def test_a_session_stays_its_agents_whoever_answers_in_it(tmp_path: Path) -> None:
+    """A service that finds it later knows it by who opened it, and not by who spoke last."""
+    with SqlDecisionLog.open(tmp_path / "audit.db") as log:
+        first = service(log=log)
+        agreed = said(first, "person", yes(digest=asked(first)))
+        assert agreed.json()["action"] == "allow"
+        later = service(log=log)
+        assert status_of(later, "other").status_code == 404
+        assert status_of(later, "agent").status_code == 200
+
+
+def test_a_session_that_no_service_opened_is_nobodys(tmp_path: Path) -> None:
+    """A program that holds a guard may keep its sessions in the same log."""
+    with SqlDecisionLog.open(tmp_path / "audit.db") as log:
+        answers_to(Guard(policy_of(desk()), log=log, clock=FixedClock(NOON)), ASKS)
+        for token in ("agent", "person"):
+            assert status_of(service(log=log), token).status_code == 404
+        plain = app_of(desk(), log=log)
+        assert ask(plain, event_path("s"), call("list_mail", id="m")).status_code == 409
 
 
 def test_nobody_takes_a_session_over_by_opening_it_in_another_service(tmp_path: Path) -> None:

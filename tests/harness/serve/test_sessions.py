@@ -3,7 +3,7 @@
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx
 import pytest
@@ -33,16 +33,24 @@ def test_the_session_may_be_left_to_the_path() -> None:
     assert answer.text.isprintable()
 
 
-def test_an_event_of_another_session_than_that_of_the_path_changes_nothing() -> None:
+NEAR: Final = [("s", "t"), ("s", "S"), ("s", "s "), ("st", "s"), ("s", "st"), ("\xe9", "e\u0301")]
+"""Names of two sessions."""
+
+
+@pytest.mark.parametrize(("named", "told"), NEAR)
+def test_an_event_of_another_session_than_that_of_the_path_changes_nothing(
+    named: str, told: str
+) -> None:
     app = app_of(desk())
-    answer = ask(app, event_path("t"), open_())
+    answer = ask(app, event_path(named), open_(told))
     assert (answer.status_code, answer.json()["error"]["path"]) == (400, "/session")
-    assert ask(app, event_path("s"), call("list_mail")).status_code == 409
-    assert ask(app, event_path("t"), call("list_mail", "t")).status_code == 409
+    for name in (named, told):
+        assert ask(app, event_path(name), call("list_mail", name)).status_code == 409
 
 
-def test_a_path_that_is_not_utf8_names_no_session() -> None:
-    answer = ask(app_of(desk()), "/v1/sessions/%ff/events", {"event": "open", "request": "x"})
+@pytest.mark.parametrize("name", ["%ff", "s%ff", "s%ffs"])
+def test_a_path_that_is_not_utf8_names_no_session(name: str) -> None:
+    answer = ask(app_of(desk()), f"/v1/sessions/{name}/events", {"event": "open", "request": "x"})
     assert answer.status_code == 400
 
 
