@@ -76,7 +76,7 @@ class SettledContext:
         self.past: Final = given or past_of(proposal.ctx)
         session = proposal.ctx.session
         self._approved = (session.approved if session else None) or ()
-        self._first = 1 + max(trail.last_seq, 0)
+        self._first = 1 + max(trail.last_seq, self.past.sent.last_seq, 0)
         self.items: list[EvidenceItem] = []
         ran = tools_ran((session.ran if session else None) or ())
         self.now = KnownThen(trail, ran, own_things(), SentLog())

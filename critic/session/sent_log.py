@@ -50,6 +50,12 @@ class SentLog:
         with self._shared.lock:
             return self._shared.index.first_seq(value, self._count)
 
+    @property
+    def last_seq(self) -> int:
+        """When the last value was sent; -1 where none was."""
+        with self._shared.lock:
+            return self._shared.values[self._count - 1].seq if self._count else -1
+
     def plus(self, values: Iterable[SentValues]) -> "SentLog":
         """Return a log with more, which costs what it adds unless that was sent earlier."""
         new = tuple(values)

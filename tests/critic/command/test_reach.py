@@ -636,3 +636,12 @@ def test_a_file_is_saved_for_each_address_however_it_is_given() -> None:
         steps = WORLD.read(line, SHIPPED).steps
         saved = {path for step in steps if "write" in step.effect for path in step.values("path")}
         assert saved == {"/w/a", "/w/b"}
+
+
+@pytest.mark.parametrize("end", ["-exec cat {} +", "-print | xargs cat"])
+def test_find_hands_on_nothing_of_what_it_passes_over(end: str) -> None:
+    for test in ("-path './.git/*'", "-name .git", "-name .env"):
+        assert effects(f"find . {test} -prune -o -type f {end}", SHIPPED) == {"list", "read"}
+        assert "read_secret" in effects(f"find . -name .env -o {test} -prune {end}", SHIPPED)
+    for more in ("-prune", "-prune ,", "-o -prune"):
+        assert "read_secret" in effects(f"find . -name .env {more} {end}", SHIPPED)

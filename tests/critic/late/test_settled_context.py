@@ -1,6 +1,7 @@
 """What is known at an opening: by what ended and what holds then, and by what was sent before."""
 
 from datetime import timedelta
+from itertools import product
 from typing import Any, get_args
 
 import pytest
@@ -132,11 +133,13 @@ def test_what_the_session_did_before_is_known_beside_what_the_run_did() -> None:
 
 
 def test_a_system_that_shows_what_the_session_sent_before_says_nothing_new() -> None:
-    for sent in ("x", IBAN):
-        wire = sending("system")
-        past = {"id": "s", "turn": 1, "sent": [{"seq": 1, "values": [sent]}]}
-        wire["ctx"]["session"] = past
-        assert opened(wire, looked({"iban": IBAN})).ok is (sent == "x")
+    later = {"seq": 9, "values": ["y"]}
+    for sent, seq in product(("x", IBAN), (0, 1, 2, 7)):
+        for more in ([], [later]):
+            wire = sending("system")
+            past = {"id": "s", "turn": 1, "sent": [*more, {"seq": seq, "values": [sent]}]}
+            wire["ctx"]["session"] = past
+            assert opened(wire, looked({"iban": IBAN})).ok is (sent == "x")
 
 
 def test_each_thing_that_a_run_returns_was_seen_after_those_before_it() -> None:
