@@ -53,8 +53,7 @@ class SentLog:
     @property
     def last_seq(self) -> int:
         """When the last value was sent; -1 where none was."""
-        with self._shared.lock:
-            return self._shared.values[self._count - 1].seq if self._count else -1
+        return self._shared.values[self._count - 1].seq if self._count else -1
 
     def plus(self, values: Iterable[SentValues]) -> "SentLog":
         """Return a log with more, which costs what it adds unless that was sent earlier."""
