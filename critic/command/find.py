@@ -176,7 +176,7 @@ class _Reader:
             # A test narrows only what comes after it.
             if text == "-name" and not read.name and not read.deletes and not read.commands:
                 read.name = value if value and "/" not in value else _ANY_NAME
-            if text in _NAMES and not self._negates and not self._is_left_out():
+            if text in _NAMES and not self._negates:
                 read.others += [f"**/{name}" for name in _names_in(text, value)]
         elif text == "-delete":
             read.deletes = True
@@ -186,11 +186,6 @@ class _Reader:
             raise NotUnderstood(f"find {text}")
         self._widens = self._widens or text in _WIDENS
         self._negates = text in ("!", "-not")
-
-    def _is_left_out(self) -> bool:
-        """Return whether what the test before this place is about is passed over: `-prune -o`."""
-        following = [word.exact for word in self._words[self._at : self._at + 2]]
-        return following[:1] == ["-prune"] and following[1:] in (["-o"], ["-or"])
 
     def _read_command(self) -> tuple[Word, ...]:
         start = self._at

@@ -653,18 +653,11 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         'return f"*{last}"',
     ),
     slip(
-        "pruned-and-found",
-        "critic/command/find.py",
-        "what is pruned is passed over, also where it is handed on",
-        'return following[:1] == ["-prune"] and following[1:] in (["-o"], ["-or"])',
-        'return following[:1] == ["-prune"]',
-    ),
-    slip(
         "first-name-in-brackets",
         "critic/command/find.py",
         "the first name is forgotten where another may stand for it",
-        "            if text in _NAMES and not self._negates and not self._is_left_out():",
-        "            elif text in _NAMES and not self._negates and not self._is_left_out():",
+        "            if text in _NAMES and not self._negates:",
+        "            elif text in _NAMES and not self._negates:",
     ),
     slip(
         "part-of-what-git-lists",
