@@ -46,6 +46,7 @@ _WORD: Final = re.compile(r"\w")
 _FOLLOWS: Final = ("-L", "-follow")
 _PRINTS_MORE: Final = frozenset(("-printf", "-ls"))
 _WIDENS: Final = frozenset(("-o", "-or", "!", "-not", "(", ","))
+_BRANCHES: Final = frozenset(("-o", "-or", ","))
 _CHANGES_ITSELF: Final = frozenset(("mv", "cp", "ln", "tar"))
 _ANY_NAME: Final = "**"
 
@@ -132,6 +133,7 @@ class _Reader:
         self._words: Final = words
         self._at = 0
         self._widens = self._negates = False
+        self._has_one_branch: Final = _BRANCHES.isdisjoint(word.exact for word in words)
 
     def read(self) -> _Expression:
         while self._exact() in ("-L", "-H", "-P"):
@@ -176,7 +178,7 @@ class _Reader:
             # A test narrows only what comes after it.
             if text == "-name" and not read.name and not read.deletes and not read.commands:
                 read.name = value if value and "/" not in value else _ANY_NAME
-            if text in _NAMES and not self._negates:
+            if text in _NAMES and not (self._negates and self._has_one_branch):
                 read.others += [f"**/{name}" for name in _names_in(text, value)]
         elif text == "-delete":
             read.deletes = True

@@ -372,8 +372,8 @@ COMMAND_BUGS: Final[tuple[Bug, ...]] = (
         "find-other-names-forgotten",
         _FIND,
         "only the first -name tells what is found",
-        "if text in _NAMES and not self._negates:",
-        "if text in _NAMES and self._negates:",
+        "if text in _NAMES and not (self._negates and self._has_one_branch):",
+        "if text in _NAMES and self._negates and self._has_one_branch:",
     ),
     slip(
         "env-sets-anything",

@@ -656,8 +656,8 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "first-name-in-brackets",
         "critic/command/find.py",
         "the first name is forgotten where another may stand for it",
-        "            if text in _NAMES and not self._negates:",
-        "            elif text in _NAMES and not self._negates:",
+        "            if text in _NAMES and not (self._negates and self._has_one_branch):",
+        "            elif text in _NAMES and not (self._negates and self._has_one_branch):",
     ),
     slip(
         "part-of-what-git-lists",

@@ -640,5 +640,8 @@ def test_a_file_is_saved_for_each_address_however_it_is_given() -> None:
 
 @pytest.mark.parametrize("end", ["-exec cat {} +", "-print | xargs cat", "| xargs cat"])
 def test_a_pruned_name_may_be_found_as_well(end: str) -> None:
-    for test in ("-name .env -prune -o -name x", "'(' -name .env -prune -o -false ')'"):
+    for test in (
+        *("-name .env -prune -o -name x", "'(' -name .env -prune -o -false ')'"),
+        *("! -name .env -o", "-not -name .env -prune -o", "! -name .env ,"),  # the others
+    ):
         assert "read_secret" in effects(f"find . {test} {end}", SHIPPED)
