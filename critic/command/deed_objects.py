@@ -97,7 +97,7 @@ _ARE_CLEANED: Final = frozenset(
         *("everything",),
     )
 )
-TARGETS: Final[Mapping[str, ObjectWords]] = {
+DEED_TARGETS: Final[Mapping[str, ObjectWords]] = {
     **dict.fromkeys(
         (
             *("generate", "regenerate", "bundle", "package", "serve", "watch", "transpile"),

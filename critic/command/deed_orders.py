@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Final
 
 _TOKEN: Final = re.compile(r"[\w./-]+(?::[\w./-]+)*|[^\w\s]")
-DETERMINERS: Final = frozenset(
+WORDS_BEFORE_NOUNS: Final = frozenset(
     (
         *("the", "a", "an", "my", "our", "your", "his", "her", "its", "their", "this", "that"),
         *("these", "those", "each", "every", "any", "no", "on", "upon", "per", "of"),
@@ -30,7 +30,7 @@ _LIGHT: Final = frozenset(
 """Words between an order and its verb."""
 
 TOOLS: Final = frozenset(("git", "npm", "force"))
-QUOTES: Final = frozenset("\"'`")
+QUOTE_SIGNS: Final = frozenset("\"'`")
 _MODALS: Final = frozenset(("can", "could", "would", "will", "should", "must", "may", "might"))
 _LEADS: Final = frozenset(
     (
@@ -100,7 +100,7 @@ _MOST_ROWS: Final = 4
 _LINE_ENDS: Final = frozenset(":;!?")
 
 
-def tokens_of(text: str) -> list[str]:
+def split_tokens(text: str) -> list[str]:
     """Return the words and the signs of a text."""
     return _TOKEN.findall(text)
 
@@ -159,7 +159,7 @@ def _goes_on(tokens: Sequence[str], place: int, rows: int) -> bool:
 def _is_row_of_nouns(tokens: Sequence[str], first: int) -> bool:
     """Return whether a row of verbs begins with what is worked on: `fix the build and push`."""
     before = tokens[first - 1] if first else "."
-    return before in DETERMINERS or before in _WORKS_ON
+    return before in WORDS_BEFORE_NOUNS or before in _WORKS_ON
 
 
 def _is_in_line(sign: str) -> bool:
@@ -176,7 +176,7 @@ def is_order_at(words: Sequence[str], at: int) -> bool:
     """Return whether a verb among words, with the signs around them, stands where an order does."""
     begin = max(0, at - _CLAUSE)
     said = " ".join(["x"] * (begin > 0) + [*words[begin : at + 1]]).lower()
-    tokens = tokens_of(said)
+    tokens = split_tokens(said)
     verbs = [place for place, token in enumerate(tokens) if token[0].isalnum()]
     return is_ordered(tokens, verbs[-1]) if verbs else False
 
@@ -185,7 +185,7 @@ def _skip_light(tokens: Sequence[str], at: int) -> int:
     """Return the place before an order: before its tools, and what hands it on."""
     place = at - 1
     while place >= max(0, at - _CLAUSE):
-        is_quoted = place > 0 and tokens[place] in QUOTES
+        is_quoted = place > 0 and tokens[place] in QUOTE_SIGNS
         hands_on = tokens[place - 1] if is_quoted else tokens[place]
         is_use = hands_on == "use" and place == at - 1
         if tokens[place] not in _LIGHT and (hands_on not in _HANDS_ON or is_use):

@@ -16,7 +16,13 @@ from itertools import dropwhile, takewhile
 from typing import Final
 
 from critic.command.deed_objects import OBJECTS, SCRIPTS, has_object, is_bare_name, names_after
-from critic.command.deed_orders import DETERMINERS, QUOTES, TOOLS, is_ordered, tokens_of
+from critic.command.deed_orders import (
+    QUOTE_SIGNS,
+    TOOLS,
+    WORDS_BEFORE_NOUNS,
+    is_ordered,
+    split_tokens,
+)
 
 RUN_VERBS: Final = frozenset(("run", "rerun", "execut", "start", "launch", "try", "invok", "call"))
 """The stems of verbs that run something."""
@@ -54,7 +60,7 @@ MAIN_BRANCHES: Final = frozenset(
 )
 """Names of branches that are nobody's own."""
 
-NAMED: Final = "="
+NAMED_PUSH: Final = "="
 ASIDE: Final = "~"
 _ASIDE_WORDS: Final = frozenset(("feature", "topic", "new", "own", "separate", "working", "fix"))
 _IS_BRANCH: Final = re.compile(
@@ -85,7 +91,7 @@ _BEFORE_A_NAME: Final = frozenset(("a", "an", "the", "new", "draft", "me", "gith
 
 def asks_for_pull_request(text: str) -> bool:
     """Return whether a text of small letters orders that a pull request is opened."""
-    tokens = tokens_of(text)
+    tokens = split_tokens(text)
     for at, token in enumerate(tokens):
         following = (word.rstrip(".") for word in tokens[at + 1 : at + 7])
         named = [*dropwhile(_BEFORE_A_NAME.__contains__, following)]
@@ -106,15 +112,16 @@ def _follow_name(tokens: Sequence[str], at: int) -> str:
 
 def read_deed_verbs(text: str) -> Iterator[str]:
     """Yield the stems of the verbs in a text of small letters that ask for a deed."""
-    return (stem for _, stem in deed_verbs_at(tokens_of(text)))
+    return (stem for _, stem in deed_verbs_at(split_tokens(text)))
 
 
 def read_pushed_branches(text: str) -> Iterator[str]:
     """Yield the names of branches that a text orders to be pushed, or to be pushed to.
 
-    `NAMED`: nothing is to be pushed that is not named. `ASIDE`: a branch that is not the main one.
+    `NAMED_PUSH`: nothing is to be pushed that is not named. `ASIDE`: a branch that is not the main
+    one.
     """
-    tokens = tokens_of(text)
+    tokens = split_tokens(text)
     for at, stem in deed_verbs_at([token.lower() for token in tokens]):
         if stem != "push":
             continue
@@ -124,7 +131,7 @@ def read_pushed_branches(text: str) -> Iterator[str]:
         if words[-1:] == ["branch"] and not _ASIDE_WORDS.isdisjoint(words):
             yield ASIDE
         if is_bare_name(words) and not _IS_BRANCH.fullmatch(words[0]):
-            yield from (NAMED, words[0])
+            yield from (NAMED_PUSH, words[0])
 
 
 def short_ref(name: str) -> str:
@@ -159,7 +166,7 @@ def _asks(tokens: Sequence[str], at: int, form: str | None) -> bool:
         return False
     is_thing = at + 1 < len(tokens) and tokens[at + 1] in _THINGS
     for number, word in enumerate(before):
-        if word in DETERMINERS:
+        if word in WORDS_BEFORE_NOUNS:
             following = tokens[at - number - 2 : at - number - 1]
             return not _DOES.isdisjoint(following)
         if word in _BREAKS or not word[0].isalnum():
@@ -174,14 +181,14 @@ def _may_leave(tokens: Sequence[str], at: int, stem: str, form: str | None) -> b
     after = tokens[at + 1 : at + _FAR]
     if not _COLLECTIONS.isdisjoint(_until_end(after)):
         return False
-    heavy = [one for one in tokens[max(0, at - _FAR) : at] if one not in TOOLS | QUOTES]
+    heavy = [one for one in tokens[max(0, at - _FAR) : at] if one not in TOOLS | QUOTE_SIGNS]
     near = [*takewhile(lambda word: word not in _BREAKS and word[0].isalnum(), heavy[:-4:-1])]
-    if not (DETERMINERS | _DOES).isdisjoint(near[:_NEAR]):
+    if not (WORDS_BEFORE_NOUNS | _DOES).isdisjoint(near[:_NEAR]):
         # `make deploy faster` is about the deploy; what else is done with one was seen already.
         makes = "make" in near
         does = [one for one in range(max(0, at - _FAR), at) if tokens[one] in _DOES]
         is_end = not makes or not after or not after[0].isalpha() or after[0] in _BREAKS
-        meant = OBJECTS[stem] if DETERMINERS.isdisjoint(near[:_NEAR]) else SCRIPTS
+        meant = OBJECTS[stem] if WORDS_BEFORE_NOUNS.isdisjoint(near[:_NEAR]) else SCRIPTS
         is_done = is_end and (not does or is_ordered(tokens, does[-1]))
         return is_done and has_object(tokens, at, meant)
     return has_object(tokens, at, OBJECTS[stem]) and is_ordered(tokens, at)

@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from critic.command.deed_verbs import (
     ASIDE,
     MAIN_BRANCHES,
-    NAMED,
+    NAMED_PUSH,
     RELEASE_VERBS,
     asks_for_pull_request,
     read_deed_verbs,
@@ -233,7 +233,7 @@ class RequestedDeeds:
         operands = [word for word in step.words[2:] if not word.startswith("-")][1:]
         ends = {short_ref(word.rpartition(":")[2].lstrip("+")) for word in operands} - _CURRENT
         named = self._said.branches
-        if not refs.isdisjoint(self._said.spared) or (NAMED in named and not ends):
+        if not refs.isdisjoint(self._said.spared) or (NAMED_PUSH in named and not ends):
             return False
         may_be = named | (ends - MAIN_BRANCHES if ASIDE in named else set())
         return not named or ends <= may_be

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from critic.command.deed_objects import TARGETS, has_object
-from critic.command.deed_orders import is_ordered, says_what_others_do, tokens_of
+from critic.command.deed_objects import DEED_TARGETS, has_object
+from critic.command.deed_orders import is_ordered, says_what_others_do, split_tokens
 from critic.command.deed_verbs import RUN_VERBS, WISHES, deed_verbs_at, verb_stem
 
 THAT: Final = ""
@@ -49,7 +49,7 @@ _FAR: Final = 8
 
 def read_runs(text: str) -> Iterator[str]:
     """Yield the names that a sentence asks to be run; `THAT` stands for what was named before."""
-    tokens = tokens_of(text)
+    tokens = split_tokens(text)
     small = [token.lower() for token in tokens]
     given = 0
     for at, stem in _orders(small):
@@ -70,9 +70,13 @@ def read_runs(text: str) -> Iterator[str]:
 
 def read_targets(text: str) -> Iterator[str]:
     """Yield the keys of the plain names that a text in small letters asks to be run."""
-    small = tokens_of(text)
+    small = split_tokens(text)
     for at, token in enumerate(small):
-        if token in TARGETS and is_ordered(small, at) and has_object(small, at, TARGETS[token]):
+        if (
+            token in DEED_TARGETS
+            and is_ordered(small, at)
+            and has_object(small, at, DEED_TARGETS[token])
+        ):
             yield name_key(token)
     for at in (*(one for one, _ in _orders(small)), *_makes(small)):
         names = list[str]()

@@ -173,14 +173,14 @@ def _mask_indented(message: str) -> str:
 def _mask_tagged(text: str) -> str:
     """Return a text without what stands between two tags of one name."""
     parts, at = list[str](), 0
-    for start, end in _tagged(text):
+    for start, end in _spans_of_tags(text):
         if start >= at:
             parts += [text[at:start], _FILLER * (end - start)]
             at = end
     return "".join((*parts, text[at:]))
 
 
-def _tagged(text: str) -> Iterator[tuple[int, int]]:
+def _spans_of_tags(text: str) -> Iterator[tuple[int, int]]:
     """Yield what stands between a tag and the next one that ends it, in order of their begin."""
     tags = [*_TAG.finditer(text)]
     ends = defaultdict[str, list[int]](list)
@@ -202,7 +202,7 @@ def _mask_quotes(message: str) -> str:
         opens = inside != "" and (
             _is_handed_on(message, found) or (opens and _JOINED.fullmatch(between) is not None)
         )
-        parts += [between, _masked(found, inside, is_meant=opens)]
+        parts += [between, _mask_meant(found, inside, is_meant=opens)]
         at = found.end()
     return "".join((*parts, message[at:]))
 
@@ -230,7 +230,7 @@ def _hands_on(before: str, *, of_any: bool = False) -> bool:
     return is_order_at(words, len(words) - 1)
 
 
-def _masked(found: re.Match[str], inside: str, *, is_meant: bool) -> str:
+def _mask_meant(found: re.Match[str], inside: str, *, is_meant: bool) -> str:
     """Return what a quoted text is for who looks for orders, as long as it is."""
     whole = found[0]
     if not inside:

@@ -85,7 +85,7 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "push-after-an-article-asks",
         _VERBS,
         "a push that stands after an article asks for one",
-        "        if word in DETERMINERS:\n",
+        "        if word in WORDS_BEFORE_NOUNS:\n",
         "        if word in _DOES:\n",
     ),
     slip(
@@ -733,8 +733,8 @@ SHELL_BUGS: Final[tuple[Bug, ...]] = (
         "target-that-is-spoken-of",
         _RUNS,
         "a verb that is no order has the target of its name run",
-        "if token in TARGETS and is_ordered(small, at) and",
-        "if token in TARGETS and",
+        "            and is_ordered(small, at)\n            and has_object(",
+        "            and has_object(",
     ),
     slip(
         "run-by-a-name-of-others",
