@@ -3,7 +3,7 @@
 Other texts about the same violation, for a model or a person, are made of these.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from critic.doubts import Doubt
 from evals.evidence import EvidenceFault
@@ -109,8 +109,15 @@ class LateSource(NamedTuple):
     id: str
 
 
+Lack = Literal["failed", "unlike_schema", "no_tool", "nothing", "null", "several", "too_deep"]
+"""Why a value is not there: its source failed, returned what its schema does not accept, or is no
+tool; nothing, null or several values are at its place; with it the arguments nest too deep."""
+
+
 class ValueMissing(NamedTuple):
     """A value that a step takes, or a result that it waits for, is not there."""
+
+    lacks: Lack
 
 
 class Unlisted(NamedTuple):

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from critic.checks.grounds import ValueMissing
+from critic.checks.grounds import Lack, ValueMissing
 from critic.checks.violation import Found, Wording
 from critic.late.argument_places import put_at_path
 from critic.late.late_steps import LatePlan, LateValue
@@ -34,13 +34,26 @@ class SettledArgs(NamedTuple):
     faults: Sequence[Found] = ()
 
 
+class Fault(NamedTuple):
+    """Why a value is not there: the kind, and the words behind what it is said of."""
+
+    lacks: Lack
+    why: str
+
+
+_NO_TOOL: Final = Fault("no_tool", "calls what is not in the surface")
+_NOTHING: Final = Fault("nothing", "nothing")
+_NULL: Final = Fault("null", "null")
+_SEVERAL: Final = Fault("several", "more than one value")
+
+
 class SourceOutputs:
     """What the steps of a plan returned, by the last call of each that ended."""
 
     def __init__(self, late: LatePlan) -> None:
         self._late = late
         self._last: dict[int, ToolCall] = {}
-        self._read: dict[int, tuple[Any, str | None]] = {}
+        self._read: dict[int, tuple[Any, Fault | None]] = {}
 
     def add(self, call: ToolCall) -> None:
         """Note a call that ended."""
@@ -51,7 +64,7 @@ class SourceOutputs:
         """Return whether any call of a step ended."""
         return source in self._last
 
-    def fault(self, source: int) -> str | None:
+    def fault(self, source: int) -> Fault | None:
         """Return why nothing can be taken from a step that ended, or None."""
         return self._output(source)[1]
 
@@ -59,19 +72,20 @@ class SourceOutputs:
         """Return what a step returned, read as JSON where its tool promises that."""
         return self._output(source)[0]
 
-    def _output(self, source: int) -> tuple[Any, str | None]:
+    def _output(self, source: int) -> tuple[Any, Fault | None]:
         if source not in self._read:
             self._read[source] = self._read_output(source)
         return self._read[source]
 
-    def _read_output(self, source: int) -> tuple[Any, str | None]:
+    def _read_output(self, source: int) -> tuple[Any, Fault | None]:
         call = self._last[source]
         if call.status != "completed":
-            return _MISSING, f"did not complete ({call.status})"
+            return _MISSING, Fault("failed", f"did not complete ({call.status})")
         output = read_output(self._late.tool_of(source), call)
         schema = self._late.output_schema(source)
         if schema is not None and (output is None or not compile_schema(schema).is_valid(output)):
-            return _MISSING, "returned what its output_schema does not accept"
+            fault = Fault("unlike_schema", "returned what its output_schema does not accept")
+            return _MISSING, fault
         return (_MISSING if output is None else output), None
 
 
@@ -98,13 +112,13 @@ def settle_args(
         for value, one in zip(values, taken, strict=True):
             put_at_path(args, value.path, detach_json(one))
     for position, source in step.left_out if step is not None else ():
-        path, lacks = f"/steps/{index}/takes/{position}", "calls what is not in the surface"
-        words = partial(_source_fault, index, path, source, lacks)
+        path = f"/steps/{index}/takes/{position}"
+        words = partial(_source_fault, index, path, source, _NO_TOOL)
         faults.append(Found("evidence", "missing_evidence", index, words))
     sources = {value.source for value in values}
     for source in before:
-        if source not in sources and (why := outputs.fault(source)) is not None:
-            words = partial(_source_fault, index, f"/steps/{index}", source, why)
+        if source not in sources and (fault := outputs.fault(source)) is not None:
+            words = partial(_source_fault, index, f"/steps/{index}", source, fault)
             faults.append(Found("evidence", "missing_evidence", index, words))
     if not faults and _is_too_deep(args):
         words = partial(_too_deep, index)
@@ -115,8 +129,8 @@ def settle_args(
 def _take_value(index: int, value: LateValue, outputs: SourceOutputs) -> Any:
     """Return the value that a take reaches, or why it is not there."""
     path = f"/steps/{index}/takes/{value.position}"
-    if (why := outputs.fault(value.source)) is not None:
-        words = partial(_source_fault, index, path, value.source, why)
+    if (fault := outputs.fault(value.source)) is not None:
+        words = partial(_source_fault, index, path, value.source, fault)
         return Found("evidence", "missing_evidence", index, words)
     output = outputs.output(value.source)
     at = value.take.at
@@ -124,8 +138,8 @@ def _take_value(index: int, value: LateValue, outputs: SourceOutputs) -> Any:
     found = [*held]
     if len(found) == 1 and found[0] is not None:
         return found[0]
-    why = "nothing" if not found else "null" if len(found) == 1 else "more than one value"
-    return Found("evidence", "missing_evidence", index, partial(_no_value, value, path, why))
+    fault = _NULL if len(found) == 1 else _SEVERAL if found else _NOTHING
+    return Found("evidence", "missing_evidence", index, partial(_no_value, value, path, fault))
 
 
 def _is_too_deep(value: Any, level: int = 1) -> bool:
@@ -135,18 +149,19 @@ def _is_too_deep(value: Any, level: int = 1) -> bool:
     return any(_is_too_deep(one, level + 1) for one in inner)
 
 
-def _source_fault(index: int, path: str, source: int, why: str) -> Wording:
-    return Wording(f"step {index} waits for step {source}, which {why}", path, ValueMissing())
+def _source_fault(index: int, path: str, source: int, fault: Fault) -> Wording:
+    reason = f"step {index} waits for step {source}, which {fault.why}"
+    return Wording(reason, path, ValueMissing(fault.lacks))
 
 
-def _no_value(value: LateValue, path: str, why: str) -> Wording:
+def _no_value(value: LateValue, path: str, fault: Fault) -> Wording:
     take = value.take
     place = escape_name(take.at) if take.at else "the output"
     index = path.split("/")[2]
     reason = f"step {index} takes {escape_name(take.arg)} from step {take.step}, where {place} is"
-    return Wording(f"{reason} {why}", path, ValueMissing())
+    return Wording(f"{reason} {fault.why}", path, ValueMissing(fault.lacks))
 
 
 def _too_deep(index: int) -> Wording:
     reason = f"step {index} args nest deeper than {MAX_DEPTH} levels with their values"
-    return Wording(reason, f"/steps/{index}/args", ValueMissing())
+    return Wording(reason, f"/steps/{index}/args", ValueMissing("too_deep"))

@@ -3,6 +3,7 @@
 Rule: a text names the tool and the argument as the model knows them, and no word of this project.
 """
 
+from collections.abc import Mapping
 from typing import Final, assert_never
 
 from critic.checks.grounds import (
@@ -11,6 +12,7 @@ from critic.checks.grounds import (
     ClassNotPinned,
     ConfinedSent,
     Ground,
+    Lack,
     LateDependency,
     LateNotAllowed,
     LateSource,
@@ -37,6 +39,16 @@ from critic.replies.schema_texts import nearest_name, word_schema_fault
 
 BARE: Final = "Not run."
 """All that a model is told where a policy has `say = "none"`."""
+
+_LACKS: Final[Mapping[Lack, str]] = {
+    "failed": "that call did not complete",
+    "unlike_schema": "its result does not match its schema",
+    "no_tool": "that call is of no known tool",
+    "nothing": "there is no such value",
+    "null": "it is null",
+    "several": "there is more than one",
+    "too_deep": "with it the arguments nest too deep",
+}
 
 
 def word_stop(pen: Pen, facts: PlanFacts, stop: Stop, asking: Asking) -> str:
@@ -143,9 +155,14 @@ def _word_take(pen: Pen, ground: LateNotAllowed | PlaceOccupied | NeverFits | Va
         case NeverFits():
             return f"what is taken for {pen.quote(ground.arg)} never fits. Take another value."
         case ValueMissing():
-            return "an earlier call did not return what it waits for. Plan anew without it."
+            return f"it waits for what an earlier call returns, and {word_lack(ground.lacks)}."
         case _:
             assert_never(ground)
+
+
+def word_lack(lacks: Lack) -> str:
+    """Return why a value or a result that a call waits for is not there, as a clause."""
+    return _LACKS[lacks]
 
 
 def _word_repeated(facts: PlanFacts, step: CalledStep, ground: RepeatedCall, asking: Asking) -> str:

@@ -27,7 +27,7 @@ class AnswerWords:
         if answered.judged is not None and isinstance(ruling, Ruling | OpeningRuling):
             if ruling.action == "allow" and ruling.verdict:
                 return answered
-            told = self._words.word_opening(ruling, answered.judged)
+            told = self._words.word_opening(ruling, answered.judged, answered.course)
             return answered._replace(answer=ruling.model_copy(update=told))
         if not isinstance(ruling, Ruling) or not (
             ruling.unknown or isinstance(ruling.verdict, Refused)
@@ -40,9 +40,9 @@ class AnswerWords:
         """Return a ruling of a session with its texts."""
         return self._words.word(ruling, batch, course)
 
-    def word_opening(self, ruling: Ruling, opened: "OpenedCall") -> Ruling:
+    def word_opening(self, ruling: Ruling, opened: "OpenedCall", course: Course) -> Ruling:
         """Return a ruling on an opened call with its texts."""
-        return ruling.model_copy(update=self._words.word_opening(ruling, opened))
+        return ruling.model_copy(update=self._words.word_opening(ruling, opened, course))
 
     @cached_property
     def _words(self) -> "RulingWords":

@@ -253,7 +253,7 @@ def _deny(course: Course, question: OpenQuestion, asked: AskedOpening, approver:
     """Return the session after a no: the batch ends, and the call is denied from now on."""
     denied = replace(course, denied=course.denied | {course.denial_key(asked.call)})
     turn = asked.place[0]
-    stopped = _refuse(Answered(denied), turn)
+    stopped = _refuse(Answered(denied, judged=asked.opened), turn)
     facts: dict[str, Any] = {"verdict": question.verdict, "plan_digest": question.plan_digest}
     facts |= {"action": "refuse", "note": f"denied by {approver}", "turn": turn}
     if asked.carries_out:

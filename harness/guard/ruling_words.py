@@ -58,12 +58,13 @@ class RulingWords:
         return ruling.model_copy(update=told) if told else ruling
 
     def word_opening(
-        self, ruling: Ruling | OpeningRuling, opened: "OpenedCall"
+        self, ruling: Ruling | OpeningRuling, opened: "OpenedCall", course: Course
     ) -> dict[str, object]:
         """Return the members of a ruling on an opened call that have texts."""
-        from harness.guard.opening_words import word_opening  # noqa: PLC0415 - few turns need it
+        from harness.guard.opening_words import OpeningWords  # noqa: PLC0415 - few turns need it
 
-        return word_opening(ruling, opened, self._catalogue, is_silent=self._is_silent)
+        words = OpeningWords(self._catalogue, _find_asking(ruling), is_silent=self._is_silent)
+        return words.word(ruling, opened, course)
 
     def _word_unknown(self, call: UnknownCall) -> UnknownCall:
         if self._is_silent:
@@ -138,7 +139,7 @@ def _late_values(batch: Batch, call: Call) -> str:
     return word_late_values(batch, call)
 
 
-def _find_asking(ruling: Ruling) -> Asking:
+def _find_asking(ruling: Ruling | OpeningRuling) -> Asking:
     """Return whether a person is asked, now or later."""
     if not (isinstance(ruling.verdict, Refused) and ruling.verdict.approvable):
         return "later"

@@ -96,7 +96,7 @@ def _pending_question(
     asked = question.opening
     calls = tuple(map(_requested_call, batch.calls if asked is None else [asked.call]))
     if asked is not None and asked.opened is not None:
-        ruling = words.word_opening(ruling, asked.opened)
+        ruling = words.word_opening(ruling, asked.opened, course)
     else:
         ruling = words.word_ruling(ruling, batch, course)
     return PendingQuestion(ruling, calls, frozenset(call.id for call in question.doubted))

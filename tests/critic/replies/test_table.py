@@ -1,11 +1,13 @@
 """Each row of what a model and a person are told has its text, and says what would help."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from critic import Refused
+from critic.checks.grounds import Lack
+from critic.replies.model_texts import word_lack
 from tests.critic.replies.desk import SHOP, Desk, asks, says
 
 ORDER = {"payment_id": "pay_8861", "amount": 19, "email": "ada@x.example"}
@@ -219,3 +221,8 @@ def test_what_no_approval_clears_comes_first() -> None:
     cleared = [bool(by_reason[reason].approvable) for reason in verdict.reasons]
     assert cleared == sorted(cleared) == [False, False, True]
     assert says(ruling) == [by_reason[reason].say for reason in verdict.reasons]
+
+
+def test_each_reason_why_a_value_is_missing_has_its_words() -> None:
+    words = [word_lack(lacks) for lacks in get_args(Lack)]
+    assert len({*words}) == len(words)

@@ -148,17 +148,30 @@ def test_a_refused_opening_ends_its_batch(case: str, tmp_path: Path) -> None:
     assert ended[0].report.refused_at == "open"
 
 
-def test_a_model_is_told_which_value_did_not_come() -> None:
-    events = [opened(), TURN, *read_both(*WRONG["nothing"]), ready("c")]
-    *_, refused = answers_to(guard_of(), events).values()
+LACKS: dict[str, tuple[Json, str]] = {
+    "nothing": ({"output": {}}, "there is no such value"),
+    "null": ({"output": {"payment": {"amount_inr": None}}}, "it is null"),
+    "several": ({"output": [1, 2]}, "there is more than one"),
+    "failed": ({"status": "failed"}, "that call did not complete"),
+    "text": ({"output": "not JSON"}, "its result does not match its schema"),
+}
+
+
+@pytest.mark.parametrize("case", LACKS)
+def test_a_model_is_told_which_value_did_not_come_and_why(case: str) -> None:
+    fields, why = LACKS[case]
+    at = "/*" if case == "several" else "/payment/amount_inr"
+    pay = {**PAY, "takes": [{"arg": "/amount_inr", "call": "a", "at": at}]}
+    read = [ready("a"), result("a", **fields), ready("b"), result("b", WINDOW)]
+    wire = late_policy().wire()
+    (tool,) = (one for one in wire["tool"] if one["capability_id"] == "lookup")
+    tool["output_schema"] = {"type": ["object", "array"]}
+    guard = Guard(build(Policy, wire), clock=FixedClock(NOON))
+    *_, refused = answers_to(guard, [opened(), calls(*READS, pay), *read, ready("c")]).values()
     assert refused["reply"] == (
-        'issue_refund not run: its "/amount_inr" was to be what lookup returned at '
-        '"/payment/amount_inr", and there is no such value.'
+        f'issue_refund not run: its "/amount_inr" was to be what lookup returned at "{at}", '
+        f"and {why}."
     )
-    *_, failed = answers_to(
-        guard_of(), [*events[:4], result("a", status="failed"), result("b", WINDOW), ready("c")]
-    ).values()
-    assert 'its "/amount_inr" was to be what lookup returned' in failed["reply"]
 
 
 VALUES: Json = {"approval_required_from": "destructive", "late": "values"}
@@ -202,6 +215,41 @@ def test_a_no_ends_the_batch_and_counts_for_later_values() -> None:
     again = answers_to(guard, [TURN, *read_both(), ready("c")])
     assert again[5]["action"] == "refuse"
     assert again[5]["note"] == "a person said no to this call in this session"
+    assert again[5]["reply"] == "issue_refund not run: a person said no: do not try again."
+
+
+CARRIED_OUT = [
+    {"event": "plan", "session": "s", "steps": [*READS, PAY]},
+    calls({**READS[0], "id": "x"}),
+    result("x", ORDER),
+    calls({**READS[1], "id": "y"}),
+    result("y", WINDOW),
+    calls({"id": "z", "tool": "issue_refund", "args": SENT}),
+]
+"""A plan that an agent carries out under other ids, up to the refund."""
+
+
+@pytest.mark.parametrize("made", [[TURN, *read_both(), ready("c")], CARRIED_OUT])
+def test_a_model_is_told_of_a_no_to_an_opened_call(made: list[Json]) -> None:
+    asks, *_ = [len(made)]
+    answers = answers_to(guard_of(VALUES), [opened(), *made, answer(yes=False)])
+    assert answers[asks]["questions"][0]["call"] == ("z" if made is CARRIED_OUT else "c")
+    denied = answers[asks + 1]
+    assert (denied["action"], denied["note"]) == ("refuse", "denied by emma")
+    assert denied["reply"] == "issue_refund not run: a person said no: do not try again."
+    assert denied["verdict"]["violations"][0]["say"] == denied["reply"]
+
+
+@pytest.mark.parametrize("made", [[TURN, *read_both(), ready("c")], CARRIED_OUT])
+def test_the_question_about_an_opened_call_is_shown_as_it_was_asked(made: list[Json]) -> None:
+    guard = guard_of(VALUES)
+    *_, asked = answers_to(guard, [opened(), *made]).values()
+    status = guard.status("s")
+    assert status is not None
+    assert status.question is not None
+    shown = status.question.ruling
+    assert shown.questions is not None
+    assert [one.call for one in shown.questions] == [one["call"] for one in asked["questions"]]
 
 
 @pytest.mark.parametrize("denied", ["1", "12", "21", "123", "321"])
