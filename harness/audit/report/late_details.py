@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from critic import Verified
+from critic import Condition, Verified
 from evals.plan import ToolStep
 from evals.run import Opening
 from harness.audit.report.visible_text import make_visible
@@ -23,7 +23,7 @@ def place_late_facts(detail: dict[str, Any], record: DecisionRecord, steps: Any)
     for at, (step, one) in enumerate(zip(steps, shown, strict=False)):
         late = {
             "takes": _list_takes(step),
-            "conditions": [make_visible(it.reason) for it in conditions if it.step == at],
+            "conditions": [_word_condition(it) for it in conditions if it.step == at],
             "openings": [_opening_detail(it) for it in openings if it.step == at],
         }
         one |= {name: found for name, found in late.items() if found}
@@ -32,6 +32,11 @@ def place_late_facts(detail: dict[str, Any], record: DecisionRecord, steps: Any)
 def _list_takes(step: Any) -> list[str]:
     takes = (step.takes or ()) if isinstance(step, ToolStep) else ()
     return [make_visible(f"{one.arg}: {one.at or 'the output'} of {one.step}") for one in takes]
+
+
+def _word_condition(condition: Condition) -> str:
+    place = f" ({condition.path})" if condition.path else ""
+    return make_visible(condition.reason + place)
 
 
 def _opening_detail(opening: Opening) -> dict[str, Any]:

@@ -165,6 +165,9 @@
       one.error && make("p", {class: "why"}, one.error),
       one.output !== undefined && make("details", null, make("summary", null, "Result"), pre(one.output, "Result")));
   }
+  const taken = (one) => one.takes && make("p", null, `Takes ${listed(one.takes)}`);
+  const openedAs = (it) => make("p", it.ok ? null : {class: "why"}, tag(it.ok ? "opened" : "not opened", it.ok ? "yes" : "no"),
+    ` after ${many(it.after, "call")}${it.by ? `, approved by ${listed(it.by)}` : ""}${it.ok ? "" : `: ${it.reasons.join("; ")}`}`);
   function step(one, at, detail) {
     const wrong = (detail.verdict && detail.verdict.violations || []).filter((it) => it.step === at);
     const tier = one.tier === null ? tag("not in the manifest", "no") : one.tier && [tag(one.tier, "plain"), ` ${said("more", one.tier)}`];
@@ -179,10 +182,9 @@
         one.args && make("div", null, make("h4", null, "Planned arguments"), pre(one.args, `Arguments of step ${at}`)),
         detail.run && one.tool && make("div", null, make("h4", null, "What ran"),
           calls.length ? calls.map(call) : make("p", null, tag("not called", "eh")))),
-      one.takes && make("p", null, `Takes ${listed(one.takes)}`),
+      taken(one),
       one.conditions && [make("h4", null, "Judged once its values were there"), make("ul", null, one.conditions.map((it) => make("li", null, it)))],
-      one.openings && one.openings.map((it) => make("p", it.ok ? null : {class: "why"}, tag(it.ok ? "opened" : "not opened", it.ok ? "yes" : "no"),
-        ` after ${many(it.after, "call")}${it.by ? `, approved by ${listed(it.by)}` : ""}${it.ok ? "" : `: ${it.reasons.join("; ")}`}`)),
+      (one.openings || []).map(openedAs),
       make("h4", null, "Evidence"),
       listed(one.demands) && make("p", null, `The tool requires: ${listed(one.demands)}`),
       listed(one.needs) && make("p", null, `The step requires: ${listed(one.needs)}`),
@@ -321,7 +323,8 @@
     return [others.map((it) => sentCard(it.other_tool || one.tool, it, values)),
       make("div", {class: "call"}, others.length > 0 && make("strong", null, "Planned: "), one.tool ? make("code", null, one.tool) : "reasoning, no tool", " ", one.tier && tag(one.tier, "plain"),
       one.summary && make("p", null, one.summary),
-      args(one.tool, one.args, values), calls.filter((it) => !strayed(it)).map(ended),
+      args(one.tool, one.args, values), taken(one), (one.openings || []).filter((it) => !it.ok || it.by).map(openedAs),
+      calls.filter((it) => !strayed(it)).map((it) => [it.late && args(one.tool, it.other_args, values), ended(it)]),
       one.tool && settled.map((text) => make("p", {class: "small"}, text)))];
   }
   function turnCard(turn, details, values) {

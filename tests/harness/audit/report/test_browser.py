@@ -13,6 +13,8 @@ import pytest
 from harness.audit.report.collecting import collect
 from harness.audit.report.report_page import render_page
 from harness.audit.settlements import settle
+from harness.clock import FixedClock
+from harness.guard import Guard
 from harness.log import SqlDecisionLog
 from harness.record import TurnKey
 from tests.harness.audit.report.browser import Tab, browsing
@@ -22,7 +24,8 @@ from tests.harness.log.decisions import NOON, decision, filled, judged, proposal
 from tests.harness.log.guard_logs import write_guard_log
 from tests.harness.log.search.searched import varied
 from tests.support.effort import sampled_rows
-from tests.support.guarding import ASKS, answers_to, close, desk, guard_of, result, yes
+from tests.support.guarding import ASKS, Json, answers_to, close, desk, guard_of, result, yes
+from tests.support.late_refund import ORDER, REFUNDED, WINDOW, late_policy
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.slow
@@ -364,6 +367,50 @@ def test_a_session_shows_what_was_sent_and_what_a_person_said_of_it(
     assert tab.js("document.getElementById('matches').textContent").startswith(
         "4 of 4 turns match;"
     )
+
+
+def late_turn(log: SqlDecisionLog, session: str, *, is_open: bool) -> None:
+    """Let a guard record a refund that takes its amount from a lookup of the same turn."""
+    here: Json = {"session": session}
+    read = {"args": {"id": "ord_881"}}
+    window = {**WINDOW, "window_open": is_open}
+    takes = [{"arg": "/amount_inr", "call": "a", "at": "/payment/amount_inr"}]
+    pay = {"id": "c", "tool": "issue_refund", "args": {"id": "pay_8861"}, "takes": takes}
+    turn = [{**read, "id": "a", "tool": "lookup"}, {**read, "id": "b", "tool": "refund_window"}]
+    events: list[Json] = [
+        {**here, "event": "open", "request": "Refund order ord_881", "as_of": f"{NOON:%FT%TZ}"},
+        {**here, "event": "calls", "calls": [*turn, {**pay, "after": ["a", "b"]}]},
+        *({**here, "event": "ready", "id": name} for name in "ab"),
+        {**here, "event": "result", "id": "a", "status": "completed", "output": ORDER},
+        {**here, "event": "result", "id": "b", "status": "completed", "output": window},
+        {**here, "event": "ready", "id": "c"},
+        {**here, "event": "result", "id": "c", "status": "completed", "output": REFUNDED},
+    ]
+    guard = Guard(late_policy(), log=log, clock=FixedClock(NOON))
+    answers_to(guard, events if is_open else events[:-1])
+
+
+def test_a_late_call_is_shown_with_what_it_takes_sent_and_why_it_was_not_opened(
+    tab: Tab, tmp_path: Path
+) -> None:
+    with SqlDecisionLog.open(tmp_path / "audit.db") as log:
+        late_turn(log, "done", is_open=True)
+        late_turn(log, "stopped", is_open=False)
+    address = written(tmp_path / "late.html", text_of(tmp_path / "audit.db"))
+    turns = {one["fate"]: one for one in page_of(tmp_path / "audit.db").turns.values()}
+    for fate, is_sent in (("ran", True), ("ran_in_part", False)):
+        for place, look in ((f"turn-{turns[fate]['n']}", ".call"), ("record", ".step")):
+            tab.open("about:blank#")
+            at = f"record-{turns[fate]['of'][-1]}" if place == "record" else place
+            tab.open(f"{address}#{at}")
+            tab.until("!document.getElementById('opened').hidden")
+            *_, pay = tab.js(
+                f"[...document.querySelectorAll('#opened {look}')].map((one) => one.innerText)"
+            )
+            assert "Takes /amount_inr: /payment/amount_inr of c0" in pay
+            assert ('"amount_inr": 24500' in pay) == is_sent
+            assert ("not opened" in pay) != is_sent
+            assert ("holds argument id at /payment_id" in pay) != is_sent
 
 
 def test_a_turn_is_found_by_its_user_and_its_session_names_them(tab: Tab, tmp_path: Path) -> None:
