@@ -10,6 +10,7 @@ from tests.assurance.planted.command_bugs import COMMAND_BUGS
 from tests.assurance.planted.critic_bugs import CRITIC_BUGS
 from tests.assurance.planted.demand_bugs import DEMAND_BUGS
 from tests.assurance.planted.direction_bugs import DIRECTION_BUGS
+from tests.assurance.planted.door_bugs import DOOR_BUGS
 from tests.assurance.planted.evals_bugs import EVALS_BUGS
 from tests.assurance.planted.facts_bugs import FACTS_BUGS
 from tests.assurance.planted.file_bugs import FILE_BUGS
@@ -68,6 +69,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *ATTACK_BUGS,
     *AUTHORITY_BUGS,
     *SERVE_BUGS,
+    *DOOR_BUGS,
     *HOOK_BUGS,
     *AUDIT_BUGS,
     *FILE_BUGS,

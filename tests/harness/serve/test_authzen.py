@@ -12,6 +12,7 @@ from harness.log import SqlDecisionLog
 from harness.log.search.listing import Listed, Listing
 from harness.log.search.query import Filters
 from harness.replay import replay
+from tests.harness.guard.test_recording import Kept
 from tests.harness.serve.asking import BASE, app_of, ask
 from tests.support.guarding import desk
 from tests.support.turns import fates_in
@@ -75,6 +76,8 @@ def test_what_no_tool_can_be_asked_is_a_no(action: Any) -> None:
     for path in (ONE, MANY):
         answer = ask(SERVICE, path, {**QUESTION, "action": action})
         assert (answer.status_code, answer.json()["decision"]) == (200, False)
+        why = answer.json()["context"]
+        assert "critic" in why or "cannot be a call" in why["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -248,3 +251,43 @@ def test_the_metadata_name_the_endpoints_where_they_were_asked_for() -> None:
     assert ask(proxied, path).json()["access_evaluation_endpoint"].startswith("https://pdp.")
     strange = app_of(POLICY, loopback_only=False)
     assert ask(strange, path, headers={"host": "a<b"}).status_code == 400
+
+
+PEOPLE = [
+    ([("user", "ada")], "ada"),
+    ([("identity", "ada")], "ada"),
+    ([("service", "ada")], None),
+    ([("user", "ada"), ("user", "ada")], "ada"),
+    ([("user", "ada"), ("identity", "ada")], "ada"),
+    ([("user", "ada"), ("user", "bob")], None),
+    ([("user", "ada"), ("service", "bot")], None),
+    ([("service", "ada"), ("user", "ada")], None),
+    ([("user", "a b\n")], None),
+]
+
+
+@pytest.mark.parametrize(("subjects", "user"), PEOPLE)
+def test_a_plan_is_for_a_user_only_if_each_of_its_calls_is(subjects: Any, user: Any) -> None:
+    log = Kept()
+    own = [{"subject": {"type": kind, "id": name}} for kind, name in subjects]
+    stop = {"options": {"evaluations_semantic": "deny_on_first_deny"}}
+    ask(app_of(POLICY, log=log), MANY, {**QUESTION, "evaluations": own, **stop})
+    (decision,) = log.decisions
+    assert decision.proposal.ctx.user_id == user
+
+
+@pytest.mark.parametrize("kind", ["tool", "record", "Tool", "tools", "", "tool "])
+@pytest.mark.parametrize("name", ["tools/call", "Tools/call", "tools/calls", "call"])
+def test_a_call_of_a_tool_is_asked_for_by_both_its_names(
+    kind: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[str] = []
+
+    def noted(batch: Batch) -> Any:
+        judged.extend(call.tool for call in batch.calls)
+        return verify_batch(batch)
+
+    monkeypatch.setattr("harness.serve.authzen.verify_batch", noted)
+    tool = {"type": kind, "id": "read", "properties": {"arguments": {}}}
+    ask(SERVICE, ONE, {**QUESTION, "action": {"name": name}, "resource": tool})
+    assert judged == ["read" if (kind, name) == ("tool", "tools/call") else name]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
@@ -169,3 +170,39 @@ def test_another_method_is_told_which_there_is() -> None:
         assert allowed in answer.headers["allow"]
     data = ask(app_of(), "/v1/data/critic/verify", method="DELETE")
     assert {"GET", "POST"} <= set(data.headers["allow"].split(", "))
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "zstd", "identity, gzip", "", "x-identity"])
+def test_no_coding_of_a_body_is_read_whatever_its_name(coding: str) -> None:
+    headers = {"content-encoding": coding}
+    assert ask(app_of(), "/v1/verify", good_proposal(), headers=headers).status_code == 415
+
+
+@pytest.mark.parametrize("declared", [b"-1", b"1e3", b"0x10", b"12 ", b"", b"1001", b"9" * 99])
+def test_a_size_that_is_no_number_or_over_the_limit_is_not_waited_for(declared: bytes) -> None:
+    answer: list[Any] = []
+
+    async def receive() -> Any:
+        raise AssertionError("its body is not read")
+
+    async def send(message: Any) -> None:
+        answer.append(message)
+
+    scope = scope_of("/v1/verify")
+    scope["headers"].append((b"content-length", declared))
+    asyncio.run(app_of(limits=SMALL)(scope, receive, send))
+    assert answer[0]["status"] == 413
+
+
+def test_what_took_too_long_is_counted_as_that() -> None:
+    class Slow:
+        def append(self, _decision: Any) -> Any:
+            time.sleep(0.03)
+
+    app = app_of(log=Slow(), limits=ServiceLimits(seconds=0.01))
+    for count in (1, 2):
+        assert ask(app, "/v1/verify", good_proposal()).status_code == 503
+        text = ask(app, "/metrics").text
+        assert f'critic_errors_total{{kind="timeout"}} {count}.0' in text
+        assert 'critic_errors_total{kind="internal"} 0.0' in text
+    app.close()

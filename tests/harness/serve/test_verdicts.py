@@ -8,10 +8,15 @@ import pytest
 
 from critic import Run, score, verify_proposal
 from critic.replies.wording import word_refusal
+from evals.run import refused_opening
 from harness.cases import judge_case
 from harness.log import SqlDecisionLog
 from harness.policy import read_policy
+from harness.record import RunFacts
 from harness.replay import replay
+from tests.harness.guard.test_late_calls import VALUES
+from tests.harness.guard.test_late_travel import STREAMS
+from tests.harness.guard.test_recording import Kept
 from tests.harness.serve.asking import app_of, as_recorded, ask
 from tests.support.examples import (
     REFUND,
@@ -21,7 +26,9 @@ from tests.support.examples import (
     refused_proposal,
     run_of,
 )
+from tests.support.guarding import answers_to, guard_of
 from tests.support.large_cases import every_case
+from tests.support.late_refund import late_policy
 
 EVERY_CASE = every_case()
 SERVICE = app_of()
@@ -115,3 +122,19 @@ def test_an_answer_is_the_verdict_as_it_is_on_the_wire() -> None:
     )
     run: Run = run_of(good_run())
     assert ask(SERVICE, "/v1/score", good_run()).json() == score(run).wire()
+
+
+def test_a_run_with_an_opening_that_was_refused_is_recorded_with_it() -> None:
+    kept, log = Kept(), Kept()
+    wire = late_policy(VALUES).wire()
+    guard = guard_of({**wire, "guard": {**wire["guard"], **STREAMS["a no counts"][0]}}, log=kept)
+    answers_to(guard, STREAMS["a no counts"][1])
+    ended = [(one, one.run) for one in kept.decisions if isinstance(one.run, RunFacts)]
+    runs = [(one, facts.run_of(one.proposal)) for one, facts in ended]
+    refused = [(one, run) for one, run in runs if refused_opening(run.openings) is not None]
+    assert refused
+    for one, run in refused:
+        assert ask(app_of(log=log), "/v1/score", run.wire()).status_code == 200
+        told, again = one.report, log.decisions[-1].report
+        assert (again.refused_at, again.status) == (told.refused_at, told.status)
+        assert again.refused_at == "open"
