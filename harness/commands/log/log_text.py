@@ -195,7 +195,8 @@ def _about(shown: RecordShown) -> Iterator[str]:
     session = _object(ctx.get("session"))
     turn = f", session {_name(session.get('id'))} turn {session.get('turn')}" if session else ""
     yield f"  trace {_line(trace)}{turn}{_for_whom(ctx)}"
-    yield f"  safety mode {_line(ctx.get('safety_mode', 'unknown'))}, budget {_budget(ctx)}"
+    as_of = f"judged as of {_line(ctx['as_of'])}, " if "as_of" in ctx else ""
+    yield f"  {as_of}safety mode {_line(ctx.get('safety_mode', 'unknown'))}, budget {_budget(ctx)}"
     if "action" in shown.record:
         answer = _describe_answer(_object(shown.record.get("answer")))
         yield f"  action {_line(shown.record['action'])}{answer}"
@@ -261,7 +262,8 @@ def _late_lines(shown: RecordShown, index: int, step: Json) -> Iterator[str]:
         yield f"       relies on what steps return: {_value(waits)}"
     for one in _objects(shown.verdict.get("conditions")):
         if one.get("step") == index:
-            yield f"       condition {_line(one.get('kind'))}: {_line(one.get('reason'))}"
+            place = f" at {_line(one['path'])}" if one.get("path") else ""
+            yield f"       condition {_line(one.get('kind'))}{place}: {_line(one.get('reason'))}"
     for one in _objects(_object(shown.record.get("run")).get("openings")):
         if one.get("step") == index:
             yield f"       {_describe_opening(one)}"
@@ -271,6 +273,7 @@ def _describe_opening(opening: Json) -> str:
     verdict = _object(opening.get("verdict"))
     by = [_name(one.get("approver")) for one in _objects(opening.get("approvals"))]
     when = f"after {_count_calls(opening.get('after'))}"
+    when += f", as of {_line(opening['as_of'])}" if "as_of" in opening else ""
     told = f", approved by {', '.join(by)}" if by else ""
     if verdict.get("ok") is True:
         return f"opened {when}{told}"

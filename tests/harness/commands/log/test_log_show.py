@@ -5,7 +5,7 @@ from pathlib import Path
 from harness.audit.settlements import settle
 from harness.log import SqlDecisionLog
 from tests.harness.console import Critic
-from tests.harness.log.decisions import NOON
+from tests.harness.log.decisions import AS_OF, NOON, decision
 from tests.support.guarding import ASKS, answers_to, desk, guard_of, result, yes
 
 
@@ -33,3 +33,13 @@ def test_a_result_overtakes_what_a_person_said_of_an_execution(
     assert head_of(begun + 1) == f"{settled}, overtaken by record {begun + 2}"
     listed = critic("log", "list", path, "--records", "--status", "settled")
     assert listed.lines[0].endswith(f"settled as not_run by raj, overtaken by record {begun + 2}")
+
+
+def test_a_record_says_as_of_when_it_was_judged(critic: Critic, tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    with SqlDecisionLog.open(path) as log:
+        log.append_all([decision(1)])
+    assert (
+        f"  judged as of {AS_OF}, safety mode"
+        in critic("log", "show", path, 1, "--format", "text").out
+    )
