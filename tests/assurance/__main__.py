@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from tests.assurance.row import Row
-from tests.assurance.table import CLOSED, close_package, code_digest, keep, write
+from tests.assurance.table import CLOSED, close_modules, code_digest, keep, write
 
 LAYERS = (
     "model",
@@ -72,8 +72,7 @@ def main() -> int:
 def _held(name: str, restricted: dict[str, Any], *, quick: bool, dry: bool) -> bool:
     """Run one layer and print its rows. A restricted run is not kept in the tables."""
     began, code = time.perf_counter(), code_digest(name)
-    if name in CLOSED:
-        close_package(CLOSED[name])
+    close_modules(CLOSED.get(name, ()))
     rows: list[Row] = import_module(f"tests.assurance.layers.{name}").run(quick=quick, **restricted)
     seconds = time.perf_counter() - began
     sys.stdout.writelines(map(_line, rows))

@@ -7,7 +7,7 @@ Rule 3: code that a layer cannot import is not part of its digest, and a run of 
 
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -27,8 +27,13 @@ Kept = dict[str, dict[str, dict[str, Any]]]
 
 _COMMANDS: Final = "critic.command"
 """The reading of command lines: a package by itself, which plans without a command never load."""
-CLOSED: Final = dict.fromkeys(("model", "late_plans", "proof", "deletion", "laws"), _COMMANDS)
-"""The package that a layer cannot import. A layer that is not listed can import every package."""
+_SESSION: Final = ("session", "session_state", "session_report", "waiting_calls", "proposing")
+_TEXTS: Final = ("critic.repairs", "critic.replies")
+CLOSED: Final[Mapping[str, Sequence[str]]] = {
+    **dict.fromkeys(("model", "proof", "deletion", "laws"), (_COMMANDS,)),
+    "late_plans": (_COMMANDS, *_TEXTS, *(f"critic.session.{name}" for name in _SESSION)),
+}
+"""Modules and packages that a layer cannot import: a verdict needs none of them."""
 
 
 def code_digest(layer: str) -> str:
@@ -37,24 +42,32 @@ def code_digest(layer: str) -> str:
     Names of files are included.
     """
     digest = hashlib.sha256()
-    closed = ROOT / CLOSED[layer].replace(".", "/") if layer in CLOSED else None
+    closed = {ROOT / name.replace(".", "/") for name in CLOSED.get(layer, ())}
     for path in sorted(path for top in ("critic", "evals") for path in (ROOT / top).rglob("*.py")):
-        if closed in path.parents:
+        if not closed.isdisjoint((path.with_suffix(""), *path.parents)):
             continue
         data = path.read_bytes()
         digest.update(f"{path.relative_to(ROOT).as_posix()} {len(data)}\n".encode() + data)
     return f"sha256:{digest.hexdigest()}"
 
 
-def close_package(package: str) -> None:
-    """Let each later import of the package fail, in this process and in those that it forks.
+def close_modules(names: Iterable[str]) -> None:
+    """Let each later import of the modules fail, in this process and in those that it forks.
+
+    A process that is started anew has to close them, too: `closed_modules` are those of this one.
 
     Raises:
-        RuntimeError: it is imported already.
+        RuntimeError: one is imported already.
     """
-    if package in sys.modules:
-        raise RuntimeError(f"{package} is imported already")
-    sys.modules[package] = None  # type: ignore[assignment]  # the documented way to stop an import
+    for name in names:
+        if sys.modules.get(name) is not None:
+            raise RuntimeError(f"{name} is imported already")
+        sys.modules[name] = None  # type: ignore[assignment]  # the documented way to stop an import
+
+
+def closed_modules() -> list[str]:
+    """Return the modules that cannot be imported in this process."""
+    return [name for name, module in sys.modules.items() if module is None]
 
 
 def kept_figures() -> Kept:

@@ -21,6 +21,7 @@ from harness.wire import InvalidInput, build
 from tests.assurance.features import FEATURES, features
 from tests.assurance.row import Row
 from tests.assurance.shrink import smallest
+from tests.assurance.table import close_modules, closed_modules
 from tests.support.late_runs import engine_says, late_case, model_says, read_case
 from tests.support.model.facts import Json
 from tests.support.model.report import INVALID, consolidate_model
@@ -230,7 +231,8 @@ def judge_all(counts: dict[str, int], workers: int) -> list[Told]:
     jobs = _jobs(counts)
     if workers == 1:
         return list(map(judge_chunk, jobs))
-    with multiprocessing.get_context("spawn").Pool(workers) as pool:
+    closed = closed_modules()
+    with multiprocessing.get_context("spawn").Pool(workers, close_modules, (closed,)) as pool:
         return pool.map(judge_chunk, jobs, chunksize=1)
 
 
