@@ -37,6 +37,7 @@ from tests.assurance.planted.several_bugs import SEVERAL_BUGS
 from tests.assurance.planted.shell_bugs import SHELL_BUGS
 from tests.assurance.planted.sighting_bugs import SIGHTING_BUGS
 from tests.assurance.planted.stream_bugs import STREAM_BUGS
+from tests.assurance.planted.told_bugs import TOLD_BUGS
 from tests.assurance.planted.tools_bugs import TOOLS_BUGS
 from tests.assurance.planted.what_if_bugs import WHAT_IF_BUGS
 from tests.assurance.planted.words_bugs import WORDS_BUGS
@@ -61,6 +62,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *STREAM_BUGS,
     *JOURNAL_BUGS,
     *LIFE_BUGS,
+    *TOLD_BUGS,
     *LATE_BUGS,
     *COMMAND_BUGS,
     *SHELL_BUGS,

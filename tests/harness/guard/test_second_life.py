@@ -9,6 +9,8 @@ import pytest
 
 from harness.audit.copies.succession import go_on_in
 from harness.guard import EventError, Guard, OpenEvent
+from harness.guard.course_answers import OutOfPlace
+from harness.guard.reopening import find_closed, next_life
 from harness.guard.session_folder import SessionFolder
 from harness.guard.session_journal import claim_prefix
 from harness.log import SqlDecisionLog
@@ -426,3 +428,32 @@ def test_the_python_event_the_service_and_the_stream_open_it_again(
     assert guard.handle(OpenEvent(session="s", request="Hello", again=True)) is None
     assert isinstance(guard.handle(OpenEvent(session="s", request="x", again=True)), EventError)
     sound(log)
+
+
+def test_a_life_without_a_turn_is_closed_on_record_and_keeps_the_note(log: SqlDecisionLog) -> None:
+    told(guard_of(desk(), log=log), open_(), call("list_mail"), close())
+    for number in range(3):
+        first, other = guard_of(desk(), log=log), guard_of(desk(), log=log)
+        again = OpenEvent(session="s", request="x", again=True)
+        assert first.handle(again, note=f"note {number}") is None
+        assert [one.note("s") for one in (first, other)] == [f"note {number}"] * 2
+        told(other, close())
+    kinds = [type(one) for one in log.entries() if not hasattr(one, "inputs")]
+    assert kinds == [SessionClosedRecord, *[SessionReopenedRecord, SessionClosedRecord] * 3]
+    sound(log)
+
+
+def test_a_session_is_reopened_under_the_whole_digest_of_its_policy(log: SqlDecisionLog) -> None:
+    guard = guard_of(desk(), log=log)
+    told(guard, open_(), call("list_mail"), close())
+    _, closed = find_closed(log, "s")
+    course = guard._opened_course(OpenEvent(session="s", request="x", again=True), NOON)
+    assert next_life(course, closed).session.turn == closed.turns
+    carried = closed.carried
+    assert carried is not None
+    for at in (0, 11, 12, 40, 63):
+        digest = carried.policy_digest
+        near = digest[:at] + ("0" if digest[at] != "0" else "1") + digest[at + 1 :]
+        other = carried.model_copy(update={"policy_digest": near})
+        with pytest.raises(OutOfPlace, match="another policy"):
+            next_life(course, closed.model_copy(update={"carried": other}))
