@@ -37,6 +37,7 @@ from tests.assurance.planted.several_bugs import SEVERAL_BUGS
 from tests.assurance.planted.shell_bugs import SHELL_BUGS
 from tests.assurance.planted.sighting_bugs import SIGHTING_BUGS
 from tests.assurance.planted.stream_bugs import STREAM_BUGS
+from tests.assurance.planted.taken_bugs import TAKEN_BUGS
 from tests.assurance.planted.told_bugs import TOLD_BUGS
 from tests.assurance.planted.tools_bugs import TOOLS_BUGS
 from tests.assurance.planted.what_if_bugs import WHAT_IF_BUGS
@@ -74,6 +75,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *DOOR_BUGS,
     *HOOK_BUGS,
     *AUDIT_BUGS,
+    *TAKEN_BUGS,
     *FILE_BUGS,
     *RECORD_BUGS,
     *LINK_BUGS,

@@ -13,7 +13,10 @@ from typing import Any, Final
 import pytest
 
 from critic import Proposal
+from evals.manifest import EvidenceItem, Source
 from harness.log import SqlDecisionLog
+from harness.policy.policy_rules import rules_of
+from harness.what_if.changed_turns import _item_under
 from harness.what_if.recorded_change import Alteration, changed_inputs
 from harness.what_if.rejudging import (
     JudgedPlan,
@@ -23,6 +26,7 @@ from harness.what_if.rejudging import (
     recorded_plans,
     session_turn,
 )
+from harness.wire import build
 from tests.harness.console import Critic
 from tests.harness.what_if.test_what_if import compared, guarded, plans
 from tests.support.effort import sampled_rows
@@ -308,3 +312,23 @@ def test_labels_anew_in_a_log_of_two_specs_and_from_an_export(
     assert critic("what-if", log, *policies, "--relabel", "--jobs", "2") == anew
     said = critic("what-if", log, "--relabel", "--safety-mode", "network")
     assert (said.status, "--relabel goes with --policy" in said.err) == (2, True)
+
+
+@pytest.mark.parametrize("author", ["member", "system", "operator"])
+def test_what_is_no_record_of_its_class_may_be_anybody_s(author: str) -> None:
+    """As the session says of it, where the class says of a field that others fill it."""
+    records = {"author": author, "format": "json"}
+    rules = rules_of(policy_of(policy_wire(list_mail={"result": records})))
+    source, anybody = (
+        build(Source, {"author": one, "standing": "named"}) for one in (author, "public")
+    )
+    kind = rules.tools["list_mail"].default_class
+    for content, is_record in (
+        ("all is well", False),
+        ([{"id": "m", "sender": "a@b.example"}], True),
+    ):
+        item = EvidenceItem(id="call/1", classification=kind, content=content, source=source)
+        found = _item_under(rules, item)
+        assert isinstance(found, EvidenceItem)
+        assert found.source == (source if is_record else anybody)
+        assert found.classification == ("mail" if is_record else kind)

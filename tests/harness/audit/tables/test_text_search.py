@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.audit.record_texts import RecordTexts, texts_of
+from harness.audit.record_texts import RecordTexts, says, texts_of
 from harness.audit.tables import text_search
 from harness.audit.tables.text_search import find_texts
 from harness.commands.log import checked_rows
@@ -164,3 +164,17 @@ def test_why_a_call_failed_and_why_a_person_settled_are_found(
     assert critic("log", "settle", log, seq, *why).status == 0
     (settled,) = critic("log", "list", log, "--text", "ledger", "--format", "json").lines
     assert seq in json.loads(settled)["records"]
+
+
+def test_the_errors_of_all_calls_are_searched() -> None:
+    record = {"run": {"calls": [{"error": "the first"}, {}, {"error": "the second"}]}}
+    asked = ("THE FIRST", "the second", "the third")
+    assert [says(record, one) for one in asked] == [True, True, False]
+
+
+def test_each_kind_of_record_says_what_became_of_its_session() -> None:
+    kinds = ("closed", "reopened", "handed_over")
+    said = [str(texts_of({"kind": kind}).said) for kind in kinds]
+    wanted = ("was closed", "was reopened", "continues in another log")
+    for number, words in enumerate(wanted):
+        assert [words in one for one in said] == [at == number for at in range(len(kinds))]
