@@ -38,6 +38,7 @@ from harness.guard.course_answers import (
 )
 from harness.guard.rulings import OpeningRuling, Ruling
 from harness.guard.session_events import AnswerEvent, ReadyEvent
+from harness.record import RecordedAnswer
 
 Place = tuple[int, int]
 """A turn, and a step of its batch."""
@@ -251,8 +252,9 @@ def _keep_approved(answered: Answered, settled: Proposal, event: AnswerEvent) ->
 
 def _deny(course: Course, question: OpenQuestion, asked: AskedOpening, approver: str) -> Answered:
     """Return the session after a no: the batch ends, and the call is denied from now on."""
-    denied = replace(course, denied=course.denied | {course.denial_key(asked.call)})
     turn = asked.place[0]
+    denied = replace(course, denied=course.denied | {course.denial_key(asked.call)})
+    denied = denied.after_answer(turn, RecordedAnswer(answer="no", approver=approver))
     stopped = _refuse(Answered(denied, judged=asked.opened), turn)
     facts: dict[str, Any] = {"verdict": question.verdict, "plan_digest": question.plan_digest}
     facts |= {"action": "refuse", "note": f"denied by {approver}", "turn": turn}

@@ -7,7 +7,7 @@ Rule 2: an event that is out of order changes nothing.
 Rule 3: a shadow lets everything run and asks nothing, but still answers with the verdict.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -97,6 +97,8 @@ class Course:
         time: the time of its last event, by the events and the clock.
         asked: the number of questions since the last yes.
         denied: the calls that a person said no to, as `_denial_key` returns them.
+        answered: by turn, what became of the question about its last opening, which was no yes.
+            The record of its end says so.
     """
 
     settings: GuardSettings
@@ -106,6 +108,7 @@ class Course:
     asked: int = 0
     denied: frozenset[bytes] = frozenset()
     has_halted: bool = False
+    answered: Mapping[int, RecordedAnswer] = field(default_factory=dict)
 
     def hear(self, event: SaidEvent | ResultEvent, as_of: datetime) -> Answered:
         """Add what the user said, or what a call returned."""
@@ -183,7 +186,7 @@ class Course:
         from critic.session.waiting_calls import stop_batch  # noqa: PLC0415 - few turns need it
 
         ran = stop_batch(self.session, turn)
-        records = () if ran.ended is None else (batch_outcome(ran.ended),)
+        records = () if ran.ended is None else (self._outcome_of(ran.ended),)
         return Answered(replace(self, session=ran.session), None, records)
 
     def lapse_opening(self) -> Answered:
@@ -309,7 +312,8 @@ class Course:
             return Answered(self)
         if self.question.opening is not None:
             turn = self.question.opening.place[0]
-            return replace(self, question=None).stop_batch(turn)
+            answered = self.after_answer(turn, RecordedAnswer(answer="lapsed"))
+            return replace(answered, question=None).stop_batch(turn)
         lapsed = replace(self, question=self.question._replace(has_lapsed=True))
         return Answered(lapsed, None, self._end_of_question())
 
@@ -342,6 +346,17 @@ class Course:
         ruled = Ruled("allow" if verdict.ok else "refuse", verdict, note, said_yes)
         asked = replace(closed, session=session if verdict.ok else self.session, asked=0)
         return asked._apply_ruling(batch, ruled, verdict)
+
+    def after_answer(self, turn: int, answer: RecordedAnswer) -> "Course":
+        """Return the session after a question about an opening of a turn was not answered yes."""
+        return replace(self, answered={**self.answered, turn: answer})
+
+    def _outcome_of(self, ended: EndedBatch) -> ToRecord:
+        """Return a batch whose calls have ended, to be recorded."""
+        is_kept = ended.verdict.ok and not ended.running.has_gone_on
+        action: RecordedAction = "allow" if is_kept else "shadow"
+        answer = self.answered.get(ended.running.turn)
+        return ToRecord(ended.batch, ended.verdict, action, answer, ended)
 
     def answer_late(self, event: AnswerEvent, as_of: datetime) -> Answered:
         """Return the answer to a yes that comes too late: the question has expired."""
@@ -386,7 +401,7 @@ class Course:
         turn, _ = self.session.open_calls[event.id]
         result = self._result_of_awaited(event)
         ran = self.session.ran(event.id, result, as_of)
-        records = () if ran.ended is None else (batch_outcome(ran.ended),)
+        records = () if ran.ended is None else (self._outcome_of(ran.ended),)
         later = Answered(replace(self, session=ran.session), None, records)
         running = ran.session.running.get(turn)
         if running is None or not running.is_late or not result.cut or self.settings.shadow:
@@ -439,10 +454,12 @@ class Course:
 
     def close(self, event: CloseEvent, as_of: datetime) -> Answered:
         """Return the report of the session."""
-        closed = self.session.closed(event.outputs, as_of)
-        return Answered(
-            self, closed.report, (*self._end_of_question(), *map(batch_outcome, closed.ended))
-        )
+        closed, course = self.session.closed(event.outputs, as_of), self
+        if self.question is not None and self.question.opening is not None:
+            turn = self.question.opening.place[0]
+            course = self.after_answer(turn, RecordedAnswer(answer="lapsed"))
+        ended = map(course._outcome_of, closed.ended)
+        return Answered(self, closed.report, (*self._end_of_question(), *ended))
 
     def require_new_ids(self, event: CallsEvent) -> None:
         """Check that no result could belong to two calls.
@@ -482,10 +499,3 @@ def _without_output(result: CallResult) -> CallResult:
     """Return the result of a call without a ruling. Its output is not evidence."""
     status = "unknown" if result.status == "completed" else result.status
     return result._replace(status=status, output=None, error=None, cut=True)
-
-
-def batch_outcome(ended: EndedBatch) -> ToRecord:
-    """Return a batch whose calls have ended, to be recorded."""
-    is_kept = ended.verdict.ok and not ended.running.has_gone_on
-    action: RecordedAction = "allow" if is_kept else "shadow"
-    return ToRecord(ended.batch, ended.verdict, action, ended=ended)

@@ -8,20 +8,21 @@ from typing import Annotated
 
 from pydantic import Field
 
-from critic.session import SessionRules, SessionState, session_of, state_of
+from critic.session import Session, SessionRules, SessionState, session_of, state_of
 from critic.session.call_batch import Call, RunningBatch
 from critic.session.contradictions import ContradictoryState
 from critic.session.session_state import BatchState, asked_of, running_state
 from evals.context import CallId
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, OnlyTrue
 from evals.json_value import Text
+from evals.run import refused_opening
 from evals.timestamps import Time
 from harness.canonical import canonical_bytes, digest
 from harness.guard.course import Course
 from harness.guard.course_answers import AskedOpening, open_question
 from harness.guard.session_time import SessionTime
 from harness.policy import GuardSettings
-from harness.record import Digest
+from harness.record import Digest, RecordedAnswer
 from harness.wire import InvalidInput, parse
 
 
@@ -59,6 +60,13 @@ class OpeningState(Envelope):
     carries_out: bool = False
 
 
+class AnsweredState(Envelope):
+    """What became of the question about the last opening of a turn that has not ended."""
+
+    turn: Count
+    answer: RecordedAnswer
+
+
 class GuardState(Envelope):
     """The whole state of one session.
 
@@ -76,6 +84,7 @@ class GuardState(Envelope):
     lapsed: Annotated[OnlyTrue | None, OPTIONAL] = None
     asked: Count
     denied: Annotated[tuple[Text, ...], ARRAY]
+    answered: Annotated[tuple[AnsweredState, ...] | None, OPTIONAL, ARRAY] = None
     has_halted: bool
     revision: Annotated[Count, Field(ge=1)]
     mark: Annotated[Count | None, OPTIONAL] = None
@@ -105,11 +114,17 @@ def state_of_course(
         lapsed=True if question and question.has_lapsed else None,
         asked=course.asked,
         denied=tuple(sorted(key.decode() for key in course.denied)),
+        answered=_answered_states(course),
         has_halted=course.has_halted,
         revision=revision,
         mark=mark,
         begun=tuple(BegunState(turn=turn, hash=hash) for turn, hash in begun.items()),
     )
+
+
+def _answered_states(course: Course) -> tuple[AnsweredState, ...] | None:
+    running = (one for one in course.answered.items() if one[0] in course.session.running)
+    return tuple(AnsweredState(turn=turn, answer=answer) for turn, answer in running) or None
 
 
 def _opening_state(asked: AskedOpening) -> OpeningState:
@@ -169,8 +184,25 @@ def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -
         asked=state.asked,
         denied=frozenset(key.encode() for key in state.denied),
         has_halted=state.has_halted,
+        answered=_answers_of(session, state),
     )
     return course if state.opening is None else _with_question(course, state.opening)
+
+
+def _answers_of(session: Session, state: GuardState) -> dict[int, RecordedAnswer]:
+    """Return what became of the questions about openings, by turn.
+
+    Raises:
+        InvalidInput: one is of a turn that does not wait for results, or was not refused.
+    """
+    answered = dict[int, RecordedAnswer]()
+    for at, one in enumerate(state.answered or ()):
+        running = session.running.get(one.turn)
+        opening = None if running is None else refused_opening(running.openings)
+        if opening is None or one.answer.answer == "yes":
+            raise InvalidInput(f"/answered/{at}", "cannot go on from it: no opening was refused")
+        answered[one.turn] = one.answer
+    return answered
 
 
 def _with_question(course: Course, opening: OpeningState) -> Course:

@@ -28,15 +28,15 @@ def action_problem(
     action: RecordedAction,
     answer: RecordedAnswer | None,
     verdict: Verified | Refused,
-    *,
-    is_refused_open: bool = False,
+    opening: Verified | Refused | None = None,
 ) -> str | None:
     """Return how an action contradicts the verdict or the answer, or None if it does not.
 
     Args:
-        is_refused_open: the opening of a step was refused, which a shadow does not keep to.
+        opening: the verdict on the opening of a step that was refused, which a shadow does not
+            keep to. An answer is about that, where the plan passed.
     """
-    is_refused = not verdict.ok or is_refused_open
+    is_refused = not verdict.ok or opening is not None
     if (action == "allow" and not verdict.ok) or (action == "shadow" and not is_refused):
         return f"its action is {action}, and verify {'passes' if verdict.ok else 'refuses'} it"
     may_ask = isinstance(verdict, Refused) and verdict.approvable
@@ -44,9 +44,11 @@ def action_problem(
         return "its action is ask, and no approval would clear what verify says"
     if answer is None:
         return None
-    if answer.answer != "yes" and not may_ask:
+    asked = opening if verdict.ok and opening is not None else verdict
+    if answer.answer != "yes" and not (isinstance(asked, Refused) and asked.approvable):
         return f"its answer is {answer.answer}, and no approval would clear what verify says"
-    expected = "allow" if answer.answer == "yes" and verdict.ok else "refuse"
+    passes = verdict.ok and (answer.answer == "yes" or opening is not None)
+    expected = "allow" if passes else "refuse"
     if action != expected:
         return f"its action is {action}, and after the answer {answer.answer} it is {expected}"
     return None

@@ -127,12 +127,12 @@ class Decision(Envelope):
             raise _contradiction("the report has a score: give the run that was scored")
         if self.run is not None and self.report.verify.ok and self.report.score is None:
             raise _contradiction("the run has no score: score it, even if it ended early")
-        openings = self.run.openings if self.run is not None else None
-        is_open = self.report.refused_at == "open"
-        if is_open != (self.report.score is not None and refused_opening(openings) is not None):
+        refused = refused_opening(self.run.openings if self.run is not None else None)
+        opening = None if refused is None or self.report.score is None else refused.verdict
+        if (self.report.refused_at == "open") != (opening is not None):
             raise _contradiction("refused_at is not what the last opening of the run says")
         given = self.action, self.answer, self.report.verify
-        if problem := action_problem(*given, is_refused_open=is_open):
+        if problem := action_problem(*given, opening=opening):
             raise _contradiction(problem)
         return self
 

@@ -47,7 +47,8 @@ def facts_of_record(record: Any, ctx: Any, plan: Any) -> RecordFacts:
     answer = _facts_named(_ANSWERED, member_of(member_of(record, "answer"), "answer"))
     if answer & (RecordFacts.NO | RecordFacts.LAPSED):
         ruled &= ~RecordFacts.REFUSED
-    if ruled & RecordFacts.ALLOWED and approvals_of(ctx, record):
+    given = approvals_of(ctx, record) + _approved_openings(member_of(record, "run"))
+    if ruled & RecordFacts.ALLOWED and given:
         answer |= RecordFacts.YES
     return ruled | answer | _facts_of_run(record, ctx, plan)
 
@@ -67,6 +68,13 @@ def approvals_of(ctx: Any, record: Any) -> int:
     return sum(
         isinstance(one, str) and one.removeprefix("sha256:") == plan_digest for one in digests
     )
+
+
+def _approved_openings(run: Any) -> int:
+    """Return how many steps were opened after a person said yes to them."""
+    openings = elements_of(member_of(run, "openings"))
+    passed = (one for one in openings if member_of(member_of(one, "verdict"), "ok") is True)
+    return sum(bool(elements_of(member_of(one, "approvals"))) for one in passed)
 
 
 def _facts_of_run(record: Any, ctx: Any, plan: Any) -> RecordFacts:

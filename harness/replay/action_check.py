@@ -1,6 +1,7 @@
 """Check the action of a decision: against its verdict, its answer, and who may take it. Pure."""
 
 from evals.plan import Proposal
+from evals.run import refused_opening
 from harness.canonical import digest
 from harness.record import DecisionRecord, RecordedAnswer
 from harness.record.actions import action_problem
@@ -14,8 +15,10 @@ def check_action(record: DecisionRecord, proposal: Proposal, problems: Problems)
     nothing, or refuses what verify passes, because a person said no to it before.
     """
     verdict, action, answer = record.report.verify, record.action, record.answer
-    is_refused_open = record.report.refused_at == "open"
-    if problem := action_problem(action, answer, verdict, is_refused_open=is_refused_open):
+    run = record.run if record.report.refused_at == "open" else None
+    refused = None if run is None else refused_opening(run.openings)
+    opening = None if refused is None else refused.verdict
+    if problem := action_problem(action, answer, verdict, opening=opening):
         problems.contradiction(problem)
     elif answer is not None and answer.answer == "yes" and not _is_given(answer, proposal):
         problems.contradiction("its answer is yes, and its context has no such approval")

@@ -11,6 +11,7 @@ from harness.clock import FixedClock
 from harness.guard import EventError, Guard, OpeningRuling, Ruling
 from harness.log import SqlDecisionLog
 from harness.policy import Policy
+from harness.record import DecisionRecord
 from harness.replay import check_log, replay
 from harness.single_use import PermitError
 from harness.wire import build
@@ -238,6 +239,44 @@ def test_a_model_is_told_of_a_no_to_an_opened_call(made: list[Json]) -> None:
     assert (denied["action"], denied["note"]) == ("refuse", "denied by emma")
     assert denied["reply"] == "issue_refund not run: a person said no: do not try again."
     assert denied["verdict"]["violations"][0]["say"] == denied["reply"]
+
+
+def no() -> Json:
+    return {key: it for key, it in answer(yes=False).items() if key != "plan_digest"}
+
+
+ENDS: dict[str, list[Json]] = {
+    "no": [no(), close()],
+    "no, and a read still runs": [no(), result("d", ORDER)],
+    "no, and a read never ends": [no(), close()],
+    "said": [SAID, close()],
+    "close": [close()],
+    "another turn": [calls({**READS[0], "id": "x"}), result("x", ORDER)],
+}
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.parametrize("case", ENDS)
+def test_what_became_of_a_question_about_an_opening_is_recorded(
+    case: str, elsewhere: bool, tmp_path: Path
+) -> None:
+    longer = calls(*READS, PAY, {**READS[0], "id": "d"})
+    still = [] if "a read" in case else [result("d", ORDER)]
+    with guard_of(VALUES, tmp_path / "log") as guard, guard_of(VALUES, tmp_path / "log") as other:
+        made = [opened(), longer, ready("d"), *read_both(), *still, ready("c")]
+        *_, asked = answers_to(guard, made).values()
+        (ends, *rest) = ENDS[case]
+        named = {"plan_digest": asked["plan_digest"]} if ends["event"] == "answer" else {}
+        answers_to(guard, [{**ends, **named}])
+        answers_to(other if elsewhere else guard, rest)
+    with SqlDecisionLog.open(tmp_path / "log") as log:
+        assert {one.status for one in replay(log)} == {"same"}
+        runs = [one for one in log.records() if isinstance(one, DecisionRecord) and one.run]
+    first = next(one for one in runs if one.run is not None and one.run.openings)
+    said = {"answer": "no", "approver": "emma"} if case[:2] == "no" else {"answer": "lapsed"}
+    assert first.answer is not None
+    assert first.answer.wire() == said
+    assert first.action == "allow"
 
 
 @pytest.mark.parametrize("made", [[TURN, *read_both(), ready("c")], CARRIED_OUT])

@@ -82,6 +82,14 @@ STREAMS: Final[dict[str, tuple[Json, list[Json], str]]] = {
         [*ASKED, answer(expires_at="2026-05-09T12:00:00Z"), answer(), close()],
         "aaa?xa.",
     ),
+    "a no while a read still runs": (
+        {},
+        [
+            *(opened(), {**TURN, "calls": [*TURN["calls"], {**READS[0], "id": "d"}]}),
+            *(ready("d"), *read_both(), ready("c"), answer(False), result("d", ORDER), close()),
+        ],
+        "aaaa?r.",
+    ),
     "a plan that ends while it asks": (
         {},
         [*CARRIED, SAID, answer(), calls({**LOOK, "id": "q"}), close()],

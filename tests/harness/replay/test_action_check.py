@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from critic import Proposal, digest, verify_proposal
+from critic import Opening, Proposal, VerifyVerdict, digest, verify_proposal
 from evals.kinds import RecordedAction
 from harness.record import RecordedAnswer
 from harness.replay.action_check import check_action
@@ -33,15 +33,21 @@ def proposed(approver: str | None, *, plan: str | None = None, by_guard: bool) -
     return proposal_of(wire)
 
 
+def opening_of(verdict: VerifyVerdict) -> Opening:
+    return Opening(step=0, after=0, verdict=verdict)
+
+
 def found(
     proposal: Proposal,
     action: RecordedAction,
     answer: RecordedAnswer | None,
-    refused_at: str | None = None,
+    opened: VerifyVerdict | None = None,
 ) -> list[str]:
     problems = Problems()
+    run = None if opened is None else SimpleNamespace(openings=[opening_of(opened)])
+    refused_at = None if opened is None else "open"
     report = SimpleNamespace(verify=verify_proposal(proposal), refused_at=refused_at)
-    record: Any = SimpleNamespace(report=report, action=action, answer=answer)
+    record: Any = SimpleNamespace(report=report, action=action, answer=answer, run=run)
     check_action(record, proposal, problems)
     return problems.tampered
 
@@ -81,9 +87,16 @@ _SAID: tuple[Any, ...] = ("yes", "no")
 
 
 @pytest.mark.parametrize("by_guard", [True, False])
-def test_only_a_guard_goes_on_after_a_refused_opening(by_guard: bool) -> None:
-    proposal = proposed("ada", by_guard=by_guard)
-    of_loop = "its action is shadow, which is not of the canonical loop"
-    assert found(proposal, "shadow", None, "open") == ([] if by_guard else [of_loop])
+def test_only_a_guard_goes_on_or_is_answered_after_a_refused_opening(by_guard: bool) -> None:
+    proposal, asks = (
+        proposed("ada", by_guard=by_guard),
+        verify_proposal(proposed(None, by_guard=True)),
+    )
+    no = RecordedAnswer(answer="no", approver="ada")
+    of_loop = "its action is {}, which is not of the canonical loop"
+    assert found(proposal, "shadow", None, asks) == ([] if by_guard else [of_loop.format("shadow")])
     assert found(proposal, "shadow", None) == ["its action is shadow, and verify passes it"]
-    assert found(proposal, "allow", None, "open") == []
+    assert found(proposal, "allow", None, asks) == []
+    assert found(proposal, "allow", no, asks) == ([] if by_guard else [of_loop.format("allow")])
+    assert found(proposal, "allow", no) != []
+    assert found(proposal, "refuse", no, asks) != []
