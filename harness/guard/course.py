@@ -402,12 +402,18 @@ class Course:
         result = self._result_of_awaited(event)
         ran = self.session.ran(event.id, result, as_of)
         records = () if ran.ended is None else (self._outcome_of(ran.ended),)
-        later = Answered(replace(self, session=ran.session), None, records)
+        denied = self.denied if event.denied_by is None else self._denied_with(event.id)
+        later = Answered(replace(self, session=ran.session, denied=denied), None, records)
         running = ran.session.running.get(turn)
         if running is None or not running.is_late or not result.cut or self.settings.shadow:
             return later
         # What was cut may mention anything, and no opening of its turn could tell.
         return later.course.stop_batch(turn).after(later)
+
+    def _denied_with(self, call_id: str) -> frozenset[bytes]:
+        """Return what a person said no to, with a call that is awaited."""
+        turn, step = self.session.open_calls[call_id]
+        return self.denied | {self.denial_key(self.session.running[turn].calls[step])}
 
     def _result_of_awaited(self, event: ResultEvent) -> CallResult:
         """Return the result of a call that was allowed, without what another call returned.

@@ -153,6 +153,7 @@ class EventMethods:
         cost_micros: int | None = None,
         cut: bool | None = None,
         sent: SentCall | None = None,
+        denied_by: str | None = None,
         as_of: _Moment = None,
     ) -> None:
         """Report the result of an allowed call: see `ResultEvent`. `output` is a JSON value.
@@ -167,7 +168,7 @@ class EventMethods:
             "duration_ms": duration_ms,
             "cut": cut,
         }
-        known |= {"cost_micros": cost_micros, "sent": sent}
+        known |= {"cost_micros": cost_micros, "sent": sent, "denied_by": denied_by}
         given = {} if output is _ABSENT else {"output": output}
         self._take_told(ResultEvent, session, as_of, known, id=id, status=status, **given)
 

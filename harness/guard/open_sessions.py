@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from threading import Lock
 from typing import Final, NamedTuple
 
+from critic.session import Call
 from evals.escaping import escape_name
 from harness.guard.course import Answered, Course
 from harness.guard.course_answers import OutOfPlace
@@ -33,6 +34,7 @@ class OpenSession:
         self.revision: Final = revision
         self.marks = marks
         self.permits: dict[str, CallPermit] = {}
+        self._places: dict[str, tuple[int, int]] = {}
         self.is_over: bool = False
 
     def commit(self, event: SessionEvent, answered: Answered) -> None:
@@ -47,15 +49,25 @@ class OpenSession:
             self._withdraw(event.id)
         for batch in (record.batch for record in answered.records if record.begins):
             if not (batch.is_plan or batch.is_late):  # else each call is opened first
-                self.permits |= {call.id: permit_of(call) for call in batch.calls}
-        self.permits |= {call.id: permit_of(call) for call in answered.opened}
+                self._issue(batch.calls)
+        self._issue(answered.opened)
 
     def go_on(self, course: Course) -> None:
-        """Continue from the state of another process. Calls that finished there have no permit."""
+        """Continue from the state of another process. Calls that finished there have no permit.
+
+        Another call may have the id of one by now: a permit is of one step of one turn.
+        """
         self.course = course
         for call in [*self.permits]:
-            if course.has_halted or call not in course.session.open_calls:
+            place = course.session.open_calls.get(call)
+            if course.has_halted or place is None or place != self._places.get(call):
                 self._withdraw(call)
+
+    def _issue(self, calls: Iterable[Call]) -> None:
+        awaited = self.course.session.open_calls
+        for call in calls:
+            self.permits[call.id] = permit_of(call)
+            self._places[call.id] = awaited[call.id]
 
     def end(self) -> None:
         """Withdraw all permits: the session is over here."""
@@ -67,6 +79,7 @@ class OpenSession:
             self._withdraw(call)
 
     def _withdraw(self, call: str) -> None:
+        self._places.pop(call, None)
         permit = self.permits.pop(call, None)
         if permit is not None:
             permit.withdraw()

@@ -218,6 +218,9 @@ class ResultEvent(_Event):
 
     `cut`: the call returned more than is reported here. The rest may mention anything, so it
     contests each field value until the session closes, and each link in content asks.
+
+    `denied_by`: it failed because this person said no to it, who was asked by the agent and not by
+    the guard. The guard denies it for the rest of the session, as after a no to its own question.
     """
 
     event: Literal["result"] = "result"
@@ -230,6 +233,14 @@ class ResultEvent(_Event):
     cost_micros: Annotated[Count | None, OPTIONAL] = None
     cut: Annotated[bool | None, RESTRICTION] = None
     sent: Annotated[SentCall | None, OPTIONAL] = None
+    denied_by: Annotated[Identifier | None, RESTRICTION] = None
+
+    @model_validator(mode="after")
+    def _denied_is_not_made(self) -> Self:
+        if self.denied_by is not None and (self.status != "failed" or self.sent is not None):
+            what = "a call that somebody said no to failed, and nothing was sent"
+            raise PydanticCustomError("contradiction", "{what}", {"what": what})
+        return self
 
 
 class AnswerEvent(_Event):

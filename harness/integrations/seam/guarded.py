@@ -15,7 +15,7 @@ Rule 4: a sub-agent acts in the session of the call that runs it, or in one of i
         guard holds it. Its prompt was written by a model, so it gives no authority.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
@@ -341,22 +341,24 @@ class GuardedSession:
         self, asked: PendingQuestion, denied: set[str], approver: str, *, keeps: set[str]
     ) -> None:
         """Have the session remember a no, without denying the calls that are kept."""
-        if not denied & asked.doubted:
-            return
-        if not keeps & asked.doubted:
+        if denied & asked.doubted and not keeps & asked.doubted:
             self._answer_question(asked, approver, yes=False)
-            return
-        doubted = denied & asked.doubted
-        self._denied_alone([one.wire() for one in asked.calls if one.id in doubted], approver)
+            denied = denied - asked.doubted
+        self._denied_alone([one.wire() for one in asked.calls if one.id in denied], approver)
 
-    def _denied_alone(self, calls: list[dict[str, Any]], approver: str) -> None:
-        """Put calls to the guard that a person said no to, so that it holds for the session."""
-        ruling, again = self._ask_guard(calls), self.question
-        if ruling.action == "ask" and again is not None:
-            self._answer_question(again, approver, yes=False)
-        for one in calls if ruling else []:
-            said_no = {"status": "failed", "error": "a person said no to this call"}
-            self._tell({"event": "result", "id": one["id"], **said_no})
+    def _denied_alone(self, calls: Iterable[dict[str, Any]], approver: str) -> None:
+        """Put calls to the guard that a person said no to, so that it holds for the session.
+
+        One by one: a no to a question is one to the calls that the guard itself doubts.
+        """
+        said_no = {"status": "failed", "error": "a person said no to this call"}
+        for one in calls:
+            ruling, again = self._ask_guard([one]), self.question
+            if ruling.action == "ask" and again is not None:
+                self._answer_question(again, approver, yes=False)
+            elif ruling:
+                told = {"event": "result", "id": one["id"], "denied_by": approver}
+                self._tell({**told, **said_no})
 
     def _approve_calls(self, calls: list[dict[str, Any]], approver: str) -> SeamRuling:
         """Rule on calls that a person has approved as they are now."""

@@ -12,6 +12,27 @@ _LEDGER: Final = "critic/session/ledger.py"
 
 STREAM_BUGS: Final[tuple[Bug, ...]] = (
     slip(
+        "permit-of-an-id-used-again",
+        "harness/guard/open_sessions.py",
+        "a permit is good for as long as any call with its id is awaited",
+        "if course.has_halted or place is None or place != self._places.get(call):",
+        "if course.has_halted or place is None:",
+    ),
+    slip(
+        "no-of-the-agent-forgotten",
+        _COURSE,
+        "a no that the agent asked for is not kept for the session",
+        "denied = self.denied if event.denied_by is None else self._denied_with(event.id)",
+        "denied = self.denied",
+    ),
+    slip(
+        "no-to-an-opening-unrecorded",
+        _COURSE,
+        "what was said to the question about an opening is in no record",
+        "return ToRecord(ended.batch, ended.verdict, action, answer, ended)",
+        "return ToRecord(ended.batch, ended.verdict, action, None, ended)",
+    ),
+    slip(
         "time-of-another-session",
         _GUARD,
         "the time that one session named stands for all of them",

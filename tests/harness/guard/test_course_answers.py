@@ -1,6 +1,7 @@
 """Which calls a no to an open question applies to."""
 
 from itertools import combinations
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from critic import Refused, Violation
 from critic.session import Call
 from harness.guard.course_answers import OpenQuestion
+from tests.support.guarding import Json, answers_to, call, desk, guard_of, open_
 
 CALLS = tuple(Call(name, "pay", {}) for name in "abc")
 PARTS = {3: 0, 4: 2}
@@ -34,3 +36,27 @@ def test_a_no_applies_to_the_calls_that_are_asked_about_or_to_all(count: int) ->
         named = {PARTS.get(step, step) for step in steps if step is not None}
         wanted = range(3) if None in steps else sorted(named)
         assert question_about(*steps).doubted == [CALLS[at] for at in wanted], steps
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_no_that_the_agent_asked_for_lasts_for_the_session(
+    elsewhere: bool, tmp_path: Path
+) -> None:
+    log, read = tmp_path / "log", {"name": "plan.md"}
+    with guard_of(desk(), log=log) as guard, guard_of(desk(), log=log) as other:
+        denied = {"event": "result", "session": "s", "id": "c", "status": "failed"}
+        events = [open_(), call("read_note", **read), {**denied, "denied_by": "emma"}]
+        answers_to(guard, events)
+        asked = [call("read_note", id="d", **read), call("read_note", id="e", name="a.md")]
+        again = answers_to(other if elsewhere else guard, asked)
+    assert [one["action"] for one in again.values()] == ["refuse", "allow"]
+    assert again[0]["reply"] == "read_note not run: a person said no: do not try again."
+
+
+@pytest.mark.parametrize("wrong", [{"status": "completed"}, {"sent": {"tool": "x", "args": {}}}])
+def test_a_call_that_was_made_was_not_denied(wrong: Json) -> None:
+    guard = guard_of(desk())
+    told = {"event": "result", "session": "s", "id": "c", "status": "failed", "denied_by": "emma"}
+    answers_to(guard, [open_(), call("read_note", name="plan.md")])
+    (answer,) = answers_to(guard, [{**told, **wrong}]).values()
+    assert "somebody said no to failed" in answer["error"]["message"]

@@ -23,6 +23,7 @@ from tests.support.guarding import (
     call,
     close,
     desk,
+    open_,
     policy_of,
     result,
     yes,
@@ -78,6 +79,19 @@ def permits_of(guard: Guard, names: set[str]) -> dict[str, CallPermit]:
         except PermitError:
             continue
     return found
+
+
+@pytest.mark.parametrize("status", ["failed", "completed"])
+def test_a_permit_is_not_that_of_another_call_under_its_id(status: str) -> None:
+    kept, read = Memory(), {"name": "plan.md"}
+    first, second = (Guard(policy_of(desk()), clock=FixedClock(NOON), sessions=kept) for _ in "ab")
+    answers_to(first, [open_(), call("read_note", **read)])
+    answers_to(second, [{**result("x"), "status": status}, call("list_mail")])
+    with pytest.raises(PermitError):
+        first.permit("s", "c").redeem("read_note", read)
+    with pytest.raises(PermitError):
+        first.permit("s", "c").redeem("list_mail", {})
+    assert second.permit("s", "c").redeem("list_mail", {}) == {}
 
 
 @pytest.mark.parametrize("case", CASES)

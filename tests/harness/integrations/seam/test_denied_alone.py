@@ -45,7 +45,7 @@ def test_each_no_beside_a_yes_is_remembered_and_by_whom(said: tuple[CallReply, .
 def test_each_call_that_is_denied_before_it_is_asked_for_is_remembered_and_by_whom() -> None:
     here, log = recorded()
     here.deny([UNKNOWN, *OTHERS[:2]], approver="ada")
-    assert [one.answer.approver for one in log.decisions if one.answer is not None] == ["ada"]
+    assert [one.answer.approver for one in log.decisions if one.answer is not None] == ["ada"] * 2
     assert denies(here) == [True, True, False]
 
 
@@ -56,6 +56,20 @@ def test_a_call_that_is_denied_where_nobody_is_asked_is_recorded_as_not_made() -
     assert [(one.status, one.error) for one in ends] == [
         ("failed", "a person said no to this call")
     ]
+    assert here.rule([READ._replace(id="again")]).action == "refuse"
+
+
+@pytest.mark.parametrize("said", [(NO, YES), (NO, NO), (NO, CallReply(yes=True, args={"to": "y"}))])
+def test_a_no_to_a_call_that_the_guard_did_not_doubt_is_remembered(
+    said: tuple[CallReply, CallReply],
+) -> None:
+    here, _ = recorded()
+    here.rule([READ, PAY])
+    told = here.answer({READ.id: said[0], PAY.id: said[1]}, approver="ada")
+    assert (bool(told[READ.id]), bool(told[PAY.id])) == (False, said[1].yes)
+    for one in (READ, READ._replace(id="again")):
+        assert here.rule([one]).reasons[0] == "a person said no to this call in this session"
+    assert here.rule([PAY._replace(id="other", args={"to": "z"})]).action == "ask"
 
 
 def test_each_agent_waits_for_its_own_calls_and_a_call_for_its_own_agent() -> None:
