@@ -43,8 +43,8 @@ INTEGRATION_BUGS: Final[tuple[Bug, ...]] = (
         "denied-and-still-allowed",
         _GUARDED,
         "a call that a person denied stays allowed",
-        "        for one in calls if ruling else []:\n",
-        "        for one in calls if not ruling else []:\n",
+        "            elif ruling:\n",
+        "            elif not ruling:\n",
     ),
     slip(
         "one-sub-agent-of-a-call",

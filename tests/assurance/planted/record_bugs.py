@@ -400,7 +400,7 @@ RECORD_BUGS: Final[tuple[Bug, ...]] = (
         "late-shadow-contradicts",
         _ACTIONS,
         "a late plan that is not enforced cannot be recorded after a refused opening",
-        "is_refused = not verdict.ok or is_refused_open",
+        "is_refused = not verdict.ok or opening is not None",
         "is_refused = not verdict.ok",
     ),
 )
