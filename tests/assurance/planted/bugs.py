@@ -20,12 +20,14 @@ from tests.assurance.planted.importer_bugs import IMPORTER_BUGS
 from tests.assurance.planted.integration_bugs import INTEGRATION_BUGS
 from tests.assurance.planted.journal_bugs import JOURNAL_BUGS
 from tests.assurance.planted.late_bugs import LATE_BUGS
+from tests.assurance.planted.later_bugs import LATER_BUGS
 from tests.assurance.planted.life_bugs import LIFE_BUGS
 from tests.assurance.planted.link_bugs import LINK_BUGS
 from tests.assurance.planted.log_bugs import LOG_BUGS
 from tests.assurance.planted.member_bugs import MEMBER_BUGS
 from tests.assurance.planted.near_bugs import NEAR_BUGS
 from tests.assurance.planted.pair_bugs import PAIR_BUGS
+from tests.assurance.planted.place_bugs import PLACE_BUGS
 from tests.assurance.planted.policy_bugs import POLICY_BUGS
 from tests.assurance.planted.provenance_bugs import PROVENANCE_BUGS
 from tests.assurance.planted.record_bugs import RECORD_BUGS
@@ -65,6 +67,8 @@ BUGS: Final[tuple[Bug, ...]] = (
     *LIFE_BUGS,
     *TOLD_BUGS,
     *LATE_BUGS,
+    *LATER_BUGS,
+    *PLACE_BUGS,
     *COMMAND_BUGS,
     *SHELL_BUGS,
     *TOOLS_BUGS,

@@ -124,3 +124,79 @@ def test_refs_are_branches_and_what_they_follow(tmp_path: Path) -> None:
     (tmp_path / "taken").touch()
     found = answer_needs(ask_first_facts(tmp_path, None), FactNeeds(refs=True)).refs
     assert sorted(found or ()) == ["main", "origin/next", "own", "up/trunk"]
+
+
+@pytest.mark.parametrize("named", [0, False, [], {}, 0.0])
+def test_a_folder_that_is_no_text_is_no_folder_though_it_is_empty(
+    world: DiskWorld, named: Any
+) -> None:
+    assert facts(world, cwd=named) is None
+    assert facts(world, cwd="") == facts(world, cwd=None) == facts(world)
+
+
+def test_what_the_guard_guards_is_known_to_each_command(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    kept = (str(tmp_path / "critic.toml"), str(tmp_path / "log"))
+    assert facts(DiskWorld.around(tmp_path, guarded=kept))["guarded"] == [*kept]
+
+
+def test_a_repository_is_the_project_s_own_at_its_root_alone(tmp_path: Path) -> None:
+    shop = tmp_path / "shop"
+    for folder in ("shop/src", "shop/vendor/lib/deep", "shop2", "shop/shop"):
+        (tmp_path / folder).mkdir(parents=True)
+    for folder in ("shop", "shop/vendor/lib", "shop2", "shop/shop"):
+        (tmp_path / folder / ".git").mkdir()
+    names = ("shop", "shop/src", "shop/vendor", "shop/vendor/lib/deep", "shop2", "shop/shop")
+    asked = FactNeeds(git=tuple(str(tmp_path / one) for one in names))
+    found = answer_needs(ask_first_facts(shop, None), asked).git
+    assert [found[str(tmp_path / one)] for one in names] == [*["own"] * 3, *["other"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("places", "is_safe"),
+    [
+        *((["safe"], True), (["safe", "none"], True), (["shared"], False), (["all"], False)),
+        *((["group"], True), (["safe", "shop/bin"], False), (["linked"], False)),
+        *((["safe", None], False), (["safe", "."], False), (["safe", "./bin"], False)),
+        *((["safe", "bin"], False), (["safe", "~/bin"], False), (["shop2"], True)),
+    ],
+)
+def test_programs_are_the_user_s_where_nobody_else_can_put_any(
+    places: list[str | None], is_safe: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modes = {"safe": 0o755, "shared": 0o707, "all": 0o777, "group": 0o775, "shop2": 0o700}
+    for name, mode in {**modes, "shop/bin": 0o755}.items():
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name).chmod(mode)
+    (tmp_path / "linked").symlink_to(tmp_path / "shop" / "bin")
+    absolute = {*modes, "shop/bin", "linked", "none"}
+    parts = [str(tmp_path / one) if one in absolute else one or "" for one in places]
+    monkeypatch.setenv("PATH", ":".join(parts))
+    known = ask_first_facts(tmp_path / "shop", None, str(tmp_path / "shop"))
+    assert answer_needs(known, FactNeeds(path_safe=True)).path_safe is is_safe
+
+
+def test_each_remote_has_the_host_of_its_own_section(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "config").write_text(
+        "[core]\n\turl = https://core.example/x\n"
+        '[remote "up"]\n\turl = https://Git.Example/x\n'
+        '[submodule "m"]\n\turl = https://other.example/m\n'
+        '[remote "disk"]\n\turl = /srv/git\n'
+        '[remote "ssh"]\n\tfetch = x\n\turl = git@host.example:x\n'
+        "[user]\n\turl = https://user.example/x\n"
+    )
+    found = answer_needs(ask_first_facts(tmp_path, None), FactNeeds(remotes=True)).remotes
+    assert found == {"up": "git.example", "disk": "localhost", "ssh": "host.example"}
+
+
+def test_branches_are_known_where_git_packs_them_too(tmp_path: Path) -> None:
+    heads = tmp_path / ".git" / "refs" / "heads"
+    (heads / "feat").mkdir(parents=True)
+    for branch in ("main", "feat/new"):
+        (heads / branch).touch()
+    packed = "# pack-refs with: peeled\n1 refs/heads/main\n2 refs/heads/old/x\n3 refs/tags/v1\n"
+    (tmp_path / ".git" / "packed-refs").write_text(packed)
+    (tmp_path / "feat").mkdir()
+    found = answer_needs(ask_first_facts(tmp_path, None), FactNeeds(refs=True)).refs
+    assert sorted(found or ()) == ["feat/new", "main", "old/x"]
