@@ -18,7 +18,7 @@ from harness.guard import Answer, EventError, EventFault, Guard, Ruling
 from harness.guard.rulings import NOT_RUN
 from harness.guard.session_events import event_of
 from harness.integrations.mcp.mcp_pins import PinFile
-from harness.integrations.seam.ruling_replies import reply_to_error
+from harness.integrations.seam.ruling_replies import not_approved, reply_to_error
 from harness.policy import Policy
 
 Json = dict[str, Any]
@@ -154,19 +154,37 @@ class GuardedServer:
         return None if answer else _denial_of(answer)
 
     def answer(self, question: UserQuestion, *, yes: bool) -> Denial | None:
-        """Take in what a person said about a call: None if it may be made now.
+        """Take in what a person said about a call: None if they said yes and it may be made now.
 
         Other calls may have been ruled on since. The question is then put again, and answered as
-        the person did if it says the same.
+        the person did: with yes only if it says the same.
         """
+        return self._take_yes(question) if yes else self._take_no(question)
+
+    def _take_yes(self, question: UserQuestion) -> Denial | None:
         if denial := self._unlike_its_pin(question.call):
             return denial
-        answer = self._answer_question(question.plan_digest, yes=yes)
+        answer = self._answer_question(question.plan_digest, yes=True)
         if isinstance(answer, EventError):
             answer = self._rule_call(question.call)
             if (again := _plan_asked(answer)) and _reasons(answer) == question.denial.reasons:
-                answer = self._answer_question(again, yes=yes)
+                answer = self._answer_question(again, yes=True)
         return None if answer else _denial_of(answer)
+
+    def _take_no(self, question: UserQuestion) -> Denial:
+        """Refuse a call for the session, even where a yes to another one covers it by now."""
+        answer = self._answer_question(question.plan_digest, yes=False)
+        if isinstance(answer, EventError):
+            answer = self._rule_call(question.call)
+            if again := _plan_asked(answer):
+                answer = self._answer_question(again, yes=False)
+        if not answer:
+            return _denial_of(answer)
+        said_no = not_approved("a person said no to this call")
+        how = {"status": "failed", "error": said_no.reasons[0], "denied_by": self._approver}
+        self._tell_guard("result", id=question.call.id, **how)
+        wire = {"action": "refuse", "note": said_no.reasons[0]}
+        return Denial(said_no.kind, said_no.reasons, wire, said_no.reply)
 
     def redeem_call(self, call: McpCall) -> McpCall:
         """Return an allowed call as it has to be made, right before that.

@@ -266,6 +266,20 @@ INTEGRATION_BUGS: Final[tuple[Bug, ...]] = (
         "if again := _plan_asked(answer):",
     ),
     slip(
+        "no-outdone-by-another-yes",
+        _MCP,
+        "a call that a person declined is made where a yes to another one covers it",
+        "        if not answer:\n            return _denial_of(answer)\n",
+        "        return None if answer else _denial_of(answer)\n",
+    ),
+    slip(
+        "no-to-this-call-alone",
+        _MCP,
+        "a no is forgotten once the call that a yes to another one covers was not made",
+        '"error": said_no.reasons[0], "denied_by": self._approver}',
+        '"error": said_no.reasons[0]}',
+    ),
+    slip(
         "shown-above-the-mode",
         _MCP,
         "a tool is shown that may not run by the spec",
