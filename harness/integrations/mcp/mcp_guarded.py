@@ -72,12 +72,14 @@ class Denial(NamedTuple):
 class UserQuestion(NamedTuple):
     """A call that a person is asked about, the plan that the answer is of, and why it is asked.
 
-    `denial` is what the call is answered if none comes.
+    `denial` is what the call is answered if none comes. `says` is why, and what a person is asked,
+    without what changes when the same is asked again: whether it is the last question.
     """
 
     call: McpCall
     plan_digest: str
     denial: Denial
+    says: tuple[str, ...]
 
 
 class GuardedServer:
@@ -150,7 +152,7 @@ class GuardedServer:
             return denial
         answer = self._rule_call(call)
         if plan_digest := _plan_asked(answer):
-            return UserQuestion(call, plan_digest, _denial_of(answer))
+            return UserQuestion(call, plan_digest, _denial_of(answer), _says(answer))
         return None if answer else _denial_of(answer)
 
     def answer(self, question: UserQuestion, *, yes: bool) -> Denial | None:
@@ -167,7 +169,7 @@ class GuardedServer:
         answer = self._answer_question(question.plan_digest, yes=True)
         if isinstance(answer, EventError):
             answer = self._rule_call(question.call)
-            if (again := _plan_asked(answer)) and _reasons(answer) == question.denial.reasons:
+            if (again := _plan_asked(answer)) and _says(answer) == question.says:
                 answer = self._answer_question(again, yes=True)
         return None if answer else _denial_of(answer)
 
@@ -288,6 +290,13 @@ def _reasons(answer: Answer) -> tuple[str, ...]:
             return tuple(one.say for one in unknown or ())
         case _:
             return ()
+
+
+def _says(answer: Answer) -> tuple[str, ...]:
+    """Return what a question says, without the note beside it."""
+    if isinstance(answer, Ruling) and isinstance(answer.verdict, Refused):
+        return (*answer.verdict.reasons, *(one.ask for one in answer.questions or ()))
+    return ()
 
 
 def _reply(answer: Answer, reasons: tuple[str, ...]) -> str:

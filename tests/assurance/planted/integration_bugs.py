@@ -262,7 +262,7 @@ INTEGRATION_BUGS: Final[tuple[Bug, ...]] = (
         "yes-to-another-question",
         _MCP,
         "a yes counts for a question that says something else by now",
-        "if (again := _plan_asked(answer)) and _reasons(answer) == question.denial.reasons:",
+        "if (again := _plan_asked(answer)) and _says(answer) == question.says:",
         "if again := _plan_asked(answer):",
     ),
     slip(
@@ -271,6 +271,20 @@ INTEGRATION_BUGS: Final[tuple[Bug, ...]] = (
         "a call that a person declined is made where a yes to another one covers it",
         "        if not answer:\n            return _denial_of(answer)\n",
         "        return None if answer else _denial_of(answer)\n",
+    ),
+    slip(
+        "yes-to-the-reasons-alone",
+        _MCP,
+        "a yes counts for a question whose words are other ones by now",
+        "return (*answer.verdict.reasons, *(one.ask for one in answer.questions or ()))",
+        "return answer.verdict.reasons",
+    ),
+    slip(
+        "last-question-says-something-else",
+        _MCP,
+        "a yes is lost where the same question is the last one by now",
+        "_says(answer) == question.says:",
+        "_reasons(answer) == question.denial.reasons:",
     ),
     slip(
         "no-to-this-call-alone",

@@ -115,14 +115,17 @@ def test_a_yes_holds_where_other_calls_came_in_between(era: str, tmp_path: Path)
     assert shop.reply(told, YES)["result"] == text_result("issue_refund done")
 
 
-def test_a_yes_to_other_reasons_is_not_a_yes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_yes_to_other_words_is_not_a_yes(at: int, tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     shop.names()
     call = shop.server.call("issue_refund", {"order_id": "7", "cents": 5}, is_tool=True)
     question = shop.server.rule(call)
     assert isinstance(question, UserQuestion)
     shop.call("lookup", order_id="7")
-    shown = question._replace(denial=question.denial._replace(reasons=("something else",)))
+    says = [*question.says]  # the reason, and what the person is asked
+    says[at] = "something else"
+    shown = question._replace(says=tuple(says))
     assert isinstance(shop.server.answer(shown, yes=True), Denial)
     with pytest.raises(PermitError):
         shop.server.redeem_call(call)

@@ -90,3 +90,27 @@ def test_a_no_stands_where_the_yes_to_another_call_would_cover_it(
         assert "said no" in reasons(refund(shop, FIRST, cents))
     assert sums(shop) == [12]
     assert shop.server.close() is not None
+
+
+@eras
+@pytest.mark.parametrize("first", [0, 1])
+def test_two_yeses_make_both_calls_where_the_next_question_is_the_last(
+    era: str, first: int, tmp_path: Path
+) -> None:
+    shop = told_shop(tmp_path, era, max_questions=3)
+    asked = [refund(shop, FIRST, 12), refund(shop, SECOND, 8)]
+    for question in (asked[first], asked[1 - first]):
+        assert not refused(shop.reply(question, YES))
+    assert sorted(sums(shop)) == [8, 12]
+
+
+@eras
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_no_to_one_of_two_calls_leaves_the_yes_to_the_other(
+    era: str, first: int, tmp_path: Path
+) -> None:
+    shop = told_shop(tmp_path, era, max_questions=9)
+    told = [(refund(shop, FIRST, 12), NO), (refund(shop, SECOND, 8), YES)]
+    for question, answer in (told[first], told[1 - first]):
+        assert refused(shop.reply(question, answer)) == (answer == NO)
+    assert sums(shop) == [8]
