@@ -16,7 +16,7 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.tracers.context import register_configure_hook
-from langgraph.errors import GraphBubbleUp
+from langgraph.errors import GraphBubbleUp, ParentCommand
 
 from evals.escaping import escape_name
 from harness.canonical import canonical_json
@@ -24,6 +24,7 @@ from harness.errors import HarnessError
 from harness.failures import call_status, describe_error
 from harness.guard import Guard
 from harness.guard.rulings import NOT_RUN
+from harness.integrations.langchain.langchain_handovers import MessageMark, mark_raised
 from harness.integrations.langchain.langchain_messages import result_facts
 from harness.integrations.seam.guarded import AskedCall, GuardedSession, session_within
 from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling
@@ -48,14 +49,14 @@ class CallPlace:
 
     Attributes:
         paused: the calls of the session that wait for an answer, by id.
-        known: the ids of the messages that were there before.
+        known: the marks of the messages that were there before.
         running: the tools that started in this place and have not ended.
     """
 
     session: GuardedSession
     call: str
     paused: dict[str, bytes]
-    known: frozenset[str | None] = frozenset()
+    known: frozenset[MessageMark] = frozenset()
     running: dict[UUID, _Started] = field(default_factory=dict)
 
     @contextmanager
@@ -65,6 +66,9 @@ class CallPlace:
         try:
             with self.session.running(self.call):
                 yield
+        except ParentCommand as raised:
+            mark_raised(raised, self.known)
+            raise
         finally:
             _GATE.reset(gate)
             _PLACE.reset(place)
@@ -102,6 +106,8 @@ class CallPlace:
         if (started := self.running.pop(run, None)) is None:
             return
         session, call = started
+        if isinstance(error, ParentCommand):  # it returns to another graph
+            output, error = error.args[0], None
         if isinstance(error, GraphBubbleUp):
             self.paused.update({} if self.running else {call.id: _call_bytes(call)})
         elif error is not None:

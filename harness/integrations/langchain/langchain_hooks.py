@@ -22,9 +22,8 @@ from harness.integrations.langchain.langchain_gate import (
     require_callbacks,
     run_halted,
 )
+from harness.integrations.langchain.langchain_handovers import mark_as_written, marks_of
 from harness.integrations.langchain.langchain_messages import (
-    ids_of,
-    mark_as_written,
     ran_at_the_provider,
     refusal_message,
     unanswered_calls,
@@ -104,8 +103,7 @@ class CriticGuard(AgentMiddleware[Any]):
                 result = handler(request)
         except CallRefused as refused:
             return _refusal(request.tool_call, refused.ruling)
-        mark_as_written(result, request.state["messages"])
-        return result
+        return mark_as_written(result, place.known)
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Make a call in its place, where the gate rules on it."""
@@ -116,8 +114,7 @@ class CriticGuard(AgentMiddleware[Any]):
                 result = await handler(request)
         except CallRefused as refused:
             return _refusal(request.tool_call, refused.ruling)
-        mark_as_written(result, request.state["messages"])
-        return result
+        return mark_as_written(result, place.known)
 
     def _place_request(self, request: Any) -> tuple[Any, CallPlace]:
         if not self._sessions.guard.is_shadow:
@@ -126,7 +123,7 @@ class CriticGuard(AgentMiddleware[Any]):
         edits = request.state["guarded"].get("edits", {})
         if call["id"] in edits:
             request = request.override(tool_call={**call, "args": edits[call["id"]]})
-        known = ids_of(request.state["messages"])
+        known = marks_of(request.state["messages"])
         return request, CallPlace(run.session, call["id"] or "", run.paused, known)
 
 

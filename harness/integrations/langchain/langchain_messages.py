@@ -1,19 +1,22 @@
 """The events for a guard in messages of LangChain: words of the user, calls, how a call ended."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-from langgraph.types import Command
 
 from harness.canonical import canonical_json
 from harness.integrations.importers.transcript import read_text
+from harness.integrations.langchain.langchain_handovers import (
+    WRITTEN_BY,
+    MessageMark,
+    is_known,
+    messages_within,
+)
 from harness.integrations.seam.guarded import AskedCall
 from harness.integrations.seam.ruling_replies import SeamRuling
 from harness.tool_results import parsed_result, read_blocks
 
-_WRITTEN_BY: Final = "lc_source"
-"""What LangChain puts into messages that it wrote itself in the name of the user: summaries."""
 _OF_TEXTS: Final = frozenset({"type", "text", "id", "index", "cache_control"})
 """The members of a block that is text and nothing else."""
 
@@ -32,7 +35,7 @@ def new_words(messages: Sequence[Any], heard: str | None) -> list[str]:
     return [
         str(message.text)
         for message in messages[since:]
-        if isinstance(message, HumanMessage) and _WRITTEN_BY not in message.additional_kwargs
+        if isinstance(message, HumanMessage) and WRITTEN_BY not in message.additional_kwargs
     ]
 
 
@@ -65,20 +68,20 @@ def ran_at_the_provider(messages: Sequence[Any]) -> bool:
 
 
 def result_facts(
-    output: Any, call: str, known: Container[str | None] = frozenset()
+    output: Any, call: str, known: Container[MessageMark] = frozenset()
 ) -> tuple[str, dict[str, Any]]:
     """Return the status of a call that returned, and the facts of its result.
 
     Args:
-        known: the ids of the messages that were there before: no tool wrote them.
+        known: the marks of the messages that were there before: no tool wrote them.
     """
     found = [*messages_within(output)]
     told = [one for one in found if isinstance(one, ToolMessage)]
     message = next((one for one in told if one.tool_call_id == call), None)
-    new = [one for one in found if one not in told and one.id not in known]
+    new = [one for one in found if one not in told and not is_known(one, known)]
     beside = [_content_of(one) for one in new if one.content]
     if message is None:
-        if told:
+        if found:
             return "completed", {"output": beside} if beside else {}
         return "completed", {"output": output}
     said = _content_of(message)
@@ -109,29 +112,3 @@ def refusal_message(call: AskedCall, ruling: SeamRuling) -> ToolMessage:
         status="error",
         artifact=ruling.wire(),
     )
-
-
-def mark_as_written(result: Any, said: Sequence[Any]) -> None:
-    """Mark human messages that a tool returned: no user said them, but those that were there."""
-    known = ids_of(said)
-    for message in messages_within(result):
-        if isinstance(message, HumanMessage) and message.id not in known:
-            message.additional_kwargs.setdefault(_WRITTEN_BY, "tool")
-
-
-def ids_of(messages: Sequence[Any]) -> frozenset[str | None]:
-    """Return the ids of messages that have one."""
-    return frozenset(one.id for one in messages if one.id is not None)
-
-
-def messages_within(result: Any) -> Iterator[Any]:
-    """Yield each message in what a tool or a node returned."""
-    if isinstance(result, BaseMessage):
-        yield result
-    elif isinstance(result, Command):
-        yield from messages_within(result.update)
-    elif isinstance(result, dict):
-        yield from messages_within(list(result.values()))
-    elif isinstance(result, list | tuple):
-        for one in result:
-            yield from messages_within(one)

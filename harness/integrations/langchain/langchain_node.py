@@ -34,10 +34,13 @@ from harness.integrations.langchain.langchain_gate import (
     require_callbacks,
     run_halted,
 )
-from harness.integrations.langchain.langchain_messages import (
-    ids_of,
+from harness.integrations.langchain.langchain_handovers import (
+    MessageMark,
     mark_as_written,
+    marks_of,
     messages_within,
+)
+from harness.integrations.langchain.langchain_messages import (
     new_words,
     ran_at_the_provider,
     refusal_message,
@@ -100,7 +103,7 @@ class _Execution:
     """One execution of a node, in one event loop or in threads.
 
     Attributes:
-        known: the ids of the messages that were there before.
+        known: the marks of the messages that were there before.
         halted: what ends the run once its calls have ended.
         pause: what the first call that pauses raises, in an event loop.
         begun: how many calls have begun there, and have not ended.
@@ -108,7 +111,7 @@ class _Execution:
 
     run: _NodeRun
     turn: _Turn
-    known: frozenset[str | None] = frozenset()
+    known: frozenset[MessageMark] = frozenset()
     halted: GuardHalted | None = None
     pause: GraphBubbleUp | None = None
     begun: int = 0
@@ -217,7 +220,7 @@ class GuardedToolNode(ToolNode):
             answer = interrupt(turn.asks, response_schema=ApprovalAnswer)
             with run.lock:
                 _take_answer(run.session, turn, answer)
-        return _Execution(run, turn, known=ids_of(messages))
+        return _Execution(run, turn, known=marks_of(messages))
 
     def _messages_of(self, given: Any) -> list[Any]:
         is_sent = isinstance(given, dict) and given.get("__type") == "tool_call_with_context"
@@ -289,7 +292,7 @@ class GuardedToolNode(ToolNode):
         if execution.halted is not None:
             raise execution.halted
         run, turn = execution.run, execution.turn
-        mark_as_written(result, self._messages_of(given))
+        result = mark_as_written(result, execution.known, key=self._messages_key)
         for message in messages_within(result):
             if isinstance(message, ToolMessage):
                 message.additional_kwargs[_STAMP] = run.name

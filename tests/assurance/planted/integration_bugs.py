@@ -8,6 +8,7 @@ _ASKING: Final = "harness/integrations/mcp/mcp_asking.py"
 _FILTER: Final = "harness/integrations/mcp/mcp_filter.py"
 _GATE: Final = "harness/integrations/langchain/langchain_gate.py"
 _GUARDED: Final = "harness/integrations/seam/guarded.py"
+_HANDOVERS: Final = "harness/integrations/langchain/langchain_handovers.py"
 _HTTP: Final = "harness/integrations/mcp/mcp_http.py"
 _MCP: Final = "harness/integrations/mcp/mcp_guarded.py"
 _MESSAGES: Final = "harness/integrations/mcp/mcp_messages.py"
@@ -126,11 +127,38 @@ INTEGRATION_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "words-of-a-tool",
-        _SAID,
+        _HANDOVERS,
         "a human message that a tool returned is said by the user",
-        "if isinstance(message, HumanMessage) and message.id not in known:",
-        "if isinstance(message, HumanMessage) and message.id is not None and message.id not in "
-        "known:",
+        "if isinstance(message, HumanMessage) and not is_known(message, known):",
+        "if isinstance(message, HumanMessage) and is_known(message, known):",
+    ),
+    slip(
+        "langchain-words-in-a-dict",
+        _HANDOVERS,
+        "a dict or a pair that a tool hands over becomes a message of the user",
+        "if (message := _read_message(value, any_form=holds)) is not None:",
+        "if isinstance(message := value, BaseMessage):",
+    ),
+    slip(
+        "langchain-words-that-are-sent",
+        _HANDOVERS,
+        "what a tool sends to a node is said by the user",
+        "goto=self._goto(value.goto))",
+        "goto=value.goto)",
+    ),
+    slip(
+        "langchain-words-under-a-known-id",
+        _HANDOVERS,
+        "a tool puts other words into a message of the user",
+        "return str(message.id), repr(message.content)",
+        'return str(message.id), ""',
+    ),
+    slip(
+        "langchain-words-that-are-raised",
+        _GATE,
+        "words in a command that a tool raises are said by the user",
+        "            mark_raised(raised, self.known)\n",
+        "            mark_raised(raised, self.known) if self.running else None\n",
     ),
     slip(
         "unread-call-is-no-call",

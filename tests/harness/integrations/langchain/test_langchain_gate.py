@@ -154,8 +154,8 @@ RESULTS: list[Any] = [
 
 @pytest.mark.parametrize("output", RESULTS)
 def test_a_call_has_the_result_that_names_it(output: Any) -> None:
-    assert result_facts(output, "c", {"m"}) == ("completed", {"output": "of c"})
-    assert result_facts(output, "z", {"m"}) == ("completed", {})
+    assert result_facts(output, "c", {("m", "'x'")}) == ("completed", {"output": "of c"})
+    assert result_facts(output, "z", {("m", "'x'")}) == ("completed", {})
     assert result_facts("text", "c") == ("completed", {"output": "text"})
     assert result_facts(message("c", status="error"), "c") == ("failed", {"error": "of c"})
 
