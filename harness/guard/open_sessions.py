@@ -60,7 +60,7 @@ class OpenSession:
         self.course = course
         for call in [*self.permits]:
             place = course.session.open_calls.get(call)
-            if course.has_halted or place is None or place != self._places.get(call):
+            if course.has_halted or place != self._places[call]:
                 self._withdraw(call)
 
     def _issue(self, calls: Iterable[Call]) -> None:

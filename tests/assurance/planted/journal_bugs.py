@@ -87,7 +87,7 @@ JOURNAL_BUGS: Final[tuple[Bug, ...]] = (
         "permit-of-a-call-that-ended-elsewhere",
         _OPEN,
         "a permit is good after another process told the result of its call",
-        "if course.has_halted or call not in course.session.open_calls:",
+        "if course.has_halted or place != self._places[call]:",
         "if course.has_halted:",
     ),
     slip(

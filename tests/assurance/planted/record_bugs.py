@@ -227,8 +227,8 @@ RECORD_BUGS: Final[tuple[Bug, ...]] = (
         "refused-opening-unsaid",
         _DECISION,
         "a report need not say that the last opening of its run was refused",
-        "if is_open != (self.report.score is not None and refused_opening(openings) is not None):",
-        "if is_open and refused_opening(openings) is None:",
+        'if (self.report.refused_at == "open") != (opening is not None):',
+        'if self.report.refused_at == "open" and opening is None:',
     ),
     slip(
         "begun-in-the-log-before",

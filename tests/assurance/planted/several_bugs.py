@@ -101,8 +101,8 @@ SEVERAL_BUGS: Final[tuple[Bug, ...]] = (
         "halt-elsewhere",
         "harness/guard/open_sessions.py",
         "permits outlive a halt in another process",
-        "if course.has_halted or call not in course.session.open_calls:",
-        "if call not in course.session.open_calls:",
+        "if course.has_halted or place != self._places[call]:",
+        "if place != self._places[call]:",
     ),
     slip(
         "settled-drops-known",

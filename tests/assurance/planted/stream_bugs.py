@@ -15,7 +15,7 @@ STREAM_BUGS: Final[tuple[Bug, ...]] = (
         "permit-of-an-id-used-again",
         "harness/guard/open_sessions.py",
         "a permit is good for as long as any call with its id is awaited",
-        "if course.has_halted or place is None or place != self._places.get(call):",
+        "if course.has_halted or place != self._places[call]:",
         "if course.has_halted or place is None:",
     ),
     slip(

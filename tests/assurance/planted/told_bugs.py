@@ -303,9 +303,9 @@ TOLD_BUGS: Final[tuple[Bug, ...]] = (
         "no-beside-a-yes-forgotten",
         _GUARDED,
         "a no beside a yes is not remembered",
-        "        self._denied_alone([one.wire() for one in asked.calls if one.id in doubted], "
+        "        self._denied_alone([one.wire() for one in asked.calls if one.id in denied], "
         "approver)\n",
-        "        del doubted\n",
+        "        del denied\n",
     ),
     slip(
         "first-of-several-nos",
