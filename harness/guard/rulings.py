@@ -11,6 +11,8 @@ from evals.timestamps import Time
 
 NOT_RUN: Final = "Not run."
 """What a model is told at least of a call that is not made."""
+SAID_NO: Final = "a person said no to this call"
+"""How a call failed that a person said no to, where the guard itself would allow it."""
 FAILED: Final = (
     "Not run: the check of this call failed. Tell the user: the operator of this agent has to look."
 )

@@ -15,7 +15,7 @@ from harness.canonical import canonical_json
 from harness.errors import HarnessError
 from harness.failures import describe_failure
 from harness.guard import Answer, EventError, EventFault, Guard, Ruling
-from harness.guard.rulings import NOT_RUN
+from harness.guard.rulings import NOT_RUN, SAID_NO
 from harness.guard.session_events import event_of
 from harness.integrations.mcp.mcp_pins import PinFile
 from harness.integrations.seam.ruling_replies import not_approved, reply_to_error
@@ -182,10 +182,9 @@ class GuardedServer:
                 answer = self._answer_question(again, yes=False)
         if not answer:
             return _denial_of(answer)
-        said_no = not_approved("a person said no to this call")
-        how = {"status": "failed", "error": said_no.reasons[0], "denied_by": self._approver}
+        how = {"status": "failed", "error": SAID_NO, "denied_by": self._approver}
         self._tell_guard("result", id=question.call.id, **how)
-        wire = {"action": "refuse", "note": said_no.reasons[0]}
+        said_no, wire = not_approved(SAID_NO), {"action": "refuse", "note": SAID_NO}
         return Denial(said_no.kind, said_no.reasons, wire, said_no.reply)
 
     def redeem_call(self, call: McpCall) -> McpCall:

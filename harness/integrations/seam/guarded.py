@@ -36,6 +36,7 @@ from harness.guard import (
     RequestedCall,
     Ruling,
 )
+from harness.guard.rulings import SAID_NO
 from harness.guard.session_events import event_of
 from harness.integrations.seam.ruling_replies import (
     BEFORE_REFUSED,
@@ -331,7 +332,7 @@ class GuardedSession:
         denied = {name for name, reply in given.items() if not reply.yes}
         self._deny(asked, denied, approver, keeps={one["id"] for one in kept})
         ruling = self._approve_calls(kept, approver) if kept else None
-        said_no = not_approved("a person said no to this call")
+        said_no = not_approved(SAID_NO)
         return {
             name: ruling if reply.yes and ruling is not None else said_no
             for name, reply in replies.items()
@@ -351,7 +352,7 @@ class GuardedSession:
 
         One by one: a no to a question is one to the calls that the guard itself doubts.
         """
-        said_no = {"status": "failed", "error": "a person said no to this call"}
+        said_no = {"status": "failed", "error": SAID_NO}
         for one in calls:
             ruling, again = self._ask_guard([one]), self.question
             if ruling.action == "ask" and again is not None:

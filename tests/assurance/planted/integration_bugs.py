@@ -318,8 +318,8 @@ INTEGRATION_BUGS: Final[tuple[Bug, ...]] = (
         "no-to-this-call-alone",
         _MCP,
         "a no is forgotten once the call that a yes to another one covers was not made",
-        '"error": said_no.reasons[0], "denied_by": self._approver}',
-        '"error": said_no.reasons[0]}',
+        '"error": SAID_NO, "denied_by": self._approver}',
+        '"error": SAID_NO}',
     ),
     slip(
         "shown-above-the-mode",
