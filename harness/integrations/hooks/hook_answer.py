@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from evals.envelope import is_identifier
 from harness.guard.course_answers import OutOfPlace
 from harness.guard.guard import Guard
-from harness.guard.rulings import Answer, EventError, Ruling
+from harness.guard.rulings import SAID_NO, Answer, EventError, Ruling
 from harness.guard.session_events import AnswerEvent, event_of
 from harness.guard.session_folder import StateUnusable
 from harness.integrations.hooks.cut_event import MOST_EVENT_BYTES, cut_event
@@ -164,7 +164,7 @@ def _end_calls(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutcom
         if call.asked is None:
             _tell_guard(guard, memory, "result", id=call.id, status="unknown")
         elif call.shown:
-            _answer_question(guard, memory, event, call.asked, yes=False)
+            _report_refusal(guard, memory, event, call)
         memory = memory.give_up(call)
     if event.name == "SessionEnd":
         _end_forgotten(guard, memory)
@@ -185,20 +185,38 @@ def _report_agreement(guard: Guard, memory: HookMemory, event: HookEvent, known:
     again = _rule_call(guard, memory, event._replace(folder=known.folder), known.id)
     if not isinstance(again, Ruling):
         return False
-    return bool(again) or _answer_question(guard, memory, event, again.plan_digest)
+    return bool(again or _answer_question(guard, memory, event, again.plan_digest))
+
+
+def _report_refusal(guard: Guard, memory: HookMemory, event: HookEvent, known: KnownCall) -> None:
+    """Tell the guard that the user refused. A question that has lapsed meanwhile is asked again."""
+    answer = _answer_question(guard, memory, event, known.asked, yes=False)
+    if not isinstance(answer, EventError) or known.tool is None:
+        return
+    call = event._replace(tool=known.tool, args=known.args, folder=known.folder)
+    again = _rule_call(guard, memory, call, known.id)
+    if isinstance(again, Ruling) and again.action == "ask":
+        _answer_question(guard, memory, event, again.plan_digest, yes=False)
+    elif again:  # by now a yes to another call covers it
+        told = {"id": known.id, "status": "failed", "error": SAID_NO}
+        _tell_guard(guard, memory, "result", **told, denied_by=_approver(memory, event))
 
 
 def _answer_question(
     guard: Guard, memory: HookMemory, event: HookEvent, plan_digest: str | None, *, yes: bool = True
-) -> bool:
+) -> Answer:
     """Tell the guard what was answered at the agent, by whoever is at it."""
     if plan_digest is None:
-        return False
-    approver = event.user or f"user-of-{memory.dialect}"
+        return None
+    approver = _approver(memory, event)
     answer = AnswerEvent(
         session=memory.session, plan_digest=plan_digest, yes=yes, approver=approver
     )
-    return bool(guard.handle(answer))
+    return guard.handle(answer)
+
+
+def _approver(memory: HookMemory, event: HookEvent) -> str:
+    return event.user or f"user-of-{memory.dialect}"
 
 
 def _reason(answer: Answer) -> str:

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from evals.context import CallId, SessionId, Sha256
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
+from evals.json_value import JsonObject
 from harness.canonical import canonical_json
 from harness.integrations.hooks.dialect import HookEvent
 from harness.wire import parse
@@ -18,8 +19,9 @@ class KnownCall(Envelope):
 
     `key` is the canonical JSON of the tool and its arguments, hashed. `asked` is the digest of the
     plan that the question was about. `folder` is where the call was to work, `agent` the
-    sub-agent that makes it. `shown` says that the agent asks its user about it. `ended` says that
-    it was given up: nothing runs any more, and no result came.
+    sub-agent that makes it. `shown` says that the agent asks its user about it: its `tool` and
+    `args` are kept as long as that lasts. `ended` says that it was given up: nothing runs any more,
+    and no result came.
     """
 
     id: CallId
@@ -28,6 +30,8 @@ class KnownCall(Envelope):
     folder: Annotated[str | None, OPTIONAL] = None
     agent: Annotated[str | None, OPTIONAL] = None
     shown: Annotated[bool | None, OPTIONAL] = None
+    tool: Annotated[CallId | None, OPTIONAL] = None
+    args: Annotated[JsonObject | None, OPTIONAL] = None
     ended: Annotated[bool | None, OPTIONAL] = None
 
     def change_fields(self, **changed: Any) -> "KnownCall":
@@ -83,11 +87,13 @@ class HookMemory(Envelope):
         key = call_key(event)
         waiting = (one for one in self.calls if one.asked is not None and one.key == key)
         call = next((one for one in waiting if not one.shown), None)
-        return self if call is None else self._put_back(call.change_fields(shown=True))
+        if call is None:
+            return self
+        return self._put_back(call.change_fields(shown=True, tool=event.tool, args=event.args))
 
     def give_up(self, call: KnownCall) -> "HookMemory":
         """Return the memory with a call that is not waited for any more."""
-        return self._put_back(call.change_fields(ended=True))
+        return self._put_back(call.change_fields(ended=True, tool=None, args=None))
 
     def _put_back(self, call: KnownCall) -> "HookMemory":
         calls = tuple(call if one.id == call.id else one for one in self.calls)
