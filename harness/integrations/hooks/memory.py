@@ -83,10 +83,13 @@ class HookMemory(Envelope):
         return tuple(one for one in over if one.agent == event.agent)
 
     def show_question(self, event: HookEvent) -> "HookMemory":
-        """Return the memory once the user is asked about a call: the first such one not shown."""
+        """Return the memory once the user is asked about a call: the last such one not shown.
+
+        Of those before it the user may never have been asked: they broke off.
+        """
         key = call_key(event)
-        waiting = (one for one in self.calls if one.asked is not None and one.key == key)
-        call = next((one for one in waiting if not one.shown), None)
+        asked = (one for one in self.calls[::-1] if one.asked is not None and one.key == key)
+        call = next((one for one in asked if not (one.shown or one.ended)), None)
         if call is None:
             return self
         return self._put_back(call.change_fields(shown=True, tool=event.tool, args=event.args))

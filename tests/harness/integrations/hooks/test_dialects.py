@@ -239,7 +239,7 @@ def test_two_questions_about_the_same_call_are_two(critic: Critic, tmp_path: Pat
         agent.decided(critic, tmp_path / "once", event)
         for event in (*asked, shown(agent, agent.shell), *ended)
     ]
-    assert once[-2:] == ["silence", "deny"]
+    assert once[-2:] == ["deny", "silence"]
     twice = [
         agent.decided(critic, tmp_path / "twice", event)
         for event in (*asked, shown(agent, agent.shell), shown(agent, agent.shell), *ended)

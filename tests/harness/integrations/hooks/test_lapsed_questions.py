@@ -103,3 +103,18 @@ def test_a_no_to_a_call_stands_where_the_yes_to_another_would_cover_it() -> None
     assert hooks.tell("result", "c2", OTHER, output="Ada") == "allow"
     assert hooks.tell(*STOP) == "allow"
     assert hooks.tell("call", "c3", FETCH) == "refuse"
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_a_question_that_was_never_shown_takes_no_yes_to_the_same_call_later(
+    stopped: bool,
+) -> None:
+    """The user breaks off before they are asked, and the agent tells of that or does not."""
+    hooks = Hooks()
+    for name in ("c1", "c2"):
+        assert hooks.tell("call", name, FETCH) == "ask"
+        if name == "c1" and stopped:
+            hooks.tell(*STOP)
+    hooks.tell("shown", None, FETCH)
+    assert hooks.tell("result", "c2", FETCH, output="docs") == "allow"
+    assert ("yes", "user-of-claude-code") in hooks.answers

@@ -38,16 +38,24 @@ def test_of_calls_without_ids_the_first_that_is_alike_ended(
 
 
 @given(CALLS, TOOLS, ARGS)
-def test_a_question_is_about_the_first_call_alike_that_none_was_shown_of(
+def test_a_question_is_about_the_last_call_alike_that_none_was_shown_of(
     calls: list[tuple[str, Any]], tool: str, args: Any
 ) -> None:
     memory = memory_of(calls, asked="0" * 64)
     alike = [at for at, call in enumerate(calls) if call == (tool, args)]
     for count in range(len(alike) + 1):
         shown = [at for at, one in enumerate(memory.calls) if one.shown]
-        assert shown == alike[:count]
+        assert shown == alike[len(alike) - count :]
         memory = memory.show_question(event_of(tool, args))
     assert memory_of(calls).show_question(event_of(tool, args)) == memory_of(calls)
+
+
+def test_a_question_is_not_about_a_call_that_was_given_up() -> None:
+    memory = memory_of([("read", {}), ("read", {})], asked="0" * 64)
+    old, new = memory.calls
+    assert memory.give_up(new).show_question(event_of("read", {})).calls[0].shown
+    memory = memory.give_up(old).give_up(new)
+    assert memory.show_question(event_of("read", {})) == memory
 
 
 def test_a_call_with_an_id_is_found_by_it_alone() -> None:
