@@ -130,6 +130,10 @@ class GuardedServer:
         rank = MODE_RANK[known.approval_mode]
         return all(mode is None or rank <= MODE_RANK[mode] for mode in modes)
 
+    def input_schema(self, name: str) -> Any:
+        """Return what the server says of the arguments of a tool, or None."""
+        return self._listed.get(name, {}).get("inputSchema")
+
     def forget_list(self) -> None:
         """Take note that the server has other tools now."""
         self._listed.clear()

@@ -142,6 +142,11 @@ class McpHttpProxy:
                 exchange.tasks.add(task)
                 task.add_done_callback(exchange.tasks.discard)
 
+    def _schema_for(self, message: Json) -> Any:
+        """Return the schema of the arguments of the tool that a message calls, as it is listed."""
+        is_call = message.get("method") == "tools/call"
+        return self._server.input_schema(message["params"]["name"]) if is_call else None
+
     async def _forward(self, connection: _Connection, message: Json, here: _Exchange) -> None:
         """Send a message to the server, and take in all that it answers."""
         is_request = "method" in message and "id" in message
@@ -149,7 +154,7 @@ class McpHttpProxy:
         here.asked += [message] if is_request else []
         why = "the server did not answer"
         try:
-            headers = headers_for(message, here.headers)
+            headers = headers_for(message, here.headers, self._schema_for(message))
             body = wire.dump_message(message)
             async with self._client.stream(
                 "POST", self._url, content=body, headers=headers

@@ -1,5 +1,7 @@
 """The answers of a streamable HTTP server of MCP, as JSON-RPC messages. Tested with httpx2 2.16."""
 
+import re
+from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 
@@ -14,26 +16,55 @@ _NOT_PASSED_ON: Final = frozenset(
         *("transfer-encoding", "upgrade", "proxy-authorization", "proxy-authenticate", "expect"),
     }
 )
-_OF_CALL: Final = ("mcp-name", "mcp-param-")
+_OF_BODY: Final = ("mcp-method", "mcp-name", "mcp-param-")
+"""The headers that repeat what the body says. An argument has one that its schema names so."""
+_MARK: Final = "x-mcp-header"
+_TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_ENCODED: Final = re.compile(r"=\?base64\?.*\?=", re.DOTALL)
 
 
-def headers_for(message: Json, given: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of a message to the server: the client's, where they say what it says.
+def headers_for(message: Json, given: Mapping[str, str], schema: Any = None) -> dict[str, str]:
+    """Return the headers of a message to the server: the client's, and those that it repeats.
 
-    From 2026-07-28 on, headers repeat the method and the name in the body. A server that believed
-    them, and not the body, would do what was never judged: so they are written anew.
+    From 2026-07-28 on, headers repeat the method, the name and arguments in the body. A server that
+    believed them, and not the body, would do what was never judged: so all of them are made anew,
+    for a client that sends any.
+
+    Args:
+        schema: that of the arguments of the tool that is called, as the server lists it.
     """
     kept = {name.lower(): value for name, value in given.items()}
-    kept = {name: value for name, value in kept.items() if name not in _NOT_PASSED_ON}
-    method, params = message.get("method"), message.get("params", {})
-    if method is None or "mcp-method" not in kept:
+    is_repeated, method = "mcp-method" in kept, message.get("method")
+    kept = {name: kept[name] for name in kept.keys() - _NOT_PASSED_ON}
+    kept = {name: value for name, value in kept.items() if not name.startswith(_OF_BODY)}
+    if not is_repeated or method is None:
         return kept
-    if kept["mcp-method"] != method:  # a request of our own, in the middle of the client's
-        kept = {name: value for name, value in kept.items() if not name.startswith(_OF_CALL)}
+    params = message.get("params", {})
     named = params.get("uri") if method.startswith("resources/") else params.get("name")
-    if "mcp-name" in kept and type(named) is str and named.isascii() and named.isprintable():
-        kept["mcp-name"] = named
-    return {**kept, "mcp-method": method}
+    told = {"mcp-name": _write_value(named)} if type(named) is str else {}
+    args = _repeat_args(schema, params.get("arguments")) if method == "tools/call" else {}
+    return {**kept, **args, **told, "mcp-method": method}
+
+
+def _repeat_args(schema: Any, args: Any) -> dict[str, str]:
+    """Return the headers that repeat the arguments which a schema marks."""
+    parts = schema.get("properties") if type(schema) is dict else None
+    found: dict[str, str] = {}
+    for name, part in parts.items() if type(parts) is dict and type(args) is dict else ():
+        mark, value = part.get(_MARK) if type(part) is dict else None, args.get(name)
+        if type(mark) is str and _TOKEN.fullmatch(mark) and type(value) in (str, bool, int, float):
+            text = str(value).lower() if type(value) is bool else str(value)
+            found[f"mcp-param-{mark.lower()}"] = _write_value(text)
+        found |= _repeat_args(part, value)
+    return found
+
+
+def _write_value(text: str) -> str:
+    """Return a text as the value of a header: in Base64 where it would not arrive as it is."""
+    is_plain = text.isascii() and text.isprintable() and text == text.strip()
+    if is_plain and not _ENCODED.fullmatch(text):
+        return text
+    return f"=?base64?{b64encode(text.encode()).decode()}?="
 
 
 def lost_answer(message: Json, why: str, code: int = INTERNAL) -> bytes:

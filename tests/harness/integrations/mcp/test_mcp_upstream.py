@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import httpx2
 import pytest
+from mcp.shared.inbound import decode_header_value, mcp_param_headers, x_mcp_header_map
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -35,10 +36,63 @@ def test_headers_say_what_the_body_says() -> None:
     call = {"id": 1, "method": "tools/call", "params": {"name": "lookup"}}
     own = {"id": 2, "method": "tools/list", "params": {}}
     rest = {"authorization": "Bearer t"}
-    told = {"mcp-method": "tools/call", "mcp-name": "lookup", "mcp-param-x": "1"}
+    told = {"mcp-method": "tools/call", "mcp-name": "lookup"}
     assert headers_for(call, GIVEN) == {**rest, **told}
     assert headers_for(own, GIVEN) == {**rest, "mcp-method": "tools/list"}
-    assert headers_for({"id": 3, "result": {}}, {"host": "h", **rest}) == rest
+    for other in ({"id": 3, "result": {}}, {}):
+        assert headers_for(other, GIVEN) == rest
+    unsaid = {name: value for name, value in GIVEN.items() if name != "Mcp-Method"}
+    assert headers_for(call, unsaid) == rest
+
+
+@pytest.mark.parametrize("name", ["notes://é", "a b", " a", "a\nb", "=?base64?YQ==?=", ""])
+def test_a_name_of_any_letters_is_that_of_the_body(name: str) -> None:
+    read = {"id": 1, "method": "resources/read", "params": {"uri": name}}
+    told = headers_for(read, {"Mcp-Method": "resources/read", "Mcp-Name": "secret://x"})
+    assert decode_header_value(told["mcp-name"]) == name
+    assert told["mcp-name"].isascii()
+    assert told["mcp-name"].isprintable()
+
+
+MARKED: Json = {
+    "properties": {
+        "order_id": {"type": "string", "x-mcp-header": "Order_Id"},
+        "is_new": {"type": "boolean", "x-mcp-header": "New"},
+        "cents": {"type": "integer", "x-mcp-header": "Cents"},
+        "to": {"properties": {"city": {"type": "string", "x-mcp-header": "City"}}},
+        "note": {"type": "string"},
+    }
+}
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"order_id": "A-1", "is_new": True, "cents": 7, "note": "n"},
+        {"order_id": "ä\r\nhost: x", "is_new": False, "to": {"city": "Oslo", "zip": "1"}},
+        {"order_id": None, "cents": [1], "to": "Oslo"},
+        {"cents": -1.0, "to": {"city": {"a": 1}}},
+        {},
+    ],
+)
+def test_arguments_are_repeated_as_a_client_would_that_sent_what_was_judged(args: Json) -> None:
+    call = {"id": 1, "method": "tools/call", "params": {"name": "lookup", "arguments": args}}
+    given = {"Mcp-Method": "tools/call", "Mcp-Param-Order_Id": "A-9", "Mcp-Param-Zip": "9"}
+    told = headers_for(call, given, MARKED)
+    of_args = {name: value for name, value in told.items() if name.startswith("mcp-param-")}
+    expected = mcp_param_headers(x_mcp_header_map(MARKED), args)
+    assert of_args == {name.lower(): value for name, value in expected.items()}
+
+
+@pytest.mark.parametrize("mark", ["", "a b", "x: y", "a\r\nhost", "é", 7, None])
+@pytest.mark.parametrize(
+    "shape", [lambda part: {"properties": part}, lambda part: part, lambda _: []]
+)
+def test_a_schema_names_no_header_that_is_none(mark: Any, shape: Any) -> None:
+    call = {"id": 1, "method": "tools/call", "params": {"name": "a", "arguments": {"a": "1"}}}
+    schema = shape({"a": {"type": "string", "x-mcp-header": mark}})
+    told = headers_for(call, {"Mcp-Method": "tools/call"}, schema)
+    assert told == {"mcp-method": "tools/call", "mcp-name": "a"}
 
 
 class Upstream:
@@ -46,6 +100,7 @@ class Upstream:
 
     def __init__(self, **acts: Act) -> None:
         self.acts = acts
+        self.tools: list[Json] = [*TOOLS]
         self.heard: list[Json] = []
         self.headers: list[dict[str, str]] = []
 
@@ -54,7 +109,8 @@ class Upstream:
         self.heard.append(message)
         self.headers.append(dict(request.headers))
         if message["method"] == "tools/list":
-            return JSONResponse({"jsonrpc": "2.0", "id": message["id"], "result": {"tools": TOOLS}})
+            listed = {"tools": self.tools}
+            return JSONResponse({"jsonrpc": "2.0", "id": message["id"], "result": listed})
         return self.acts["call"](message)
 
 
@@ -71,13 +127,15 @@ async def proxied(folder: Path, upstream: Upstream) -> AsyncIterator[tuple[Shop,
         yield shop, client
 
 
-def call(upstream: Upstream, folder: Path, name: str = "lookup") -> tuple[Shop, httpx.Response]:
+def call(
+    upstream: Upstream, folder: Path, name: str = "lookup", **more: str
+) -> tuple[Shop, httpx.Response]:
     """Call a tool before any list, as a client of the newer protocol does."""
 
     async def posted() -> tuple[Shop, httpx.Response]:
         params = {"name": name, "arguments": {"order_id": "7"}, "_meta": META}
         wire = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        headers = {"mcp-method": "tools/call", "mcp-name": "mystery"}
+        headers = {"mcp-method": "tools/call", "mcp-name": "mystery", **more}
         async with proxied(folder, upstream) as (shop, client):
             return shop, await client.post("/mcp", json=wire, headers=headers)
 
@@ -102,6 +160,15 @@ def test_the_tools_are_listed_first_and_the_call_follows(tmp_path: Path) -> None
     assert [one["method"] for one in upstream.heard] == ["tools/list", "tools/call"]
     assert [one.get("mcp-method") for one in upstream.headers] == ["tools/list", "tools/call"]
     assert [one.get("mcp-name") for one in upstream.headers] == [None, "lookup"]
+
+
+def test_a_tool_that_repeats_arguments_in_headers_hears_those_of_the_call(tmp_path: Path) -> None:
+    order = {"order_id": {"type": "string", "x-mcp-header": "order"}}
+    marked = {**TOOLS[0], "inputSchema": {"type": "object", "properties": order}}
+    upstream = Upstream(call=lambda message: JSONResponse(result(message)))
+    upstream.tools = [marked]
+    call(upstream, tmp_path, **{"mcp-param-order": "8"})
+    assert [one.get("mcp-param-order") for one in upstream.headers] == [None, "7"]
 
 
 def test_a_refused_call_is_answered_without_asking_the_server(tmp_path: Path) -> None:
