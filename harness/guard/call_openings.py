@@ -36,7 +36,7 @@ from harness.guard.course_answers import (
     Ruled,
     open_question,
 )
-from harness.guard.rulings import OpeningRuling, Ruling
+from harness.guard.rulings import EventError, EventFault, OpeningRuling, Ruling
 from harness.guard.session_events import AnswerEvent, ReadyEvent
 from harness.record import RecordedAnswer
 
@@ -220,7 +220,12 @@ def answer_opening(
     if not event.yes:
         return _deny(course, question, asked, event.approver)
     approval = _approval_of(question, asked, event, record)
-    later = _open(course, asked, as_of, (approval,))
+    try:
+        later = _open(course, asked, as_of, (approval,))
+    except OutOfPlace as error:  # since then something was seen or made beside its turn
+        lapsed = replace(course, question=question).lapse_question()
+        fault = EventFault(path="/event", message=f"the question has lapsed: {error}")
+        return lapsed._replace(answer=EventError(session=event.session, error=fault))
     if later.opened and later.judged is not None and later.judged.judged.settled.proposal:
         later = _keep_approved(later, later.judged.judged.settled.proposal, event)
     if not asked.carries_out:

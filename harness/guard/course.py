@@ -22,7 +22,7 @@ from critic.session import (
     SessionReport,
     verify_batch,
 )
-from critic.session.call_batch import CallTake, OtherCall
+from critic.session.call_batch import OtherCall
 from critic.session.proposing import order_turn
 from evals.envelope import is_identifier
 from evals.escaping import escape_name
@@ -35,8 +35,10 @@ from harness.guard.course_answers import (
     OutOfPlace,
     Ruled,
     ToRecord,
+    call_of,
     deny_steps,
     open_question,
+    result_of,
 )
 from harness.guard.rulings import (
     NOT_RUN,
@@ -144,7 +146,7 @@ class Course:
     def _rule_on(
         self, requested: Sequence[RequestedCall], as_of: datetime, *, is_plan: bool
     ) -> Answered:
-        calls = [_call_of(call) for call in requested if self._knows_tool(call.tool)]
+        calls = [call_of(call) for call in requested if self._knows_tool(call.tool)]
         unknown = self._unknown_calls(requested)
         if not calls:
             session, turn = self.session.id, self.session.turn
@@ -421,7 +423,7 @@ class Course:
         What was sent is the allowed call if its tool and arguments are those, as replay compares
         them.
         """
-        result = _result_of(event)
+        result = result_of(event)
         if event.sent is None:
             return result
         turn, step = self.session.open_calls[event.id]
@@ -443,7 +445,7 @@ class Course:
         verdict, plan_digest = verify_batch(batch), digest(batch.plan)
         session = self.session.decided(batch, "allow", verdict, plan_digest)
         session = session.decided(batch, "refuse", verdict, plan_digest)
-        ran = session.ran(event.id, _without_output(_result_of(event)), as_of)
+        ran = session.ran(event.id, _without_output(result_of(event)), as_of)
         records = (
             *self._end_of_question(),
             ToRecord(batch, verdict, "refuse", note=_UNRULED),
@@ -487,18 +489,6 @@ class Course:
         """
         if self.has_halted:
             raise OutOfPlace("/event", "the session halted at a refusal: only close is left")
-
-
-def _call_of(call: RequestedCall) -> Call:
-    takes = tuple(CallTake(one.arg, one.call, one.at) for one in call.takes or ())
-    return Call(
-        call.id, call.tool, call.args, call.estimated_tokens, call.shell, takes, call.after or ()
-    )
-
-
-def _result_of(event: ResultEvent) -> CallResult:
-    measures = event.tokens, event.duration_ms, event.cost_micros
-    return CallResult(event.status, event.output, event.error, *measures, bool(event.cut))
 
 
 def _without_output(result: CallResult) -> CallResult:

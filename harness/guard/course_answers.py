@@ -5,10 +5,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from critic import Refused, ScoreVerdict, Verified, Violation
-from critic.session import Action, Batch, Call, EndedBatch
+from critic.session import Action, Batch, Call, CallResult, EndedBatch
+from critic.session.call_batch import CallTake
 from evals.kinds import RecordedAction
 from evals.run import Opening, refused_opening
 from harness.errors import HarnessError
+from harness.guard.session_events import RequestedCall, ResultEvent
 from harness.policy import GuardSettings
 from harness.record import RecordedAnswer, RunFacts
 
@@ -142,3 +144,17 @@ def deny_steps(steps: Iterable[int]) -> Refused:
             for step in steps
         )
     )
+
+
+def call_of(call: RequestedCall) -> Call:
+    """Return a call as sessions have it."""
+    takes = tuple(CallTake(one.arg, one.call, one.at) for one in call.takes or ())
+    return Call(
+        call.id, call.tool, call.args, call.estimated_tokens, call.shell, takes, call.after or ()
+    )
+
+
+def result_of(event: ResultEvent) -> CallResult:
+    """Return a result as sessions have it."""
+    measures = event.tokens, event.duration_ms, event.cost_micros
+    return CallResult(event.status, event.output, event.error, *measures, bool(event.cut))

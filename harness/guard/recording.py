@@ -18,6 +18,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from critic import consolidate
+from evals.escaping import escape_name
+from evals.run import ToolCall
+from evals.side_table import Beside
+from harness.canonical import canonical_json
 from harness.clock import SystemClock
 from harness.errors import HarnessError
 from harness.guard.course import Answered, Course
@@ -26,7 +30,7 @@ from harness.guard.guard_state import GuardState
 from harness.guard.log_claims import OPENED, KeepsClaims, id_claim, require_stored
 from harness.guard.reopening import carried_of, find_closed
 from harness.guard.rulings import OpeningRuling, Ruling
-from harness.guard.session_events import CloseEvent
+from harness.guard.session_events import CloseEvent, ResultEvent
 from harness.guard.session_journal import (
     JournalAltered,
     JournalPlace,
@@ -42,6 +46,7 @@ from harness.guard.session_journal import (
     step_claim,
 )
 from harness.log.journal_rows import JournalRow, JournalStep
+from harness.log.log_errors import Unrecordable
 from harness.record import (
     AlreadyClaimed,
     Begun,
@@ -56,6 +61,7 @@ from harness.record import (
 )
 from harness.record.drafts import session_key
 from harness.runtime.ports import Clock, RecordsBegun
+from harness.wire import MOST_RETURNED
 
 if TYPE_CHECKING:
     from harness.guard.session_inputs import BatchInputs
@@ -114,6 +120,30 @@ class _KeepsSettlements(Protocol):
     def find_settled(self, begun: Iterable[str]) -> Iterable[str]:
         """Return the hashes of the beginnings that a person settled."""
         ...
+
+
+_SIZES: Final = Beside[int]()
+"""Beside a call that ended, the bytes of what it returned."""
+
+
+def _require_recordable(course: Course, call_id: str) -> None:
+    """Check that the turns that still run did not return more than their records can hold.
+
+    Raises:
+        Unrecordable: one did. What a call of it would do later could not be recorded.
+    """
+    for running in course.session.running.values():
+        if sum(map(_returned_by, running.ended)) > MOST_RETURNED:
+            raise Unrecordable(
+                f"with the result of call {escape_name(call_id)} its turn returned over "
+                f"{MOST_RETURNED} bytes, which no record can hold: tell the beginning of it, "
+                'with "cut": true'
+            )
+
+
+def _returned_by(call: ToolCall) -> int:
+    known = _SIZES.get(call)
+    return _SIZES.keep(call, len(canonical_json(call.output))) if known is None else known
 
 
 class RulingRecorder:
@@ -236,6 +266,8 @@ class RulingRecorder:
             WentOnElsewhere: the log has another session of its id.
             Exception: the log did not accept it.
         """
+        if self._log is not None and isinstance(told.event, ResultEvent):
+            _require_recordable(answered.course, told.event.id)
         is_wanted = self._log is not None or self._on_decision is not None
         entries = self._say_more(answered.records, marks) if is_wanted else ()
         step = self._step_of(answered, marks, told)

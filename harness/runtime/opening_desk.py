@@ -3,10 +3,12 @@
 Rule 1: a step is opened once, before its first attempt, by the checks that judged the plan. Only
         one that passes gets permits, each for one attempt.
 Rule 2: the first refusal ends the plan, but for one question to a person. Calls that were not
-        opened, or are not what was opened, end it too.
+        opened, are not what was opened, or had no permit, end it too.
+Rule 3: nothing is opened once the run returned more than a record can hold.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final
@@ -21,7 +23,7 @@ from harness.record.inputs import HeldInputs
 from harness.runtime.awaiting import maybe_await
 from harness.runtime.step_permits import Approver, StepPermit, StepRefused, issue_step_permit
 from harness.single_use import PermitError
-from harness.wire import detached_copy
+from harness.wire import MOST_RETURNED, detached_copy
 
 _MOST_ATTEMPTS: Final = 1 + MOST_RETRIES
 
@@ -59,6 +61,8 @@ class OpeningDesk:
         self._sent: dict[int, ToolStep] = {}
         self._bodies: dict[int, bytes] = {}
         self._issued: dict[int, list[StepPermit]] = {}
+        self._made = Counter[int]()
+        self._returned = 0
         self._latest: datetime | None = inputs.proposal.ctx.as_of
         self._ended: str | None = None
         self.openings: Final[list[Opening]] = []
@@ -111,9 +115,21 @@ class OpeningDesk:
             except OpeningError as error:
                 self._ended = str(error)
                 raise PermitError(self._ended) from error
-            if canonical_json(call.args) != self._bodies[call.step]:
-                self._ended = f"a call of step {call.step} has other args than it was opened with"
-                raise PermitError(self._ended)
+            self._made[call.step] += 1
+            self._returned += len(canonical_json(call.output))
+            if (why := self._fault_of(call)) is not None:
+                self._ended = why
+                raise PermitError(why)
+
+    def _fault_of(self, call: ToolCall) -> str | None:
+        """Return why nothing is opened after a call that ended, or None."""
+        if canonical_json(call.args) != self._bodies[call.step]:
+            return f"a call of step {call.step} has other args than it was opened with"
+        if self._made[call.step] > len(self._issued.get(call.step, ())):
+            return f"step {call.step} was called more often than there were permits for it"
+        if self._returned > MOST_RETURNED:
+            return f"its calls returned over {MOST_RETURNED} bytes, which no record can hold"
+        return None
 
     def _require_retry(self, step: int) -> None:
         made = [call for call in self._opener.calls if call.step == step]

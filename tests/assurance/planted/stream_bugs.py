@@ -12,6 +12,27 @@ _LEDGER: Final = "critic/session/ledger.py"
 
 STREAM_BUGS: Final[tuple[Bug, ...]] = (
     slip(
+        "opened-beyond-its-record",
+        "harness/guard/recording.py",
+        "a call is opened in a turn whose results no record can hold",
+        "if self._log is not None and isinstance(told.event, ResultEvent):",
+        "if self._log is None and isinstance(told.event, ResultEvent):",
+    ),
+    slip(
+        "sent-beyond-its-record",
+        "harness/runtime/opening_desk.py",
+        "a loop goes on after results that no record can hold",
+        "if self._returned > MOST_RETURNED:",
+        "if len(canonical_json(call.output)) > 2 * MOST_RETURNED:",
+    ),
+    slip(
+        "called-without-a-permit",
+        "harness/runtime/opening_desk.py",
+        "a step is called twice with one permit, and its second result is taken from",
+        "if self._made[call.step] > len(self._issued.get(call.step, ())):",
+        "if not self._issued.get(call.step, ()):",
+    ),
+    slip(
         "permit-of-an-id-used-again",
         "harness/guard/open_sessions.py",
         "a permit is good for as long as any call with its id is awaited",

@@ -8,7 +8,7 @@ import pytest
 
 from critic import Refused
 from harness.clock import FixedClock
-from harness.guard import EventError, Guard, OpeningRuling, Ruling
+from harness.guard import EventError, Guard, OpeningRuling, Ruling, recording
 from harness.log import SqlDecisionLog
 from harness.policy import Policy
 from harness.record import DecisionRecord
@@ -289,6 +289,35 @@ def test_the_question_about_an_opened_call_is_shown_as_it_was_asked(made: list[J
     shown = status.question.ruling
     assert shown.questions is not None
     assert [one.call for one in shown.questions] == [one["call"] for one in asked["questions"]]
+
+
+@pytest.mark.parametrize("between", [SAID, result("old", WINDOW)])
+def test_a_question_that_can_no_longer_be_answered_lapses_with_the_yes(between: Json) -> None:
+    guard = guard_of(VALUES)
+    earlier = [opened(), calls({**READS[1], "id": "old"})]
+    *_, asked = answers_to(guard, [*earlier, TURN, *read_both(), ready("c")]).values()
+    yes = {**answer(), "plan_digest": asked["plan_digest"]}
+    told = answers_to(guard, [between, yes, yes, calls(PAY | {"takes": [], "after": []})])
+    assert told[1]["error"]["message"].startswith("the question has lapsed: its turn did not see")
+    assert told[2]["error"]["message"].startswith("no question is open")
+    status = guard.status("s")
+    assert status is not None
+    assert status.question is None
+    assert status.waiting == frozenset()
+
+
+def test_nothing_is_opened_whose_run_no_record_could_hold(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(recording, "MOST_RETURNED", 3000)
+    large = {**ORDER, "more": "x" * 2000}
+    with guard_of(log=tmp_path / "log") as guard:
+        told = answers_to(guard, [opened(), TURN, *read_both(large, large), ready("c")])
+        assert "tell the beginning of it" in told[5]["error"]["message"]
+        assert "has not ended" in told[6]["error"]["message"]
+        cut = result("b", "x", cut=True)
+        assert [*answers_to(guard, [cut, close()]).values()][-1]["turns"][0]["action"] == "allow"
+    assert "error" not in answers_to(guard_of(), [opened(), TURN, *read_both(large, large)])[1]
 
 
 @pytest.mark.parametrize("denied", ["1", "12", "21", "123", "321"])

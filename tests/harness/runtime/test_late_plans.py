@@ -17,6 +17,7 @@ from harness.record.fates import RecordFacts
 from harness.record.index_row import index_row
 from harness.record.record_facts import facts_of_record
 from harness.replay import check_log, replay
+from harness.runtime import opening_desk
 from harness.runtime.approving import approve
 from harness.runtime.canonical_loop import ExecutionFailed, Outcome
 from harness.runtime.executors import CallableExecutor, TranscriptExecutor
@@ -339,6 +340,28 @@ def test_a_permit_of_a_step_is_for_one_attempt_and_not_for_later(log: SqlDecisio
     with pytest.raises(PermitError, match="the execution ended"):
         asyncio.run(kept[0].step(0))
     assert [one.status for one in replay(log)] == ["same", "same"]
+
+
+@pytest.mark.parametrize("fault", ["a call twice", "more than a record holds"])
+def test_nothing_more_is_sent_after_what_no_permit_was_for_or_no_record_holds(
+    fault: str, log: SqlDecisionLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening_desk, "MOST_RETURNED", 3000)
+    why = "more often than there were permits" if fault == "a call twice" else "over 3000 bytes"
+
+    async def act(permit: Permit, record: Recorder) -> None:
+        first = (await permit.step(0)).redeem()
+        output = ORDER if fault == "a call twice" else {**ORDER, "more": "x" * 3000}
+        for _ in range(2 if fault == "a call twice" else 1):
+            record(call_of(first, 0, output))
+        for step in (1, 2):
+            with pytest.raises(PermitError, match=why):
+                await permit.step(step)
+
+    outcome = decide(Opens(act), log)
+    assert outcome.run is not None
+    assert [one.step for one in outcome.run.openings or ()] == [0]
+    assert {call.step for call in outcome.run.calls} == {0}
 
 
 def test_a_permit_that_was_kept_is_withdrawn_with_the_execution() -> None:
