@@ -11,8 +11,9 @@ them. Approval: an `interrupt` for the whole message, resumed with an `ApprovalA
 each tool of LangChain that starts within the run, with the arguments that reach it, whoever starts
 it: a retry, another middleware, a graph of your own, a sub-agent.
 
-Not guarded: what a tool does that is not itself a tool of LangChain, and tools that a provider runs
-within its model: a message that shows one ends the run.
+Not guarded: what a tool does that is not itself a tool of LangChain, what it does in a thread that
+it starts without its context, and tools that a provider runs within its model: a message that shows
+one ends the run. Build a sub-agent with `nested=True`: in such a thread it ends.
 """
 
 from typing import TYPE_CHECKING

@@ -16,6 +16,7 @@ def guarded_agent(
     scope: Sequence[str] | None = None,
     user: NameSource = None,
     tenant: NameSource = None,
+    nested: bool = False,
     **options: Any,
 ) -> Any:
     """Return an agent of `create_agent` that is guarded: a compiled graph of LangGraph.
@@ -27,6 +28,8 @@ def guarded_agent(
         scope: the tools that the requests are for, if known.
         user, tenant: whom a thread is for: identifiers, or functions of the `Runtime` of a run. The
             caller authenticates them.
+        nested: it is only ever a sub-agent: it ends where it runs outside of a guarded call, as in
+            a thread that a tool starts without its context.
 
     Raises:
         ValueError: one of the tools is one that the provider of the model runs.
@@ -40,7 +43,8 @@ def guarded_agent(
         guard.check_tools(map(_name_of_tool, tools))
     prompt = options.get("system_prompt")
     system = None if prompt is None else str(getattr(prompt, "text", prompt))
-    held = guard_middleware(guard, system=system, scope=scope, user=user, tenant=tenant)
+    known: dict[str, Any] = {"system": system, "scope": scope, "user": user, "tenant": tenant}
+    held = guard_middleware(guard, nested=nested, **known)
     listed = [*middleware, *held]
     return guarded_graph(create_agent(model, list(tools), middleware=listed, **options), guard)
 
@@ -52,13 +56,14 @@ def guard_middleware(
     scope: Sequence[str] | None = None,
     user: NameSource = None,
     tenant: NameSource = None,
+    nested: bool = False,
 ) -> list[Any]:
     """Return the middleware that guards an agent which is built elsewhere: list it last.
 
     Args:
         system: the system prompt of the agent.
         scope: the tools that the requests are for, if known.
-        user, tenant: whom a thread is for, as `guarded_agent` takes them.
+        user, tenant, nested: as `guarded_agent` takes them.
 
     Raises:
         PolicyError: the policy lacks a name of the scope.
@@ -70,7 +75,7 @@ def guard_middleware(
     from harness.integrations.langchain.langchain_sessions import Sessions  # noqa: PLC0415 - as above
 
     guard.check_scope(scope)
-    sessions = Sessions(guard, system, scope, Principals(user, tenant))
+    sessions = Sessions(guard, system, scope, Principals(user, tenant), nested=nested)
     return [CriticApproval(sessions), CriticGuard(sessions)]
 
 

@@ -154,6 +154,7 @@ class GuardedToolNode(ToolNode):
         scope: Sequence[str] | None = None,
         user: NameSource = None,
         tenant: NameSource = None,
+        nested: bool = False,
         wrap_tool_call: Callable[..., Any] | None = None,
         awrap_tool_call: Callable[..., Awaitable[Any]] | None = None,
         **options: Any,
@@ -165,7 +166,7 @@ class GuardedToolNode(ToolNode):
             guard: rules on the calls.
             system: the system prompt of the agent.
             scope: the tools that the requests are for, if known.
-            user, tenant: whom a thread is for, as `guarded_agent` takes them.
+            user, tenant, nested: as `guarded_agent` takes them.
 
         Raises:
             UnknownTool, PolicyError: the policy lacks a tool, or a name of the scope.
@@ -181,6 +182,7 @@ class GuardedToolNode(ToolNode):
         self._runs: Final[dict[str, _NodeRun]] = {}
         self._known: Final[dict[str, Any]] = {"system": system, "scope": scope}
         self._principals: Final = Principals(user, tenant)
+        self._nested: Final = nested
         self._require_guarded()
 
     def _require_guarded(self) -> None:
@@ -237,7 +239,7 @@ class GuardedToolNode(ToolNode):
             GuardHalted: the guard does not have it.
         """
         stamp = next((one for one in map(_stamp_of, reversed(messages)) if one), None)
-        if (within := session_within(self._guard)) is not None:
+        if (within := session_within(self._guard, is_nested=self._nested)) is not None:
             name = stamp if stamp in self._runs else uuid4().hex
             return self._keep_run(_NodeRun(name, within))
         name = stamp or f"{str(info.thread_id or 'run')[:_LONGEST_THREAD]}.{info.checkpoint_id}"

@@ -42,11 +42,17 @@ class Sessions:
         system: str | None,
         scope: Sequence[str] | None,
         principals: Principals,
+        *,
+        nested: bool = False,
     ) -> None:
-        """Keep the sessions of an agent with this system prompt, which acts under a guard."""
+        """Keep the sessions of an agent with this system prompt, which acts under a guard.
+
+        One that is `nested` runs within the calls of others, or not at all.
+        """
         self.guard: Final = guard
         self._system, self._scope = system, scope
         self._principals: Final = principals
+        self._nested: Final = nested
         self._runs: dict[str, OpenRun] = {}
 
     def enter(self, state: GraphState, runtime: Any) -> GraphState:
@@ -59,7 +65,7 @@ class Sessions:
             HarnessError: another process went on with it.
         """
         messages, known = state["messages"], state.get("guarded") or {}
-        if (within := session_within(self.guard)) is not None:
+        if (within := session_within(self.guard, is_nested=self._nested)) is not None:
             name = uuid4().hex
             self._runs[name] = OpenRun(within, {})
             return {"session": name, "is_nested": True}

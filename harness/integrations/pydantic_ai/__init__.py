@@ -8,7 +8,8 @@ with the arguments that it is called with, inside of every hook of other capabil
 Guarded: function tools, tools of toolsets and MCP servers, tools that need approval, external
 tools, sub-agents that have the capability. Tools of the provider and functions of `output_type` run
 on what the model wrote before it can be ruled on, so the run ends unless they are accepted by name.
-Not guarded: what a tool does by itself, such as running an agent without this capability.
+Not guarded: what a tool does by itself, such as running an agent without this capability, or one
+in a thread that it starts without its context. With `nested=True` such an agent ends there.
 """
 
 from typing import TYPE_CHECKING

@@ -51,6 +51,8 @@ class GuardCapability(AbstractCapability[Any]):
             its first run. The caller authenticates them.
         native_tools: kinds of tools of the provider that may run before they are ruled on.
         output_functions: functions of `output_type` that may run without a ruling.
+        nested: the agent is only ever a sub-agent: it ends where it runs outside of a guarded call,
+            as in a thread that a tool starts without its context.
     """
 
     guard: Guard
@@ -61,6 +63,7 @@ class GuardCapability(AbstractCapability[Any]):
     tenant: NameSource = None
     native_tools: Collection[str] = ()
     output_functions: Collection[str] = ()
+    nested: bool = False
     _run: GuardedRun | None = field(default=None, init=False, repr=False)
 
     @override
@@ -85,13 +88,15 @@ class GuardCapability(AbstractCapability[Any]):
         Raises:
             ValueError: the capability is loaded on demand, so nothing would be guarded before.
             UnknownTool: the policy lacks a tool of the agent.
+            GuardHalted: it is a sub-agent, and runs outside of the calls of another.
         """
         if self.defer_loading:
             raise ValueError("a guard cannot be loaded on demand: leave defer_loading out")
         if ctx.agent is not None:  # which has the tools that were added since it was built
             _check_tools(self.guard, ctx.agent)
         own, conversation = copy(self), str(ctx.conversation_id or ctx.run_id)
-        session = session_within(self.guard) or GuardedSession(self.guard, conversation)
+        within = session_within(self.guard, is_nested=self.nested)
+        session = within or GuardedSession(self.guard, conversation)
         own._run = GuardedRun(session, self.approver)
         return own
 

@@ -12,7 +12,8 @@ Rule 2: an allowance is good once, for exactly these arguments. A call that was 
 Rule 3: a person's yes is to calls with their arguments. A call that was edited, or that is left
         over where others were denied, is ruled on anew and approved by that answer.
 Rule 4: a sub-agent acts in the session of the call that runs it, or in one of its own where another
-        guard holds it. Its prompt was written by a model, so it gives no authority.
+        guard holds it. Its prompt was written by a model, so it gives no authority. It is known by
+        its context: an agent that is built as a sub-agent ends where a thread has lost that.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,6 +58,10 @@ _LONGEST_ID: Final = 256
 _PATIENCE_S: Final = 10.0
 """How long a call waits while no other call of its session runs."""
 _PAUSE_S: Final = 0.01
+_NOT_WITHIN: Final = (
+    "a sub-agent (nested=True) began outside of the calls of a guarded agent: a tool that runs it"
+    " in a thread must hand its context on, by contextvars.copy_context().run or asyncio.to_thread"
+)
 _OUTER: Final[ContextVar[tuple["GuardedSession", str] | None]] = ContextVar("outer", default=None)
 
 
@@ -414,9 +419,18 @@ class GuardedSession:
         return name if len(name) <= _LONGEST_ID else sha256(name.encode()).hexdigest()
 
 
-def session_within(guard: Guard) -> GuardedSession | None:
-    """Return a session for an agent that runs within a guarded call; None outside of one."""
+def session_within(guard: Guard, *, is_nested: bool = False) -> GuardedSession | None:
+    """Return a session for an agent that runs within a guarded call; None outside of one.
+
+    Args:
+        is_nested: the agent is only ever a sub-agent. A shadow lets it run by itself.
+
+    Raises:
+        GuardHalted: it is, and does not run within a call of a guarded agent.
+    """
     outer = _OUTER.get()
+    if is_nested and outer is None and not guard.is_shadow:
+        raise GuardHalted(SeamRuling("halt", "critic_error", (_NOT_WITHIN,)))
     if outer is None or outer[0].guard is not guard:
         return None
     session, call = outer
