@@ -14,6 +14,7 @@ from harness.audit.shadow_stops import StoppedTurn, ToolStops, general_reason, t
 from harness.canonical import ascii_json
 from harness.clock import SystemClock
 from harness.commands.known_heads import print_head
+from harness.commands.log.checked_rows import CheckedRows
 from harness.commands.log.log_filters import damage_texts, warn
 from harness.commands.log.log_sessions import LoggedTasks, tasks_in_log
 from harness.commands.policy.policy_command import load_policy
@@ -31,6 +32,7 @@ def print_trial(args: argparse.Namespace) -> int:
     policy = load_policy(args.policy).policy
     with SqlDecisionLog.open_for_reading(args.log) as log:
         head, listing = log.head(), Listing(log)
+        checked = CheckedRows(log, listing)
         found = tasks_in_log(log, listing, policy)
         try:
             proposer = EditProposer(policy, SystemClock().now())
@@ -40,9 +42,9 @@ def print_trial(args: argparse.Namespace) -> int:
         lines = _json_lines if args.format == "json" else _text_lines
         for line in lines(found, tried):
             sys.stdout.write(f"{line}\n")
-        print_head(head, args.format)
+        print_head(head, args.format, checked.note)
         missing = [gap.text() for gap in listing.gaps()]
-    return warn([*missing, *damage_texts(listing.problems)])
+    return warn([*missing, *damage_texts(dict.fromkeys(checked.problems))])
 
 
 class Proposed(NamedTuple):

@@ -12,6 +12,7 @@ from evals.run import refused_opening
 from harness.audit.shadow_stops import StoppedTurn, ToolStops, stopped_turn, tool_stops
 from harness.canonical import ascii_json
 from harness.commands.known_heads import print_head
+from harness.commands.log.checked_rows import CheckedRows
 from harness.commands.log.log_filters import damage_texts, warn
 from harness.log.search.listing import Listing
 from harness.log.search.query import Filters
@@ -32,16 +33,19 @@ def run(args: argparse.Namespace) -> int:
         return _try_policy(args)
     with SqlDecisionLog.open_for_reading(args.log) as log:
         head, listing = log.head(), Listing(log)
+        checked = CheckedRows(log, listing)
         every = [one for one in listing.turns(Filters()).turns() if one.shadow]
+        for turn in every:
+            checked.rows_of([*turn.records])  # reads them, to see whether they are damaged
         turns = [one for one in (_stopped_turn(turn, log) for turn in every) if one is not None]
         stops = tool_stops(turns, _sessions_of(listing))
         proposed = _propose_edits(log, listing, {one.trace for one in turns})
         lines = _json_lines if args.format == "json" else _text_lines
         for line in lines(stops, proposed, len(every), len(every) - len(turns)):
             sys.stdout.write(f"{line}\n")
-        print_head(head, args.format)
+        print_head(head, args.format, checked.note)
         missing = [gap.text() for gap in listing.gaps()]
-    return warn([*missing, *damage_texts(listing.problems)])
+    return warn([*missing, *damage_texts(dict.fromkeys(checked.problems))])
 
 
 def _try_policy(args: argparse.Namespace) -> int:
