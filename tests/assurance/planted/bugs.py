@@ -38,6 +38,7 @@ from tests.assurance.planted.serve_bugs import SERVE_BUGS
 from tests.assurance.planted.several_bugs import SEVERAL_BUGS
 from tests.assurance.planted.shell_bugs import SHELL_BUGS
 from tests.assurance.planted.sighting_bugs import SIGHTING_BUGS
+from tests.assurance.planted.step_bugs import STEP_BUGS
 from tests.assurance.planted.stream_bugs import STREAM_BUGS
 from tests.assurance.planted.taken_bugs import TAKEN_BUGS
 from tests.assurance.planted.told_bugs import TOLD_BUGS
@@ -63,6 +64,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *SEVERAL_BUGS,
     *SEAM_BUGS,
     *STREAM_BUGS,
+    *STEP_BUGS,
     *JOURNAL_BUGS,
     *LIFE_BUGS,
     *TOLD_BUGS,

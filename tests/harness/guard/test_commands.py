@@ -14,7 +14,7 @@ from critic.session.call_batch import CallTake
 from evals.plan import Plan, Proposal, ToolStep, is_command_part
 from evals.run import CallStatus
 from harness.canonical import canonical_bytes
-from harness.guard import Guard, Ruling
+from harness.guard import EventError, Guard, Ruling
 from harness.log import SqlDecisionLog
 from harness.policy import Policy, parse_policy, read_policy
 from harness.policy.policy_reading import InvalidPolicy
@@ -640,3 +640,13 @@ def test_a_command_with_effects_sends_what_it_holds(command: str, is_sent: bool)
     facts = session.propose([Call("n", "Read", {"file_path": "/w/a.py"})]).ctx.session
     assert facts is not None
     assert any(command in one.values for one in facts.sent or ()) is is_sent
+
+
+def test_no_plan_is_made_of_commands_though_each_would_run() -> None:
+    agent = Agent(guarded())
+    step = {"id": "p", "tool": "Bash", "args": {"command": "ls", "cwd": "/w"}}
+    plan = {"event": "plan", "session": "s", "steps": [step]}
+    answer = agent.guard.handle_line(json.dumps(plan).encode())
+    assert isinstance(answer, EventError)
+    assert "nor make a plan" in answer.error.message
+    assert agent.act("ls") == "allow"

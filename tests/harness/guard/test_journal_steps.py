@@ -16,7 +16,17 @@ from harness.record.drafts import session_key
 from tests.harness.guard.test_late_calls import VALUES
 from tests.harness.guard.test_late_travel import CARRIED, STREAMS
 from tests.harness.guard.test_session_time import Watch
-from tests.support.guarding import ASKS, NOON, answers_to, call, desk, guard_of, open_, yes
+from tests.support.guarding import (
+    ASKS,
+    NOON,
+    Json,
+    answers_to,
+    call,
+    desk,
+    guard_of,
+    open_,
+    yes,
+)
 from tests.support.late_refund import late_policy
 
 KEY: Final = session_key("s")
@@ -167,3 +177,17 @@ def test_a_place_counts_what_came_since_the_last_whole_session() -> None:
         place.advance(number, added, is_whole=is_all, note=None)
         size, whole = (0, added) if is_all else (size + added, whole)
         assert (place.number, place.size, place.whole) == (number, size, whole)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_last_step_that_cannot_be_read_is_not_left_out(way: str) -> None:
+    """It may be a no: whoever goes on without it has forgotten that."""
+    _, rows = kept_of(way)
+    event = json.loads(rows[-1].body)["event"]
+    known: Json = {"session": "s", "event": "said", "text": "x"}
+    for bad in (
+        {**event, "x": 1},
+        {**known, "as_of": "2026-05-09T11:00:00Z"},
+        {**known, "text": 1},
+    ):
+        refused(way, [*rows[:-1], changed(rows[-1], event=bad)], "cannot go on with")

@@ -922,3 +922,13 @@ def test_a_shadow_sends_nothing_that_takes_from_a_tool_that_the_policy_lacks() -
     *_, last = answers_to(guard_of(shadow=True), events).values()
     assert (last["action"], "args" in last) == ("refuse", False)
     assert last["verdict"]["violations"][0]["path"] == "/steps/1/takes/0"
+
+
+@pytest.mark.parametrize("kind", ["calls", "plan"])
+def test_effects_wait_for_the_reads_before_them_in_a_turn_and_in_a_plan(kind: str) -> None:
+    plain = {name: PAY[name] for name in ("id", "tool")} | {"args": SENT}
+    steps = [*READS, plain]
+    asked = calls(*steps) if kind == "calls" else {**PLAN, "steps": steps}
+    ways: list[tuple[Json, str]] = [({}, "refuse"), ({"turns": "ordered"}, "allow")]
+    for turns, action in ways:
+        assert answers_to(guard_of(**turns), [opened(), asked])[1]["action"] == action

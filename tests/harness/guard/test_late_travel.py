@@ -105,6 +105,19 @@ STREAMS: Final[dict[str, tuple[Json, list[Json], str]]] = {
         [*CARRIED, calls({**LOOK, "id": "z", "args": {"id": "ord_10"}}), answer(), close()],
         "aa?ax.",
     ),
+    "a further call of the plan while it asks": (
+        {},
+        [*CARRIED, calls({**LOOK, "id": "z"}), answer(), close()],
+        "aa?ax.",
+    ),
+    "a further call of the turn while it asks": (
+        {},
+        [
+            *(opened(), {**TURN, "calls": [*TURN["calls"], {**READS[0], "id": "d"}]}),
+            *(*read_both(), ready("c"), ready("d"), answer(), ready("d"), close()),
+        ],
+        "aaa?xaa.",
+    ),
     "a halt at an opening": (
         {"on_refusal": "halt"},
         [opened(), TURN, *read_both(BAD), ready("c"), TURN, SAID, ready("c"), close()],
@@ -255,3 +268,16 @@ def told_in(record: Any) -> Json:
     """Return what a record tells, but for the numbers of the steps and what follows from them."""
     wire: Json = record.wire()
     return {name: one for name, one in wire.items() if name not in LINKS}
+
+
+def test_no_call_that_waited_is_made_that_a_person_said_no_to_though_its_opening_passes() -> None:
+    asking, passing = guard_of(VALUES), guard_of()
+    answers_to(asking, [*ASKED, answer(False)])
+    answers_to(passing, [opened(), TURN, *read_both()])
+    denied, state = (json.loads(one.export("s")) for one in (asking, passing))
+    for known, action in (([], "allow"), (denied["denied"], "refuse")):
+        guard = guard_of()
+        guard.resume(json.dumps({**state, "denied": known}).encode())
+        (told,) = answers_to(guard, [ready("c")]).values()
+        assert (told["action"], "a person said no" in told.get("note", "")) == (action, bool(known))
+        assert told["verdict"]["ok"]

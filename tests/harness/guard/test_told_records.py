@@ -11,12 +11,13 @@ import pytest
 
 from harness.audit.settlements import settle
 from harness.guard.log_claims import id_claim
-from harness.guard.session_journal import claim_prefix
+from harness.guard.session_journal import JournalPlace, claim_prefix
 from harness.log import SqlDecisionLog
 from harness.record import (
     BegunRecord,
     Decision,
     DecisionRecord,
+    RunFacts,
     SessionClosedRecord,
     SettledRecord,
 )
@@ -29,12 +30,13 @@ from tests.harness.guard.test_late_calls import (
     SAID,
     TURN,
     VALUES,
+    answer,
     calls,
     read_both,
     ready,
 )
 from tests.harness.guard.test_late_calls import result as answered
-from tests.harness.guard.test_late_travel import BAD, CARRIED
+from tests.harness.guard.test_late_travel import ASKED, BAD, CARRIED
 from tests.harness.guard.test_recording import Kept
 from tests.support.guarding import (
     NOON,
@@ -124,9 +126,15 @@ class Told:
         return said + (f": {record.error}" if record.error else "")
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_the_records_tell_the_story(count: int, tmp_path: Path) -> None:
-    """Events come in at several guards in turn, and the records are the same."""
+@pytest.mark.parametrize(("count", "is_shortened"), [(1, False), (2, False), (2, True)])
+def test_the_records_tell_the_story(
+    count: int, is_shortened: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Events come in at several guards in turn, and the records are the same.
+
+    Where journals are shortened, each event is followed by the whole state of the session.
+    """
+    monkeypatch.setattr(JournalPlace, "is_long", is_shortened)
     told, seen = Told(), 0
     with SqlDecisionLog.open(tmp_path / "log") as log:
         guards = [guard_of(desk(max_questions=9), log=log) for _ in range(count)]
@@ -137,7 +145,7 @@ def test_the_records_tell_the_story(count: int, tmp_path: Path) -> None:
             digest = next((one["plan_digest"] for one in answers if "plan_digest" in one), digest)
             entries = [*log.entries()]
             assert [told.say(one, event) for one in entries[seen:]] == expected, event
-            if len(entries) > seen:
+            if len(entries) > seen and not is_shortened:
                 first = len(entries) if event["event"] == "close" else seen + 1
                 claims = [f"{claim_prefix(session_key('s'))}{number + 1:016}"]
                 claims += [] if seen else [id_claim("s")]
@@ -215,3 +223,27 @@ def test_what_went_on_after_a_refused_opening_is_no_allow() -> None:
     shadow = late([*events, answered("c", {"ok": True}), close()], shadow=True)[-1]
     assert shadow.run is not None
     assert (len(shadow.run.calls), shadow.action) == (3, "shadow")
+
+
+@pytest.mark.parametrize("whom", [{}, {"user": "emma"}, {"tenant": "acme"}])
+def test_a_session_is_recorded_for_those_alone_whom_it_is_opened_for(whom: Json) -> None:
+    for more in ({}, {"tenant": "acme", **whom}):
+        known = {**whom, **more}
+        (ruled,) = recorded(desk(), [open_(**known), call("list_mail")])
+        ctx = ruled.proposal.ctx
+        assert (ctx.user_id, ctx.tenant_id) == (known.get("user"), known.get("tenant"))
+
+
+def test_a_yes_to_an_opened_call_is_named_by_its_place_and_the_record_before_it() -> None:
+    events = [*ASKED, answer(), answered("c", {"ok": True}), close()]
+    for before in ([], [calls({**READS[0], "id": "z"}), answered("z", ORDER)]):
+        found = late([ASKED[0], *before, *ASKED[1:], *events[len(ASKED) :]])
+        turn, records = (1, 1) if not before else (2, 3)
+        names = [
+            given.approval_id
+            for one in found
+            if isinstance(one.run, RunFacts)
+            for opening in one.run.openings or ()
+            for given in opening.approvals or ()
+        ]
+        assert names == [f"turn/{turn}/step/2/after/{records}"]
