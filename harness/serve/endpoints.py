@@ -21,6 +21,7 @@ socket: a hook names files of its user, so nobody else may ask (`ServiceSettings
 """
 
 import asyncio
+import re
 from contextlib import ExitStack
 from typing import Any, Final
 
@@ -246,6 +247,10 @@ class SessionEndpoint:
             self._context.metrics.count_ruling(ruling)
 
 
+_OPENER: Final = re.compile("(?:[0-9a-f]{2})*")
+"""A note of a session that this service opened: the digest of a token, or nothing."""
+
+
 def _opener_note(asker: Asker) -> str:
     """Return who opens a session, as it is noted beside it."""
     return "" if asker.token is None else asker.token.hex()
@@ -257,7 +262,9 @@ def _opener(sessions: Guard, name: str) -> Asker | None:
         note = sessions.note(name)
     except OutOfPlace:
         return None
-    return None if note is None else Asker(bytes.fromhex(note) if note else None)
+    if note is None or not _OPENER.fullmatch(note):  # as a hook keeps its memory there
+        return None
+    return Asker(bytes.fromhex(note) if note else None)
 
 
 def _event(value: Any, session: str) -> SessionEvent:

@@ -261,10 +261,14 @@ def test_a_session_stays_its_agents_whoever_answers_in_it(tmp_path: Path) -> Non
         assert status_of(later, "agent").status_code == 200
 
 
-def test_a_session_that_no_service_opened_is_nobodys(tmp_path: Path) -> None:
-    """A program that holds a guard may keep its sessions in the same log."""
+@pytest.mark.parametrize("note", [None, '{"dialect":"codex"}', "abc", "A" * 64, " "])
+def test_a_session_that_no_service_opened_is_nobodys(note: str | None, tmp_path: Path) -> None:
+    """A program that holds a guard may keep its sessions in the same log, as hooks do."""
     with SqlDecisionLog.open(tmp_path / "audit.db") as log:
-        answers_to(Guard(policy_of(desk()), log=log, clock=FixedClock(NOON)), ASKS)
+        guard = Guard(policy_of(desk()), log=log, clock=FixedClock(NOON))
+        answers_to(guard, ASKS)
+        if note is not None:
+            guard.keep_note("s", note)
         for token in ("agent", "person"):
             assert status_of(service(log=log), token).status_code == 404
         plain = app_of(desk(), log=log)
