@@ -8,9 +8,12 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from harness.log import SqlDecisionLog
+from harness.replay import replay
 from tests.harness.serve.asking import JSON, app_of, ask, event_path, over_http, serving
 from tests.support.examples import HOSTILE
-from tests.support.guarding import ASKS, call, close, desk, differences, open_, streams, yes
+from tests.support.guarding import ASKS, Json, call, close, desk, differences, open_, streams, yes
+from tests.support.late_refund import ORDER, SENT, WINDOW, late_policy
 
 STREAMS = [*streams("desk"), *streams("refunds")]
 
@@ -130,3 +133,26 @@ def test_a_thousand_sessions_at_once_are_each_answered_for_themselves(tmp_path: 
     assert 'critic_rulings_total{action="allow",kind="ok"} 500.0' in metrics
     assert 'critic_rulings_total{action="refuse",kind="missing_evidence"} 500.0' in metrics
     assert "critic_open_sessions 0.0" in metrics
+
+
+def test_calls_that_wait_for_one_another_are_opened_over_http(tmp_path: Path) -> None:
+    read = {"tool": "lookup", "args": {"id": "ord_881"}}
+    window = {"tool": "refund_window", "args": {"id": "ord_881"}}
+    takes = [{"arg": "/amount_inr", "call": "a", "at": "/payment/amount_inr"}]
+    pay = {"id": "c", "tool": "issue_refund", "args": {"id": "pay_8861"}, "takes": takes}
+    calls = [{**read, "id": "a"}, {**window, "id": "b"}, {**pay, "after": ["a", "b"]}]
+    events: list[Json] = [
+        {"event": "open", "request": "Refund order ord_881"},
+        {"event": "calls", "calls": calls},
+        *({"event": "ready", "id": name} for name in "ab"),
+        {"event": "result", "id": "a", "status": "completed", "output": ORDER},
+        {"event": "result", "id": "b", "status": "completed", "output": WINDOW},
+        {"event": "ready", "id": "c"},
+        {"event": "result", "id": "c", "status": "completed", "output": {}},
+    ]
+    with SqlDecisionLog.open(tmp_path / "audit.db") as log:
+        app = app_of(late_policy().wire(), log=log)
+        told = [ask(app, event_path("s"), event) for event in events]
+        assert {one.status_code for one in told} == {200, 204}
+        assert told[6].json()["args"] == SENT
+        assert {one.status for one in replay(log)} == {"same"}
