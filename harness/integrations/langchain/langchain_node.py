@@ -8,6 +8,8 @@ Rule 3: a node that pauses leaves once the calls that have begun have ended, and
         one whose end nobody sees counts as made, and is refused when the node is entered again.
 Rule 4: a session that the messages name and that the guard does not have is lost: the run ends. A
         guard with a log, or with `sessions`, has it in every process.
+Rule 5: messages come from a caller, who may write what they like: they name a session of the thread
+        that runs, or of its user where there is no thread, or the run ends.
 """
 
 import asyncio
@@ -15,6 +17,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from hashlib import sha256
 from threading import RLock
 from typing import Any, Final
 from uuid import uuid4
@@ -26,6 +29,7 @@ from langgraph.prebuilt import ToolNode
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
+from harness.canonical import canonical_json
 from harness.guard import Guard
 from harness.integrations.langchain.langchain_approval import ApprovalAnswer
 from harness.integrations.langchain.langchain_gate import (
@@ -56,6 +60,10 @@ from harness.integrations.seam.ruling_replies import (
 
 _STAMP: Final = "critic_session"
 """Where a message of the node names its session."""
+_OF_ANOTHER: Final = (
+    "the messages name the session of another thread or user (`critic_session`): give a run only"
+    " what was said in its own"
+)
 _LONGEST_THREAD: Final = 200
 _MOST_RUNS: Final = 10_000
 
@@ -215,7 +223,7 @@ class GuardedToolNode(ToolNode):
         calls = [_asked_call(one) for one in _calls_with(messages, made) or made]
         if ran_at_the_provider(messages) and not self._guard.is_shadow:
             raise run_halted("the provider of the model ran a tool, which could not be ruled on")
-        run = self._run_of(messages, runtime.execution_info)
+        run = self._run_of(messages, runtime)
         with run.lock:
             turn = self._turn_of(run, messages, calls, runtime)
         if turn.asks is not None:
@@ -232,22 +240,35 @@ class GuardedToolNode(ToolNode):
         key = self._messages_key
         return list(state.get(key, ()) if isinstance(state, dict) else getattr(state, key, ()))
 
-    def _run_of(self, messages: Sequence[Any], info: Any) -> _NodeRun:
+    def _run_of(self, messages: Sequence[Any], runtime: Any) -> _NodeRun:
         """Return the session that the messages name, or a new one.
 
         Raises:
-            GuardHalted: the guard does not have it.
+            GuardHalted: the guard does not have it, or it is of another thread or user.
         """
         stamp = next((one for one in map(_stamp_of, reversed(messages)) if one), None)
         if (within := session_within(self._guard, is_nested=self._nested)) is not None:
-            name = stamp if stamp in self._runs else uuid4().hex
-            return self._keep_run(_NodeRun(name, within))
-        name = stamp or f"{str(info.thread_id or 'run')[:_LONGEST_THREAD]}.{info.checkpoint_id}"
+            held = self._runs.get(stamp or "")
+            if held is not None and held.session.session == within.session:
+                return held
+            return self._keep_run(_NodeRun(uuid4().hex, within))
+        owner = self._owner_of(runtime)
+        if stamp is not None and stamp.rpartition(".")[0] != owner:
+            raise run_halted(_OF_ANOTHER)
+        name = stamp or f"{owner}.{runtime.execution_info.checkpoint_id}"
         if stamp is not None and not self._guard.is_open(name):
             raise run_halted(
                 "the session of this run is not in this process: give the guard a log or `sessions`"
             )
         return self._keep_run(_NodeRun(name, GuardedSession(self._guard, name)))
+
+    def _owner_of(self, runtime: Any) -> str:
+        """Return what the names of the sessions of a thread begin with; without one, of a user."""
+        if (thread := runtime.execution_info.thread_id) is not None:
+            known = str(thread)
+            return known if len(known) <= _LONGEST_THREAD else sha256(known.encode()).hexdigest()
+        whom = self._principals.names_in(runtime)
+        return f"run.{sha256(canonical_json(whom)).hexdigest()[:16]}" if whom else "run"
 
     def _keep_run(self, run: _NodeRun) -> _NodeRun:
         """Return the run of this name that is known, or else this one."""

@@ -133,6 +133,27 @@ INTEGRATION_BUGS: Final[tuple[Bug, ...]] = (
         "if isinstance(message, HumanMessage) and is_known(message, known):",
     ),
     slip(
+        "langchain-session-of-another-thread",
+        _NODE,
+        "a message that its caller wrote names the session of somebody else",
+        'if stamp is not None and stamp.rpartition(".")[0] != owner:',
+        "if stamp is not None and not owner:",
+    ),
+    slip(
+        "langchain-session-of-another-user",
+        _NODE,
+        "without threads a message names the session of another user",
+        "        whom = self._principals.names_in(runtime)\n        return",
+        "        whom: dict[str, str] = {}\n        return",
+    ),
+    slip(
+        "langchain-nested-in-another-session",
+        _NODE,
+        "a sub-agent acts in the session that its messages name",
+        "if held is not None and held.session.session == within.session:",
+        "if held is not None:",
+    ),
+    slip(
         "langchain-words-in-a-dict",
         _HANDOVERS,
         "a dict or a pair that a tool hands over becomes a message of the user",
