@@ -151,7 +151,9 @@ def _word_take(pen: Pen, ground: LateNotAllowed | PlaceOccupied | NeverFits | Va
         case LateNotAllowed():
             return "no values of earlier calls can be taken here. Make the earlier call first."
         case PlaceOccupied():
-            return f"{pen.quote(ground.arg)} is not free in its arguments. Leave it out of them."
+            arg = pen.quote(ground.arg)
+            what = "what it stands in, such as []"
+            return f"{arg} cannot be filled in. Leave it out of the arguments, and write {what}."
         case NeverFits():
             return f"what is taken for {pen.quote(ground.arg)} never fits. Take another value."
         case ValueMissing():

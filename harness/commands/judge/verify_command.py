@@ -8,7 +8,7 @@ import argparse
 from evals.context import RunContext
 from evals.manifest import CompiledContext
 from evals.plan import Proposal
-from evals.plan_verdicts import Refused, Verified, Violation
+from evals.plan_verdicts import Condition, Refused, Verified, Violation
 from evals.spec import DecisionSpec
 from harness.commands.documents import read_whole, size_limit
 from harness.commands.formats.judgement import AnyVerdict
@@ -72,7 +72,7 @@ def _describe_verdict(verdict: AnyVerdict) -> str:
     match verdict:
         case Verified():
             notes = [f"\n  caveat: {caveat}" for caveat in verdict.caveats]
-            notes += [f"\n  condition {one.kind}: {one.reason}" for one in verdict.conditions or ()]
+            notes += [f"\n  {_word_condition(one)}" for one in verdict.conditions or ()]
             return f"ok: {'; '.join(verdict.reasons)}" + "".join(notes)
         case Refused():
             refused = "refused, needs approval" if verdict.approvable else "refused"
@@ -84,3 +84,8 @@ def _describe_verdict(verdict: AnyVerdict) -> str:
 
 def _further(violation: Violation) -> str:
     return f"\n  also {violation.kind}: {violation.reason}"
+
+
+def _word_condition(condition: Condition) -> str:
+    place = f" at {condition.path}" if condition.path else ""
+    return f"condition {condition.kind}{place}: {condition.reason}"

@@ -83,9 +83,11 @@ def test_conditions_of_a_late_plan_stand_under_the_verdict(critic: Critic, tmp_p
     (tmp_path / "p.json").write_text(json.dumps(wire))
     said = critic("verify", tmp_path / "p.json")
     assert said.status == 0
-    told = [line for line in said.lines if line.startswith("  condition value: step 2: ")]
+    told = [line for line in said.lines if line.startswith("  condition value at /takes/0: ")]
     assert len(told) == 1
     assert told[0].endswith("whoever adds one before it chooses the value")
+    bound = [line for line in said.lines if line.startswith("  condition binding at /args/")]
+    assert len({*bound}) == 2
 
 
 def test_several_files_are_judged_in_their_order(critic: Critic) -> None:
