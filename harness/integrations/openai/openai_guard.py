@@ -221,9 +221,8 @@ class _Call:
     async def __call__(self, context: Any, arguments: str) -> Any:
         run = current_run()
         call = AskedCall(context.tool_call_id, self._name, arguments or "{}")
-        waiting = run.memory.nested.pop(call.id, None)
-        if waiting is not None and waiting[0] == call:  # its agent was asked about, and goes on
-            return await self._make_call(context, call, arguments, replace(run, session=waiting[1]))
+        if (waiting := await run.take_waiting(call)) is not None:
+            return await self._make_call(context, call, arguments, replace(run, session=waiting))
         ruling = await run.start(call)
         if not ruling:
             return reply_without_person(ruling)

@@ -3,7 +3,8 @@
 Rule 1: what a person said to the calls of a turn is taken in once all of them are answered.
 Rule 2: a person's yes is to a call. A standing decision about a tool, which the SDK knows too, is
         an answer to none of its calls.
-Rule 3: what ends a run is raised as an error of the SDK, which tools do not turn into results.
+Rule 3: an agent that waits for a person goes on in its own turn, or not at all.
+Rule 4: what ends a run is raised as an error of the SDK, which tools do not turn into results.
 """
 
 import asyncio
@@ -79,8 +80,27 @@ class GuardedSdkRun:
         Raises:
             GuardHalted: the run may not go on.
         """
+        await self._leave_waiting()
         self.memory.ids = {call.tool: call.id for call in reversed([*calls])}
         _go_on(await asyncio.to_thread(self._rule_calls, [*calls]))
+
+    async def _leave_waiting(self) -> None:
+        """End the calls whose agents wait: a model that answers has gone on without them."""
+        left, self.memory.nested = self.memory.nested, {}
+        for call, _ in left.values():
+            error = "its agent waited for a person, and the run went on without it"
+            await self.report_end(call, "unknown", error=error)
+
+    async def take_waiting(self, call: AskedCall) -> GuardedSession | None:
+        """Return the session of the agent that waits in a call, if that goes on with it.
+
+        It does with the same arguments, unless something stands against it by now.
+        """
+        waiting = self.memory.nested.pop(call.id, None)
+        if waiting is None or waiting[0] != call:
+            return None
+        against = await asyncio.to_thread(self.session.standing, call.id)
+        return waiting[1] if against is None else None
 
     def _rule_calls(self, calls: list[AskedCall]) -> SeamRuling:
         with self.lock:

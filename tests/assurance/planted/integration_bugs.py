@@ -231,11 +231,25 @@ INTEGRATION_BUGS: Final[tuple[Bug, ...]] = (
         "if type(tool).__name__ in _BY_THE_PROVIDER or tool.name in unguarded:",
     ),
     slip(
+        "sub-agent-goes-on-refused",
+        _OPENAI_RUN,
+        "a sub-agent that waited goes on in a call that was refused since",
+        "return waiting[1] if against is None else None",
+        "return waiting[1]",
+    ),
+    slip(
+        "sub-agent-waits-for-ever",
+        _OPENAI_RUN,
+        "a sub-agent that a run left waiting goes on in a later turn, without a ruling",
+        "left, self.memory.nested = self.memory.nested, {}",
+        "left = self.memory.nested and {}",
+    ),
+    slip(
         "sub-agent-goes-on-otherwise",
-        _OPENAI,
+        _OPENAI_RUN,
         "a sub-agent that waited goes on with arguments that nobody ruled on",
-        "if waiting is not None and waiting[0] == call:",
-        "if waiting is not None and waiting[0].id == call.id:",
+        "if waiting is None or waiting[0] != call:",
+        "if waiting is None or waiting[0].id != call.id:",
     ),
     slip(
         "one-guarded-handoff",

@@ -141,6 +141,23 @@ def test_a_halt_in_a_sub_agent_ends_the_whole_run() -> None:
     assert shop.ran == []
 
 
+def test_an_agent_that_a_run_left_waiting_is_ruled_on_when_it_is_asked_for_anew() -> None:
+    """Its call has the id and the arguments of the one that waits."""
+    shop = Shop(policy(asks=True, budget={"max_steps": 3, "bucket_tokens": 1000}))
+    clerk = guarded(shop.agent([REFUND], name="clerk")).as_tool("ask_clerk", "Ask the clerk")
+    more = function_call("lookup", {"order_id": "2"}, call_id="c9")
+    turns = [LOOKUP, ASK_CLERK], [ASK_CLERK, more]
+    agent = guarded(shop.agent(*turns, tools=[*shop.tools, clerk]))
+
+    async def run() -> Any:
+        assert (await shop.run(agent)).interruptions
+        return await shop.run(agent, "never mind")
+
+    answers = told(asyncio.run(run()))
+    assert "no steps left" in answers["c0"]
+    assert shop.ran == ["lookup 1"]
+
+
 def test_an_agent_that_a_tool_runs_acts_in_the_same_session() -> None:
     shop = Shop(policy("local_write"))
     clerk = guarded(shop.agent([REFUND, LOOKUP], name="clerk"))

@@ -24,12 +24,23 @@ class Session:
         self.question = SimpleNamespace(doubted=frozenset())
         self.answers: list[dict[str, bool]] = []
         self.started: list[AskedCall] = []
+        self.ended_calls: list[tuple[str, str]] = []
+        self.refused: SeamRuling | None = None
 
     def answer(self, replies: Any, **_facts: Any) -> None:
         self.answers.append({name: one.yes for name, one in replies.items()})
 
     def wait_turn(self, _call: str) -> None:
         """No call has to wait."""
+
+    def standing(self, _call: str) -> SeamRuling | None:
+        return self.refused
+
+    def rule(self, calls: list[AskedCall]) -> SeamRuling:  # noqa: ARG002
+        return SeamRuling("allow", "ok")
+
+    def ended(self, call: str, status: str, **_facts: Any) -> None:
+        self.ended_calls.append((call, status))
 
     def start(self, call: AskedCall) -> SeamRuling:
         self.started.append(call)
@@ -108,6 +119,32 @@ def test_an_agent_that_waited_goes_on_with_the_arguments_of_before(
         RUN.reset(token)
     assert made == ([(text, within)] if goes_on else [])
     assert len(session.started) == (not goes_on)
+
+
+def waiting_run(session: Session) -> tuple[GuardedSdkRun, AskedCall, Any]:
+    """Return a run in which an agent waits, the call that runs it, and its session."""
+    outer: Any = session
+    within: Any = Session()
+    run, call = GuardedSdkRun(outer, "user"), AskedCall("c", "ask", '{"n":1}')
+    run.memory.nested["c"] = (call, within)
+    return run, call, within
+
+
+def test_an_agent_that_waited_does_not_go_on_in_a_call_that_was_refused() -> None:
+    session = Session()
+    run, call, within = waiting_run(session)
+    assert asyncio.run(run.take_waiting(call)) is within
+    run, call, _ = waiting_run(session)
+    session.refused = not_approved("no")
+    assert asyncio.run(run.take_waiting(call)) is None
+
+
+def test_an_agent_that_waits_is_left_once_its_model_answers_without_it() -> None:
+    session = Session()
+    run, call, _ = waiting_run(session)
+    asyncio.run(run.rule([call]))
+    assert session.ended_calls == [("c", "unknown")]
+    assert asyncio.run(run.take_waiting(call)) is None
 
 
 @pytest.mark.parametrize("first", [0, 1])
