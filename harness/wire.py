@@ -28,7 +28,6 @@ from harness.wire_faults import MOST_PROBLEMS, NOT_BLANK, Location, Problem, fau
 __all__ = [
     "MAX_DOCUMENT_BYTES",
     "MOST_PROBLEMS",
-    "MOST_RETURNED",
     "NOT_BLANK",
     "EnvelopeT",
     "InvalidInput",
@@ -50,9 +49,6 @@ _BYTES_NEEDED: Final = (
 
 MAX_DOCUMENT_BYTES: Final = 32 * 1024 * 1024
 """The largest document that is parsed, unless the caller sets another limit."""
-
-MOST_RETURNED: Final = MAX_DOCUMENT_BYTES - 1024 * 1024
-"""Bytes of what the calls of one plan may return, so that the record of their run is a document."""
 
 
 class InvalidInput(HarnessError, ValueError):

@@ -35,10 +35,10 @@ from harness.guard.course_answers import (
     OutOfPlace,
     Ruled,
     ToRecord,
-    call_of,
     deny_steps,
+    make_call_result,
+    make_session_call,
     open_question,
-    result_of,
 )
 from harness.guard.rulings import (
     NOT_RUN,
@@ -146,7 +146,7 @@ class Course:
     def _rule_on(
         self, requested: Sequence[RequestedCall], as_of: datetime, *, is_plan: bool
     ) -> Answered:
-        calls = [call_of(call) for call in requested if self._knows_tool(call.tool)]
+        calls = [make_session_call(call) for call in requested if self._knows_tool(call.tool)]
         unknown = self._unknown_calls(requested)
         if not calls:
             session, turn = self.session.id, self.session.turn
@@ -423,7 +423,7 @@ class Course:
         What was sent is the allowed call if its tool and arguments are those, as replay compares
         them.
         """
-        result = result_of(event)
+        result = make_call_result(event)
         if event.sent is None:
             return result
         turn, step = self.session.open_calls[event.id]
@@ -445,7 +445,7 @@ class Course:
         verdict, plan_digest = verify_batch(batch), digest(batch.plan)
         session = self.session.decided(batch, "allow", verdict, plan_digest)
         session = session.decided(batch, "refuse", verdict, plan_digest)
-        ran = session.ran(event.id, _without_output(result_of(event)), as_of)
+        ran = session.ran(event.id, _without_output(make_call_result(event)), as_of)
         records = (
             *self._end_of_question(),
             ToRecord(batch, verdict, "refuse", note=_UNRULED),

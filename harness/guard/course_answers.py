@@ -146,7 +146,7 @@ def deny_steps(steps: Iterable[int]) -> Refused:
     )
 
 
-def call_of(call: RequestedCall) -> Call:
+def make_session_call(call: RequestedCall) -> Call:
     """Return a call as sessions have it."""
     takes = tuple(CallTake(one.arg, one.call, one.at) for one in call.takes or ())
     return Call(
@@ -154,7 +154,7 @@ def call_of(call: RequestedCall) -> Call:
     )
 
 
-def result_of(event: ResultEvent) -> CallResult:
+def make_call_result(event: ResultEvent) -> CallResult:
     """Return a result as sessions have it."""
     measures = event.tokens, event.duration_ms, event.cost_micros
     return CallResult(event.status, event.output, event.error, *measures, bool(event.cut))

@@ -60,8 +60,8 @@ from harness.record import (
     used_approvals,
 )
 from harness.record.drafts import session_key
+from harness.record.parts import MOST_RETURNED
 from harness.runtime.ports import Clock, RecordsBegun
-from harness.wire import MOST_RETURNED
 
 if TYPE_CHECKING:
     from harness.guard.session_inputs import BatchInputs

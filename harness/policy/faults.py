@@ -38,7 +38,7 @@ from harness.policy.positions import Parts
 from harness.policy.schema_faults import faults_of_schema
 from harness.policy.tool_summary import summary_fault
 
-Fault = tuple[Parts, str]
+PathFault = tuple[Parts, str]
 """The place of a fault and what is wrong there; one line, safe to print."""
 
 LineOf = Callable[[str], int]
@@ -99,7 +99,7 @@ _READ_MAKES: Final = (
 _QUOTED: Final = re.compile(r"'(\w+)'")
 
 
-def faults_in(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[Fault]:
+def faults_in(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[PathFault]:
     """Yield the faults of a parsed policy that the wire misses or explains poorly."""
     yield from unknown_keys(value, TABLES)
     yield from _clashes(value, line_of)
@@ -123,7 +123,7 @@ def faults_in(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[Fault]
     yield from _dates(value)
 
 
-def _lost_guesses(value: Any) -> Iterator[Fault]:
+def _lost_guesses(value: Any) -> Iterator[PathFault]:
     """Yield each guess at a place that the policy lacks."""
     for path, place in places(value, ("guessed", "*")):
         if not isinstance(place, str) or not is_pointer(place):
@@ -132,7 +132,7 @@ def _lost_guesses(value: Any) -> Iterator[Fault]:
             yield path, f"no value is at {escape_name(place)}: remove it"
 
 
-def _unknown_in_scope(value: Any) -> Iterator[Fault]:
+def _unknown_in_scope(value: Any) -> Iterator[PathFault]:
     """Yield each name in the scope without a tool."""
     tools = (tool for _, tool in places(value, ("tool", "*")) if isinstance(tool, dict))
     known = [tool.get("name", tool.get("capability_id")) for tool in tools]
@@ -144,7 +144,7 @@ def _unknown_in_scope(value: Any) -> Iterator[Fault]:
             yield path, f"no tool is called {escape_name(name)}: {hint}add it, or remove the name"
 
 
-def _dates(value: Any) -> Iterator[Fault]:
+def _dates(value: Any) -> Iterator[PathFault]:
     """Yield each date and time of TOML outside an expiry: JSON has none."""
     waiting: list[tuple[Parts, Any]] = [((), value)]
     while waiting:
@@ -211,7 +211,7 @@ def _fits(path: str, pattern: Parts) -> bool:
     )
 
 
-def unknown_keys(value: Any, tables: Tables) -> Iterator[Fault]:
+def unknown_keys(value: Any, tables: Tables) -> Iterator[PathFault]:
     """Yield each unknown key of a parsed text, with the nearest known one."""
     for pattern, model in tables:
         known = [field.alias or name for name, field in model.model_fields.items()]
@@ -227,7 +227,7 @@ def _word_unknown_key(key: str, known: list[str]) -> str:
     return f"unknown key {escape_name(key)}: {fix} known are {', '.join(known)}"
 
 
-def _clashes(value: Any, line_of: LineOf) -> Iterator[Fault]:
+def _clashes(value: Any, line_of: LineOf) -> Iterator[PathFault]:
     tools = [(path, tool) for path, tool in places(value, ("tool", "*")) if isinstance(tool, dict)]
     pairs: list[tuple[Parts, Any]] = [
         (path, f"{tool['adapter_id']} {tool['capability_id']}")
@@ -249,7 +249,7 @@ def _clashes(value: Any, line_of: LineOf) -> Iterator[Fault]:
 
 def _twice(
     named: Iterable[tuple[Parts, Any]], what: str, fix: str, line_of: LineOf
-) -> Iterator[Fault]:
+) -> Iterator[PathFault]:
     first: dict[str, Parts] = {}
     for path, name in named:
         if not isinstance(name, str):
@@ -260,7 +260,7 @@ def _twice(
         first.setdefault(name, path)
 
 
-def _faults_of_tool(path: Parts, tool: Any, *, has_time: bool) -> Iterator[Fault]:
+def _faults_of_tool(path: Parts, tool: Any, *, has_time: bool) -> Iterator[PathFault]:
     if not isinstance(tool, dict):
         return
     if "expires_after_s" in tool and not has_time:

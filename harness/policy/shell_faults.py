@@ -5,14 +5,14 @@ from typing import Any, Final, get_args
 
 from critic.command.command_table import ProgramEntry
 from evals.escaping import escape_name, pointer
-from harness.policy.faults import Fault, LineOf, Tables, places, unknown_keys
+from harness.policy.faults import LineOf, PathFault, Tables, places, unknown_keys
 from harness.policy.positions import Parts
 from harness.policy.shell_settings import ShellSettings, ShippedTable, shipped_table
 
 _TABLES: Final[Tables] = ((("shell",), ShellSettings), (("shell", "command", "*"), ProgramEntry))
 
 
-def faults_of_shell(value: Any, line_of: LineOf) -> Iterator[Fault]:
+def faults_of_shell(value: Any, line_of: LineOf) -> Iterator[PathFault]:
     """Yield the faults of the section in a parsed policy."""
     yield from unknown_keys(value, _TABLES)
     first: dict[tuple[str, str], Parts] = {}

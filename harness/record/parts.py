@@ -22,6 +22,8 @@ _MARK: Final = b"\0"
 LENGTH_OF_REFERENCE: Final = 33
 """Bytes: the mark and a SHA-256."""
 _ENTRIES: Final = frozenset({"tool_manifest", "evidence_manifest"})
+MOST_RETURNED: Final = MAX_DOCUMENT_BYTES - 1024 * 1024
+"""Bytes of what the calls of one plan may return, so that the record of their run is a document."""
 LARGE: Final = 512
 """Bytes of what is not yet a piece, in which references stand for its own pieces."""
 SMALLEST: Final = 64

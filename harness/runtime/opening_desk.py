@@ -20,10 +20,11 @@ from critic.late.openings import OpeningError, StepOpener
 from evals.retries import MOST_RETRIES
 from harness.canonical import canonical_json
 from harness.record.inputs import HeldInputs
+from harness.record.parts import MOST_RETURNED
 from harness.runtime.awaiting import maybe_await
 from harness.runtime.step_permits import Approver, StepPermit, StepRefused, issue_step_permit
 from harness.single_use import PermitError
-from harness.wire import MOST_RETURNED, detached_copy
+from harness.wire import detached_copy
 
 _MOST_ATTEMPTS: Final = 1 + MOST_RETRIES
 

@@ -24,12 +24,12 @@ MessageMark = tuple[str, str]
 """The id of a message and what it says: both tell whether it was there before."""
 
 
-def marks_of(messages: Sequence[Any]) -> frozenset[MessageMark]:
+def handover_marks(messages: Sequence[Any]) -> frozenset[MessageMark]:
     """Return the marks of messages that have an id, to know them by later."""
     return frozenset(_mark(one) for one in messages if one.id is not None)
 
 
-def is_known(message: BaseMessage, known: Container[MessageMark]) -> bool:
+def is_marked(message: BaseMessage, known: Container[MessageMark]) -> bool:
     """Return whether a message was there before, and says what it said."""
     return _mark(message) in known
 
@@ -47,7 +47,7 @@ def mark_as_written(result: Any, known: Container[MessageMark], *, key: str = _M
     """
 
     def mark(message: BaseMessage) -> None:
-        if isinstance(message, HumanMessage) and not is_known(message, known):
+        if isinstance(message, HumanMessage) and not is_marked(message, known):
             message.additional_kwargs.setdefault(WRITTEN_BY, "tool")
 
     return _Walk(mark, frozenset({_MESSAGES, key})).read_result(result)

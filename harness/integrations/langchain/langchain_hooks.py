@@ -22,7 +22,7 @@ from harness.integrations.langchain.langchain_gate import (
     require_callbacks,
     run_halted,
 )
-from harness.integrations.langchain.langchain_handovers import mark_as_written, marks_of
+from harness.integrations.langchain.langchain_handovers import handover_marks, mark_as_written
 from harness.integrations.langchain.langchain_messages import (
     ran_at_the_provider,
     refusal_message,
@@ -123,7 +123,7 @@ class CriticGuard(AgentMiddleware[Any]):
         edits = request.state["guarded"].get("edits", {})
         if call["id"] in edits:
             request = request.override(tool_call={**call, "args": edits[call["id"]]})
-        known = marks_of(request.state["messages"])
+        known = handover_marks(request.state["messages"])
         return request, CallPlace(run.session, call["id"] or "", run.paused, known)
 
 

@@ -10,7 +10,7 @@ from harness.integrations.importers.transcript import read_text
 from harness.integrations.langchain.langchain_handovers import (
     WRITTEN_BY,
     MessageMark,
-    is_known,
+    is_marked,
     messages_within,
 )
 from harness.integrations.seam.guarded import AskedCall
@@ -78,7 +78,7 @@ def result_facts(
     found = [*messages_within(output)]
     told = [one for one in found if isinstance(one, ToolMessage)]
     message = next((one for one in told if one.tool_call_id == call), None)
-    new = [one for one in found if one not in told and not is_known(one, known)]
+    new = [one for one in found if one not in told and not is_marked(one, known)]
     beside = [_content_of(one) for one in new if one.content]
     if message is None:
         if found:

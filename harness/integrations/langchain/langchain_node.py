@@ -40,8 +40,8 @@ from harness.integrations.langchain.langchain_gate import (
 )
 from harness.integrations.langchain.langchain_handovers import (
     MessageMark,
+    handover_marks,
     mark_as_written,
-    marks_of,
     messages_within,
 )
 from harness.integrations.langchain.langchain_messages import (
@@ -230,7 +230,7 @@ class GuardedToolNode(ToolNode):
             answer = interrupt(turn.asks, response_schema=ApprovalAnswer)
             with run.lock:
                 _take_answer(run.session, turn, answer)
-        return _Execution(run, turn, known=marks_of(messages))
+        return _Execution(run, turn, known=handover_marks(messages))
 
     def _messages_of(self, given: Any) -> list[Any]:
         is_sent = isinstance(given, dict) and given.get("__type") == "tool_call_with_context"

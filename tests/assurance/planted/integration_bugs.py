@@ -129,8 +129,8 @@ INTEGRATION_BUGS: Final[tuple[Bug, ...]] = (
         "words-of-a-tool",
         _HANDOVERS,
         "a human message that a tool returned is said by the user",
-        "if isinstance(message, HumanMessage) and not is_known(message, known):",
-        "if isinstance(message, HumanMessage) and is_known(message, known):",
+        "if isinstance(message, HumanMessage) and not is_marked(message, known):",
+        "if isinstance(message, HumanMessage) and is_marked(message, known):",
     ),
     slip(
         "langchain-session-of-another-thread",

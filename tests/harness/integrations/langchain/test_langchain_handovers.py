@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from harness.guard import Guard
 from harness.guard.session_events import OpenEvent, ResultEvent
 from harness.integrations.langchain import GuardedToolNode, guarded_agent
-from harness.integrations.langchain.langchain_handovers import mark_as_written, marks_of
+from harness.integrations.langchain.langchain_handovers import handover_marks, mark_as_written
 from harness.integrations.langchain.langchain_messages import new_words, result_facts
 from harness.testing._seams.scene import policy_of_scene
 from tests.support.langchain_agents import GO, LOOKUP, Shop, asks_for, bye, model
@@ -79,7 +79,7 @@ def arriving(command: Command[Any]) -> list[AnyMessage]:
 def test_nothing_that_a_tool_hands_on_is_said_by_the_user(way: Any) -> None:
     for like in MESSAGE_LIKES:
         for messages in ([DONE, like], [like]):
-            marked = mark_as_written(way(messages), marks_of([KEPT]))
+            marked = mark_as_written(way(messages), handover_marks([KEPT]))
             heard = arriving(marked)
             assert new_words(heard, None) == []
             assert heard[-1].text == WORDS
@@ -93,7 +93,7 @@ def test_one_message_without_a_list_is_no_word_of_the_user_either(like: Any) -> 
 
 
 def test_what_the_user_said_stays_theirs_in_another_form_and_not_in_other_words() -> None:
-    known = marks_of([KEPT])
+    known = handover_marks([KEPT])
     same: Any = {"role": "user", "content": KEPT.content, "id": KEPT.id}
     for like, words in ((same, [KEPT.text]), ({**same, "content": WORDS}, [])):
         assert new_words(arriving(mark_as_written(sent([like]), known)), None) == words
