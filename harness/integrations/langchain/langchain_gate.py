@@ -24,7 +24,7 @@ from harness.errors import HarnessError
 from harness.failures import call_status, describe_error
 from harness.guard import Guard
 from harness.guard.rulings import NOT_RUN
-from harness.integrations.langchain.langchain_handovers import MessageMark, mark_raised
+from harness.integrations.langchain.langchain_handovers import MESSAGES, MessageMark, mark_raised
 from harness.integrations.langchain.langchain_messages import result_facts
 from harness.integrations.seam.guarded import AskedCall, GuardedSession, session_within
 from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling
@@ -50,6 +50,7 @@ class CallPlace:
     Attributes:
         paused: the calls of the session that wait for an answer, by id.
         known: the marks of the messages that were there before.
+        key: where the state keeps its messages.
         running: the tools that started in this place and have not ended.
     """
 
@@ -57,6 +58,7 @@ class CallPlace:
     call: str
     paused: dict[str, bytes]
     known: frozenset[MessageMark] = frozenset()
+    key: str = MESSAGES
     running: dict[UUID, _Started] = field(default_factory=dict)
 
     @contextmanager
@@ -67,7 +69,7 @@ class CallPlace:
             with self.session.running(self.call):
                 yield
         except ParentCommand as raised:
-            mark_raised(raised, self.known)
+            mark_raised(raised, self.known, key=self.key)
             raise
         finally:
             _GATE.reset(gate)
@@ -114,7 +116,7 @@ class CallPlace:
             status = call_status(error, None) if isinstance(error, Exception) else "unknown"
             session.ended(call.id, status, error=describe_error(error))
         else:
-            how, facts = result_facts(output, call.id, self.known)
+            how, facts = result_facts(output, call.id, self.known, key=self.key)
             session.ended(call.id, how, **facts)
 
 

@@ -18,7 +18,8 @@ from pydantic import BaseModel
 
 WRITTEN_BY: Final = "lc_source"
 """What LangChain puts into messages that it wrote itself in the name of the user: summaries."""
-_MESSAGES: Final = "messages"
+MESSAGES: Final = "messages"
+"""Where the state of an agent keeps its messages."""
 
 MessageMark = tuple[str, str]
 """The id of a message and what it says: both tell whether it was there before."""
@@ -38,7 +39,7 @@ def _mark(message: Any) -> MessageMark:
     return str(message.id), repr(message.content)
 
 
-def mark_as_written(result: Any, known: Container[MessageMark], *, key: str = _MESSAGES) -> Any:
+def mark_as_written(result: Any, known: Container[MessageMark], *, key: str = MESSAGES) -> Any:
     """Return what a tool returned with each human message in it marked: no user said it.
 
     Args:
@@ -50,19 +51,19 @@ def mark_as_written(result: Any, known: Container[MessageMark], *, key: str = _M
         if isinstance(message, HumanMessage) and not is_marked(message, known):
             message.additional_kwargs.setdefault(WRITTEN_BY, "tool")
 
-    return _Walk(mark, frozenset({_MESSAGES, key})).read_result(result)
+    return _Walk(mark, frozenset({MESSAGES, key})).read_result(result)
 
 
-def messages_within(result: Any) -> Iterator[Any]:
+def messages_within(result: Any, *, key: str = MESSAGES) -> Iterator[Any]:
     """Yield each message in what a tool or a node returned."""
     found: list[Any] = []
-    _Walk(found.append, frozenset({_MESSAGES})).read_result(result)
+    _Walk(found.append, frozenset({MESSAGES, key})).read_result(result)
     yield from found
 
 
-def mark_raised(raised: ParentCommand, known: Container[MessageMark]) -> None:
+def mark_raised(raised: ParentCommand, known: Container[MessageMark], *, key: str) -> None:
     """Mark the human messages of a command that a tool raised."""
-    raised.args = (mark_as_written(raised.args[0], known),)
+    raised.args = (mark_as_written(raised.args[0], known, key=key),)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from harness.canonical import canonical_json
 from harness.integrations.importers.transcript import read_text
 from harness.integrations.langchain.langchain_handovers import (
+    MESSAGES,
     WRITTEN_BY,
     MessageMark,
     is_marked,
@@ -68,14 +69,19 @@ def ran_at_the_provider(messages: Sequence[Any]) -> bool:
 
 
 def result_facts(
-    output: Any, call: str, known: Container[MessageMark] = frozenset()
+    output: Any,
+    call: str,
+    known: Container[MessageMark] = frozenset(),
+    *,
+    key: str = MESSAGES,
 ) -> tuple[str, dict[str, Any]]:
     """Return the status of a call that returned, and the facts of its result.
 
     Args:
         known: the marks of the messages that were there before: no tool wrote them.
+        key: where the state keeps its messages.
     """
-    found = [*messages_within(output)]
+    found = [*messages_within(output, key=key)]
     told = [one for one in found if isinstance(one, ToolMessage)]
     message = next((one for one in told if one.tool_call_id == call), None)
     new = [one for one in found if one not in told and not is_marked(one, known)]

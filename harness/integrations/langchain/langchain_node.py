@@ -39,6 +39,7 @@ from harness.integrations.langchain.langchain_gate import (
     run_halted,
 )
 from harness.integrations.langchain.langchain_handovers import (
+    MESSAGES,
     MessageMark,
     handover_marks,
     mark_as_written,
@@ -112,6 +113,7 @@ class _Execution:
 
     Attributes:
         known: the marks of the messages that were there before.
+        key: where the state keeps its messages.
         halted: what ends the run once its calls have ended.
         pause: what the first call that pauses raises, in an event loop.
         begun: how many calls have begun there, and have not ended.
@@ -120,6 +122,7 @@ class _Execution:
     run: _NodeRun
     turn: _Turn
     known: frozenset[MessageMark] = frozenset()
+    key: str = MESSAGES
     halted: GuardHalted | None = None
     pause: GraphBubbleUp | None = None
     begun: int = 0
@@ -230,7 +233,7 @@ class GuardedToolNode(ToolNode):
             answer = interrupt(turn.asks, response_schema=ApprovalAnswer)
             with run.lock:
                 _take_answer(run.session, turn, answer)
-        return _Execution(run, turn, known=handover_marks(messages))
+        return _Execution(run, turn, handover_marks(messages), self._messages_key)
 
     def _messages_of(self, given: Any) -> list[Any]:
         is_sent = isinstance(given, dict) and given.get("__type") == "tool_call_with_context"
@@ -408,7 +411,9 @@ def _call_place(request: Any) -> Iterator[Any]:
     name = call["id"] or ""
     if name in execution.turn.edits:
         request = request.override(tool_call={**call, "args": execution.turn.edits[name]})
-    place = CallPlace(execution.run.session, name, execution.run.paused, execution.known)
+    place = CallPlace(
+        execution.run.session, name, execution.run.paused, execution.known, execution.key
+    )
     with place.take_place():
         yield request
 

@@ -154,6 +154,13 @@ INTEGRATION_BUGS: Final[tuple[Bug, ...]] = (
         "if held is not None:",
     ),
     slip(
+        "langchain-texts-under-another-name",
+        _NODE,
+        "texts that a tool adds to messages under a name of their own are no evidence",
+        "execution.known, execution.key",
+        "execution.known",
+    ),
+    slip(
         "langchain-words-in-a-dict",
         _HANDOVERS,
         "a dict or a pair that a tool hands over becomes a message of the user",
@@ -178,8 +185,8 @@ INTEGRATION_BUGS: Final[tuple[Bug, ...]] = (
         "langchain-words-that-are-raised",
         _GATE,
         "words in a command that a tool raises are said by the user",
-        "            mark_raised(raised, self.known)\n",
-        "            mark_raised(raised, self.known) if self.running else None\n",
+        "            mark_raised(raised, self.known, key=self.key)\n",
+        "            mark_raised(raised, self.known, key=self.key) if self.running else None\n",
     ),
     slip(
         "unread-call-is-no-call",

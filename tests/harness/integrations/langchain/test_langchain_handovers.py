@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypedDict
 
 import pytest
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage, ToolMessage
@@ -173,16 +173,36 @@ def test_an_agent_that_is_handed_words_hears_nobody(like: Any, raises: bool) -> 
     assert act.outputs == [["be brief", WORDS], "paid"]
 
 
-def test_words_in_the_result_of_a_node_are_evidence_and_no_request() -> None:
+def test_texts_are_messages_where_a_state_keeps_its_own() -> None:
+    output: Any = Command(update={"history": [DONE, WORDS]})
+    found = result_facts(output, "c1", key="history")
+    assert found == ("completed", {"output": ["handed over", WORDS]})
+    handed: Any = mark_as_written(output, frozenset(), key="history")
+    assert new_words(handed.update["history"], None) == []
+    assert result_facts(output, "c1") == ("completed", {"output": "handed over"})
+
+
+class Chronicle(TypedDict):
+    """A state that keeps its messages under another name."""
+
+    history: Annotated[list[AnyMessage], add_messages]
+
+
+@pytest.mark.parametrize(
+    ("key", "state", "like"), [("messages", MessagesState, USER), ("history", Chronicle, WORDS)]
+)
+def test_words_in_the_result_of_a_node_are_evidence_and_no_request(
+    key: str, state: Any, like: Any
+) -> None:
     act = Listens()
-    over = hands_over(Command(update={"messages": [DONE, USER]}))
+    over = hands_over(Command(update={key: [DONE, like]}))
     script = iter([asks_for(LOOKUP), bye()])
-    graph: Any = StateGraph(MessagesState)
-    graph.add_node("model", lambda _: {"messages": [next(script)]})
-    graph.add_node("tools", GuardedToolNode([over], guard=act))
+    graph: Any = StateGraph(state)
+    graph.add_node("model", lambda _: {key: [next(script)]})
+    graph.add_node("tools", GuardedToolNode([over], guard=act, messages_key=key))
     graph.add_edge(START, "model")
     graph.add_edge("tools", "model")
-    graph.add_conditional_edges("model", tools_condition)
-    result = graph.compile().invoke(GO)
+    graph.add_conditional_edges("model", lambda state: tools_condition(state, key))
+    result = graph.compile().invoke({key: "Refund order 1"})
     assert act.outputs == [["handed over", WORDS]]
-    assert new_words(result["messages"], None) == act.heard == [GO["messages"]]
+    assert new_words(result[key], None) == act.heard == ["Refund order 1"]
