@@ -44,8 +44,7 @@ def guarded_agent(
     prompt = options.get("system_prompt")
     system = None if prompt is None else str(getattr(prompt, "text", prompt))
     known: dict[str, Any] = {"system": system, "scope": scope, "user": user, "tenant": tenant}
-    held = guard_middleware(guard, nested=nested, **known)
-    listed = [*middleware, *held]
+    listed = [*middleware, *guard_middleware(guard, nested=nested, **known)]
     return guarded_graph(create_agent(model, list(tools), middleware=listed, **options), guard)
 
 
