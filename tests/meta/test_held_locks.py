@@ -691,7 +691,7 @@ NODE: Final = "harness/integrations/langchain/langchain_node.py"
 @at(NODE, "GuardedToolNode._enter", "GuardedToolNode._leave")
 def calls_of_a_message_that_run_apart_are_one_turn(site: Site, _: Path) -> None:
     node, given, runtime = node_of(LOOKUP)
-    run = node._run_of(given["messages"], runtime.execution_info)
+    run = node._run_of(given["messages"], runtime)
     enter = partial(node._enter, given, runtime)
     work: Any = enter
     if site.function.endswith("_leave"):
@@ -712,7 +712,7 @@ def calls_of_a_message_that_run_apart_are_one_turn(site: Site, _: Path) -> None:
 @at(NODE, ("GuardedToolNode._enter", 2))
 def an_answer_is_taken_once(site: Site, _: Path) -> None:
     node, given, runtime = node_of(LOOKUP, REFUND)
-    run = node._run_of(given["messages"], runtime.execution_info)
+    run = node._run_of(given["messages"], runtime)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(
             langchain_node, "interrupt", lambda asks, **_: ApprovalAnswer(**answer(asks))
@@ -726,7 +726,7 @@ def an_answer_is_taken_once(site: Site, _: Path) -> None:
 @at(NODE, "GuardedToolNode._tell_words")
 def of_two_nodes_side_by_side_one_opens_the_session(site: Site, _: Path) -> None:
     node, given, runtime = node_of(LOOKUP)
-    session, holder = node._run_of(given["messages"], runtime.execution_info).session, Holder()
+    session, holder = node._run_of(given["messages"], runtime).session, Holder()
     tell = partial(node._tell_words, session, given["messages"], runtime)
     with pytest.MonkeyPatch.context() as patched:
         held = Held(site, holder, "lock", tell)

@@ -63,7 +63,7 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     }
     | {"args": "arguments redeemed for what was ruled on"},
     "ResultEvent": {"session": "the session of a result", "id": "the call of a result"}
-    | {"error": VALUES},
+    | {"error": VALUES, "denied_by": WORDS},
     "AnswerEvent": {"session": "the session of an answer", "plan_digest": "the plan of an answer"}
     | {"approver": WORDS},
     "CloseEvent": {"session": "the session of its end", "outputs": "spec/required_outputs/0"},
@@ -159,7 +159,8 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "BegunState": {"hash": "the end of an execution"},
     "HookMemory": {"dialect": STATE, "session": STATE, "root": STATE},
     "KnownCall": {"id": "the call of a hook", "key": "the tool of a hook", "asked": STATE}
-    | {"folder": "part of the key: the arguments of a hook", "agent": "the sub-agent of a hook"},
+    | {"folder": "part of the key: the arguments of a hook", "agent": "the sub-agent of a hook"}
+    | {"tool": STATE, "args": STATE},
 }
 
 
