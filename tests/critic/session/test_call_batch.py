@@ -1,11 +1,11 @@
 """One batch: what its score is of, which of its calls ended, and how, and what did not change."""
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from typing import Any, Final
 
 import pytest
 
-from critic import EvidenceItem, verify_proposal
+from critic import EvidenceItem, Opening, Refused, Violation, verify_proposal
 from critic.session import Call, CallResult, Session
 from critic.session.call_batch import NO_RESULT, Batch, EndedBatch, OtherCall, RunningBatch
 from tests.critic.session.building import NOW, after, allowed, opened, read
@@ -164,3 +164,17 @@ def test_a_command_acts_that_does_more_than_read_whether_or_not_a_policy_has_tha
     session = session.decided(batch, "allow", verify_proposal(batch.proposal), "0" * 64)
     sent = {value for one in session.ledger.sent for value in one.values}
     assert sent == ({command} if acts else set())
+
+
+@pytest.mark.parametrize(("made", "goes_on"), [((0,), False), ((1,), True), ((0, 2), True)])
+def test_a_batch_has_gone_on_where_a_call_was_made_from_its_refused_opening_on(
+    made: tuple[int, ...], goes_on: bool
+) -> None:
+    batch = three()
+    refused = Refused.because((Violation(check="evidence", kind="missing_evidence", reason="r"),))
+    openings = (
+        Opening(step=0, after=0, verdict=batch.verdict),
+        Opening(step=1, after=0, verdict=refused),
+        Opening(step=2, after=0, verdict=batch.verdict),
+    )
+    assert replace(batch, openings=openings, made=made).has_gone_on is goes_on

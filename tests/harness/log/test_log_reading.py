@@ -138,3 +138,12 @@ def test_what_lacks_a_part_is_read_as_it_is_stored_and_said_to_lack_it(
             assert whole_input in (None, reference(part))
         named = filled.whole_input(part)
         assert (named.missing, named.redacted) == (((), (part,)) if gone else ((part,), ()))
+
+
+def test_each_stretch_of_missing_records_is_a_gap_and_so_is_one_record(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    with SqlDecisionLog.open(path) as log:
+        log.append_all(judged(proposal(number)) for number in range(1, 8))
+    meddle(path, ("DELETE FROM records WHERE seq IN (1, 3, 5, 6)", ()))
+    with SqlDecisionLog.open_for_reading(path) as log:
+        assert [*log.gaps()] == [(1, 1), (3, 3), (5, 6)]
