@@ -351,7 +351,9 @@ class Course:
 
     def after_answer(self, turn: int, answer: RecordedAnswer) -> "Course":
         """Return the session after a question about an opening of a turn was not answered yes."""
-        return replace(self, answered={**self.answered, turn: answer})
+        running = self.session.running
+        kept = {one: said for one, said in self.answered.items() if one in running}
+        return replace(self, answered={**kept, turn: answer})
 
     def _outcome_of(self, ended: EndedBatch) -> ToRecord:
         """Return a batch whose calls have ended, to be recorded."""

@@ -16,7 +16,7 @@ Rule 4: a sub-agent acts in the session of the call that runs it, or in one of i
         its context: an agent that is built as a sub-agent ends where a thread has lost that.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
@@ -352,19 +352,23 @@ class GuardedSession:
             denied = denied - asked.doubted
         self._denied_alone([one.wire() for one in asked.calls if one.id in denied], approver)
 
-    def _denied_alone(self, calls: Iterable[dict[str, Any]], approver: str) -> None:
+    def _denied_alone(self, calls: list[dict[str, Any]], approver: str) -> None:
         """Put calls to the guard that a person said no to, so that it holds for the session.
 
-        One by one: a no to a question is one to the calls that the guard itself doubts.
+        All at once, which is one question: questions are counted. A no to it is one to the calls
+        that the guard itself doubts, so the others are put again.
         """
-        said_no = {"status": "failed", "error": SAID_NO}
-        for one in calls:
-            ruling, again = self._ask_guard([one]), self.question
-            if ruling.action == "ask" and again is not None:
-                self._answer_question(again, approver, yes=False)
-            elif ruling:
-                told = {"event": "result", "id": one["id"], "denied_by": approver}
-                self._tell({**told, **said_no})
+        ruling, again = self._ask_guard(calls) if calls else None, self.question
+        if ruling is None:
+            return
+        if ruling.action == "ask" and again is not None:
+            self._answer_question(again, approver, yes=False)
+            left = [one for one in calls if one["id"] not in again.doubted]
+            if len(left) < len(calls):
+                self._denied_alone(left, approver)
+        for one in calls if ruling else ():
+            told = {"event": "result", "id": one["id"], "denied_by": approver}
+            self._tell({**told, "status": "failed", "error": SAID_NO})
 
     def _approve_calls(self, calls: list[dict[str, Any]], approver: str) -> SeamRuling:
         """Rule on calls that a person has approved as they are now."""

@@ -41,11 +41,18 @@ INTEGRATION_BUGS: Final[tuple[Bug, ...]] = (
         "if all(given[name] == CallReply(yes=True) for name in given):",
     ),
     slip(
+        "no-to-the-doubted-alone",
+        _GUARDED,
+        "of several calls that a person denied, those that the guard allows are not remembered",
+        "                self._denied_alone(left, approver)\n",
+        "                del left\n",
+    ),
+    slip(
         "denied-and-still-allowed",
         _GUARDED,
         "a call that a person denied stays allowed",
-        "            elif ruling:\n",
-        "            elif not ruling:\n",
+        "        for one in calls if ruling else ():\n",
+        "        for one in calls if not ruling else ():\n",
     ),
     slip(
         "one-sub-agent-of-a-call",

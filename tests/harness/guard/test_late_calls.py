@@ -1,5 +1,6 @@
 """Calls that wait for one another in a session: each is opened before it is made."""
 
+import json
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -312,11 +313,12 @@ def test_nothing_is_opened_whose_run_no_record_could_hold(
     monkeypatch.setattr(recording, "MOST_RETURNED", 3000)
     large = {**ORDER, "more": "x" * 2000}
     with guard_of(log=tmp_path / "log") as guard:
-        told = answers_to(guard, [opened(), TURN, *read_both(large, large), ready("c")])
-        assert "tell the beginning of it" in told[5]["error"]["message"]
-        assert "has not ended" in told[6]["error"]["message"]
+        earlier = calls({**READS[0], "id": "old"})
+        told = answers_to(guard, [opened(), earlier, TURN, *read_both(large, large), ready("c")])
+        assert "tell the beginning of it" in told[6]["error"]["message"]
+        assert "has not ended" in told[7]["error"]["message"]
         cut = result("b", "x", cut=True)
-        assert [*answers_to(guard, [cut, close()]).values()][-1]["turns"][0]["action"] == "allow"
+        assert [*answers_to(guard, [cut, close()]).values()][-1]["turns"][1]["action"] == "allow"
     assert "error" not in answers_to(guard_of(), [opened(), TURN, *read_both(large, large)])[1]
 
 
@@ -932,3 +934,24 @@ def test_effects_wait_for_the_reads_before_them_in_a_turn_and_in_a_plan(kind: st
     ways: list[tuple[Json, str]] = [({}, "refuse"), ({"turns": "ordered"}, "allow")]
     for turns, action in ways:
         assert answers_to(guard_of(**turns), [opened(), asked])[1]["action"] == action
+
+
+def test_each_answer_to_an_opening_goes_along_while_its_turn_still_runs() -> None:
+    guard = guard_of(VALUES)
+    answers_to(guard, [opened()])
+    for name, payment in (("1", "pay_1"), ("2", "pay_2")):
+        ids = {one: f"{one}{name}" for one in "abcd"}
+        pay = {**PAY, "id": ids["c"], "args": {"id": payment}, "after": [ids["a"], ids["b"]]}
+        pay["takes"] = [{**PAY["takes"][0], "call": ids["a"]}]
+        reads = [{**READS[0], "id": ids["a"]}, {**READS[1], "id": ids["b"]}]
+        order = {"payment": {"id": payment, "amount_inr": 5}}
+        events = [
+            *(calls(*reads, pay, {**READS[0], "id": ids["d"]}), ready(ids["d"])),
+            *(ready(ids["a"]), ready(ids["b"]), result(ids["a"], order)),
+            *(result(ids["b"], {**WINDOW, "payment_id": payment}), ready(ids["c"]), answer(False)),
+        ]
+        *_, told = answers_to(guard, events).values()
+        assert told["note"] == "denied by emma"
+    state = json.loads(guard.export("s"))
+    assert [one["turn"] for one in state["answered"]] == [1, 2]
+    assert {one["answer"]["approver"] for one in state["answered"]} == {"emma"}

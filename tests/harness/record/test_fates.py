@@ -239,3 +239,11 @@ def test_what_ran_unruled_is_hidden_by_nothing() -> None:
 )
 def test_anything_has_a_fate(value: Any) -> None:
     assert fate([facts_of_record(value, value, value)]) in FATES
+
+
+@pytest.mark.parametrize("opened", [True, False])
+def test_a_yes_to_an_opening_is_one_of_its_turn_where_it_opened_the_call(opened: bool) -> None:
+    opening = {"step": 0, "verdict": {"ok": opened}, "approvals": [{"approver": "ada"}]}
+    other = {"step": 1, "verdict": {"ok": True}}
+    record = {"action": "allow", "run": {"calls": [], "openings": [other, opening]}}
+    assert bool(facts_of_record(record, None, None) & RecordFacts.YES) is opened

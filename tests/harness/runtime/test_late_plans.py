@@ -342,6 +342,22 @@ def test_a_permit_of_a_step_is_for_one_attempt_and_not_for_later(log: SqlDecisio
     assert [one.status for one in replay(log)] == ["same", "same"]
 
 
+def test_what_several_calls_returned_counts_together(
+    log: SqlDecisionLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening_desk, "MOST_RETURNED", 3000)
+
+    async def act(permit: Permit, record: Recorder) -> None:
+        for step, output in ((0, ORDER), (1, WINDOW)):
+            await send(permit, record, step, {**output, "more": "x" * 2000})
+        with pytest.raises(PermitError, match="over 3000 bytes"):
+            await permit.step(2)
+
+    outcome = decide(Opens(act), log)
+    assert outcome.run is not None
+    assert {call.step for call in outcome.run.calls} == {0, 1}
+
+
 @pytest.mark.parametrize("fault", ["a call twice", "more than a record holds"])
 def test_nothing_more_is_sent_after_what_no_permit_was_for_or_no_record_holds(
     fault: str, log: SqlDecisionLog, monkeypatch: pytest.MonkeyPatch

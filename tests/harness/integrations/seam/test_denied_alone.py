@@ -45,7 +45,7 @@ def test_each_no_beside_a_yes_is_remembered_and_by_whom(said: tuple[CallReply, .
 def test_each_call_that_is_denied_before_it_is_asked_for_is_remembered_and_by_whom() -> None:
     here, log = recorded()
     here.deny([UNKNOWN, *OTHERS[:2]], approver="ada")
-    assert [one.answer.approver for one in log.decisions if one.answer is not None] == ["ada"] * 2
+    assert [one.answer.approver for one in log.decisions if one.answer is not None] == ["ada"]
     assert denies(here) == [True, True, False]
 
 
@@ -109,3 +109,18 @@ def test_a_call_waits_as_long_as_another_is_made_and_else_until_nothing_moves(
     naps.clear()
     GuardedSession(guard, "s").wait_turn("another")
     assert naps == []
+
+
+@pytest.mark.parametrize("said", [(YES, NO, NO, NO), (NO, NO, NO, YES), (NO, YES, NO, NO)])
+def test_many_a_no_beside_a_yes_is_one_question_more(said: tuple[CallReply, ...]) -> None:
+    here = session(max_questions=3)
+    pays = [AskedCall(name, "pay", {"to": name}) for name in "wxyz"]
+    here.rule([READ, *pays])
+    given = {one.id: reply for one, reply in zip(pays, said, strict=True)}
+    told = here.answer({READ.id: NO, **given}, approver="ada")
+    assert [bool(told[one.id]) for one in pays] == [reply.yes for reply in said]
+    kept = next(one for one in pays if told[one.id])
+    assert here.start(kept)
+    for one in (READ, *(one for one in pays if one is not kept)):
+        again = here.rule([one._replace(id=f"again {one.id}")])
+        assert again.reasons[0] == "a person said no to this call in this session"
