@@ -318,8 +318,8 @@ TOLD_BUGS: Final[tuple[Bug, ...]] = (
         "denied-call-may-have-run",
         _GUARDED,
         "a call that nobody made is recorded as one that may have run",
-        'said_no = {"status": "failed", "error"',
-        'said_no = {"status": "unknown", "error"',
+        '"status": "failed", "error": SAID_NO',
+        '"status": "unknown", "error": SAID_NO',
     ),
     slip(
         "waits-for-calls-of-others",

@@ -53,6 +53,18 @@ def test_a_no_that_the_agent_asked_for_lasts_for_the_session(
     assert again[0]["reply"] == "read_note not run: a person said no: do not try again."
 
 
+@pytest.mark.parametrize("denied", ["a.md", "b.md"])
+def test_of_two_calls_of_a_turn_the_one_that_somebody_said_no_to_is_denied(denied: str) -> None:
+    guard = guard_of(desk())
+    asked = [{"id": one, "tool": "read_note", "args": {"name": one}} for one in ("a.md", "b.md")]
+    told = {"event": "result", "session": "s", "id": denied, "status": "failed"}
+    turn = {"event": "calls", "session": "s", "calls": asked}
+    answers_to(guard, [open_(), turn, {**told, "denied_by": "emma"}])
+    again = [call("read_note", id=f"again {one}", name=one) for one in ("a.md", "b.md")]
+    actions = [one["action"] for one in answers_to(guard, again).values()]
+    assert actions == ["refuse" if one == denied else "allow" for one in ("a.md", "b.md")]
+
+
 @pytest.mark.parametrize("wrong", [{"status": "completed"}, {"sent": {"tool": "x", "args": {}}}])
 def test_a_call_that_was_made_was_not_denied(wrong: Json) -> None:
     guard = guard_of(desk())
